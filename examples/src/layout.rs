@@ -1,10 +1,9 @@
 //! The physical layout of a declaration: its keys, its properties, and two stored rows.
 
 use chrono::SecondsFormat;
-use table_core::error::Result;
 use table_core::query::{KeyRange, TextRange};
 use table_core::schema::{EntitySchema, IndexKind, KeyPiece};
-use table_core::{FromEntity, Query, TableEntity, TableName, TableStore, Value};
+use table_core::{FromEntity, Query, Result, TableEntity, TableName, TableStore, Value};
 
 use crate::grid::Grid;
 

@@ -3,10 +3,9 @@
 use std::any::Any;
 use std::fmt;
 
-use table_core::error::Result;
 use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
-use table_core::{Continuation, EntityKey, Page, Query, TableName, TableStore, Transaction};
+use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
 /// A store that contains the tables of another store whose names begin with a prefix. Its own table names lack the prefix; errors
 /// contain the full names.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use futures_util::future::LocalBoxFuture;
-use table_core::error::Result;
+use table_core::Result;
 use table_core::schema::EntitySchema;
 
 use crate::grid::Grid;

@@ -14,12 +14,12 @@ use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use table_advice::meter::Meter;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::query::Select;
 use table_core::queue::{DynQueueStore, QueueName, QueueStore};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{
-    Continuation, DynTableStore, Engine, EntityKey, Page, Query, TableName, TableStore, Transaction,
+    Continuation, DynTableStore, Engine, EntityKey, Error, ErrorCode, Page, Query, Result, TableName,
+    TableStore, Transaction,
 };
 
 use crate::cost::Cost;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 use table_hierarchy::{
     Cause, Component, Fixed, KeyLoad, Load, NextSplit, Order, Route, common_levels, picture,
 };

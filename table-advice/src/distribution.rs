@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::fault::WorkloadFault;
 use crate::random::{Random, real};

@@ -1,7 +1,7 @@
 //! Faults of workloads that cannot run, and of costs that exceed their budget.
 
 use chrono::{DateTime, Utc};
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// A fault of a workload that cannot be read or run.
 #[derive(Debug, thiserror::Error, Fault)]

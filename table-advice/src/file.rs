@@ -4,7 +4,7 @@ mod described;
 mod key;
 mod replay;
 
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::fault::WorkloadFault;
 use crate::file::described::Described;

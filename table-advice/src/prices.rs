@@ -1,7 +1,7 @@
 //! Prices of requests and bytes, at rates given by the user.
 
 use serde::Deserialize;
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::fault::WorkloadFault;
 

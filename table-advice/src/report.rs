@@ -1,7 +1,7 @@
 //! The report of a run, and assertions on it.
 
-use table_core::error::{Error, Result};
 use table_core::query::QueryClass;
+use table_core::{Error, Result};
 
 use crate::demand::Demand;
 use crate::fault::{BudgetFault, WorkloadFault};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::demand::Demand;
 use crate::draw::Draw;

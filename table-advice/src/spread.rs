@@ -47,8 +47,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 
 /// The number of writes per second that one partition of the service accepts (SCL-1).
 pub const PARTITION_TARGET: f64 = 2_000.0;

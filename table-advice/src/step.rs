@@ -1,7 +1,7 @@
 //! Steps: the requests of one operation in a workload, and the partitions that they touch.
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::limits::PAGE_ENTITIES;
 use table_core::query::{QueryClass, TextRange};
 use table_core::row::entity_bytes;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::draw::Draw;
 use crate::fault::WorkloadFault;

@@ -58,7 +58,6 @@ pub use crate::entity::{
     AnyRelations, AnyTable, Declared, Entity, FromEntity, NamedTable, NotRead, PlainEntity, ProjectionOf,
     ToEntity, Versioned, table_number,
 };
-pub use crate::error::Result;
 pub use crate::etag::ETag;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
 pub use crate::index::{
@@ -67,8 +66,8 @@ pub use crate::index::{
 pub use crate::key::EntityKey;
 pub use crate::key::codec::compound::{is_self_delimiting, keeps_order};
 pub use crate::key::codec::{
-    Bars, Bucket, Buckets, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, First, Fnv1a, Folded,
-    Form, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Md5, Newtype,
+    Bars, Bucket, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, First, Fnv1a, Folded, Form,
+    GuidAs, Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Md5, Newtype,
     NonNegative, Pattern, Percent, Replaced, Sha256, Signed, Truncated, Ulid, Unix, Unpadded, Variant, Week,
     Without, pattern,
 };
@@ -85,4 +84,5 @@ pub use crate::selection::{
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::table::refused::{Begins, Changes, Creates, Finds, ReadsAll, Removes, Saves, WritesMany};
-pub use crate::value::{EdmType, Value, ValueRef};
+pub use table_store::Result;
+pub use table_store::{EdmType, Value, ValueRef};

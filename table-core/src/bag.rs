@@ -3,16 +3,15 @@
 mod json;
 
 use chrono::{DateTime, Utc};
+use table_store::{Result, Value, edm_ticks};
 
 use crate::entity::{AnyTable, Declared, Entity, FromEntity, ProjectionOf, ToEntity};
-use crate::error::Result;
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::query::EntityRef;
 use crate::row::{Row, RowWriter};
 use crate::schema::EntitySchema;
 use crate::ticks;
-use crate::value::{Value, edm_ticks};
 
 /// An entity as a bag of properties: its key, its named values, and its version if it was read from a store.
 ///

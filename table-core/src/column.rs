@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
     use crate::property::Property;
-    use crate::value::EdmType;
+    use table_store::EdmType;
 
     struct Thing;
 

@@ -1,12 +1,12 @@
 //! Typed entities: the traits that `#[derive(Entity)]` implements, and the results of reads.
 
-mod index;
+pub(crate) mod index;
 mod own;
 mod round_trip;
 mod same_table;
 mod versioned;
 
-pub use index::{IndexEntry, IndexOf};
+use index::IndexOf;
 pub(crate) use own::{put, read_own_again};
 pub use round_trip::check_round_trip;
 pub use same_table::{AnyTable, SharesTable};
@@ -16,7 +16,8 @@ pub use versioned::Versioned;
 
 use std::any::Any;
 
-use crate::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result};
+
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::limits::Limits;

@@ -4,9 +4,9 @@ mod fault;
 mod field;
 
 pub use field::{GroupField, Many, One};
+use table_store::{Error, Result};
 
 use crate::entity::Entity;
-use crate::error::{Error, Result};
 use crate::group::fault::GroupFault;
 use crate::query::{EntityRef, KeyRange, TextRange};
 use crate::selection::{Class, Partition, Point};

@@ -1,17 +1,17 @@
 //! Indexes: the rows that each secondary lookup stores for an entity, and the reads of these rows.
 
-pub mod consistency;
-pub mod part;
+mod consistency;
+mod part;
 mod read;
 
-pub use crate::entity::{IndexEntry, IndexOf};
+pub use crate::entity::index::{IndexEntry, IndexOf};
 pub use consistency::{Consistency, EventuallyConsistent, StronglyConsistent};
 pub use part::IndexPart;
 pub use read::{CopyIndex, FromCopy, Includes};
 pub(crate) use read::{read_copy, select_copies};
+use table_store::Result;
 
 use crate::entity::Entity;
-use crate::error::Result;
 use crate::key::EntityKey;
 use crate::query::EntityRef;
 use crate::row::Row;

@@ -32,8 +32,8 @@ use std::path::Path;
 use std::{env, fs, io};
 
 pub use golden::Layout;
+use table_store::{Error, Result};
 
-use crate::error::{Error, Result};
 use crate::layout_file::diff::diff;
 use crate::layout_file::fault::LayoutFileFault;
 use crate::layout_file::file::Section;

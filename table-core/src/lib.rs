@@ -39,14 +39,14 @@
 //!
 //! | for | modules |
 //! | --- | --- |
-//! | entities and keys | [`entity`], [`key`], [`property`], [`value`], [`ticks`], [`schema`] |
+//! | entities and keys | [`entity`], [`key`], [`property`], [`Value`], [`ticks`], [`schema`] |
 //! | reading | [`selection`] (which keys), [`filter`] and [`column`](mod@column) (which conditions), [`query`] (class, plan, pages, continuation) |
 //! | writing | [`table`] (one entity), [`transaction`] and [`operation`] (entity group transactions), [`etag`] |
 //! | several types in a table | [`set`] and [`group`] (declared types), [`untyped`] and [`bag`] (rows without a type) |
 //! | schema changes | [`layout_file`] (the committed layout file), [`access`] (access patterns with their maximum cost) |
 //! | backends | [`store`] and [`queue`] (the traits), [`embedded`] (the engine) |
 //! | time and conflicts | [`clock`], [`runtime`], [`retry`] |
-//! | errors and limits | [`error`], [`limits`] |
+//! | errors and limits | [`Error`], [`limits`] |
 //!
 //! # Features
 //!
@@ -94,10 +94,12 @@ pub mod set;
 pub mod table;
 pub mod untyped;
 
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use table_store::testing;
 #[doc(inline)]
 pub use table_store::{
-    clock, error, etag, filter, limits, name, odata, operation, query, queue, row, store, ticks, transaction,
-    value,
+    clock, etag, filter, limits, name, odata, operation, query, queue, row, store, ticks, transaction,
 };
 
 pub use bag::TableEntity;
@@ -105,12 +107,13 @@ pub use clock::Clock;
 pub use column::{Column, Condition, KeyColumn};
 #[cfg(feature = "embedded")]
 pub use embedded::Engine;
-pub use entity::{Entity, FromEntity, IndexEntry, IndexOf, PlainEntity, ToEntity, Versioned};
-pub use error::{Error, ErrorCode, Result};
+pub use entity::{Entity, FromEntity, PlainEntity, ToEntity, Versioned};
 pub use etag::{ETag, IfMatch};
 pub use filter::Filter;
 pub use group::{EntityGroup, GroupOf};
-pub use key::{EntityKey, KeyPart, PartitionKey, RowKey};
+pub use index::{IndexEntry, IndexOf};
+pub use key::codec::KeyPart;
+pub use key::{EntityKey, PartitionKey, RowKey};
 pub use name::TableName;
 pub use operation::{Operation, OperationKind};
 /// Adds `.block_on()` to every future, for programs without a runtime. Do not call it in async code, because it blocks the thread.
@@ -123,9 +126,9 @@ pub use selection::Selection;
 pub use set::{EntitySet, SetOf};
 pub use store::{DynTableStore, TableStore};
 pub use table::{Table, TableStoreExt};
+pub use table_store::{EdmType, Error, ErrorCode, Fault, Result, Value, ValueRef};
 pub use transaction::Transaction;
 pub use untyped::UntypedTable;
-pub use value::{EdmType, Value, ValueRef};
 
 #[cfg(feature = "derive")]
 pub use derive::{Entity, EntityGroup, EntitySet, KeyPart, Projection};

@@ -7,8 +7,9 @@
 
 mod fault;
 
+use table_store::{Error, Result};
+
 use crate::entity::{Entity, FromEntity, Versioned};
-use crate::error::{Error, Result};
 use crate::key::text::RESERVED;
 use crate::mixed::fault::MixedFault;
 use crate::query::EntityRef;

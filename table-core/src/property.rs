@@ -16,12 +16,11 @@ pub use json::Json;
 pub use rest::Rest;
 #[doc(hidden)]
 pub use search::Search;
+use table_store::{EdmType, Error, Result, Value, ValueRef};
 pub(crate) use types::{day, time, wide};
 
-use crate::error::{Error, Result};
 use crate::property::fault::PropertyFault;
 use crate::row::{RowReader, RowView, RowWriter};
-use crate::value::{EdmType, Value, ValueRef};
 
 /// A type that is stored as a property.
 ///
@@ -139,24 +138,24 @@ pub trait Property: Sized {
     fn read_again(&mut self, search: &mut Search<'_>, name: &'static str) -> bool {
         self.next_again(&mut search.row, name) || anywhere_again(self, search, name)
     }
+}
 
-    /// Returns the stored value, for comparisons in filters, or `None` if nothing is stored.
-    ///
-    /// # Errors
-    /// Any error from [`write_to`](Self::write_to).
-    ///
-    /// ```
-    /// use table_core::{Property, Value};
-    ///
-    /// assert_eq!(34_u8.to_value()?, Some(Value::Int32(34)));
-    /// assert_eq!(None::<i32>.to_value()?, None);
-    /// # Ok::<(), table_core::Error>(())
-    /// ```
-    fn to_value(&self) -> Result<Option<Value>> {
-        let mut row = RowWriter::with_capacity(1);
-        self.write_to("", &mut row)?;
-        row.finish().view().find("", &mut 0).map(|value| value.map(Value::from))
-    }
+/// Returns the stored value of a property, or `None` if nothing is stored.
+///
+/// # Errors
+/// Any error from [`Property::write_to`].
+///
+/// ```
+/// use table_core::{Value, property};
+///
+/// assert_eq!(property::to_value(&34_u8)?, Some(Value::Int32(34)));
+/// assert_eq!(property::to_value(&None::<i32>)?, None);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub fn to_value<T: Property>(property: &T) -> Result<Option<Value>> {
+    let mut row = RowWriter::with_capacity(1);
+    property.write_to("", &mut row)?;
+    row.finish().view().find("", &mut 0).map(|value| value.map(Value::from))
 }
 
 /// Reads a property of a row. For `hint`, see [`RowView::find`].

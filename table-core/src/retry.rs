@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result};
+
 use crate::runtime::{Backoff, Runtime};
 
 /// The number of attempts after write conflicts, and the delays between them. The delays are random, with an upper bound that doubles after

@@ -14,10 +14,10 @@ pub(crate) mod token;
 pub use evolution::{Change, Compatibility, EVOLUTION_RULES, Evolution, Rule, compare_schemas};
 pub use fingerprint::Fingerprint;
 pub use stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
+use table_store::EdmType;
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
-use crate::value::EdmType;
 
 #[doc(hidden)]
 pub use layout::is_same_text;
@@ -107,7 +107,7 @@ pub enum KeyPiece {
     Field {
         /// The name of the field.
         field: &'static str,
-        /// The codec's [`KeyCodec::NAME`](crate::key::KeyCodec::NAME).
+        /// The codec's [`KeyCodec::NAME`](crate::key::codec::KeyCodec::NAME).
         codec: &'static str,
         /// The form of the encoded field.
         form: Form,

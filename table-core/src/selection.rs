@@ -18,9 +18,9 @@ pub use narrowed::IntoSelection;
 pub use narrowed::Narrowed;
 pub use point_key::PointKey;
 pub use source::{Copies, Lists, Primary, ReadableAs, Source};
+use table_store::Result;
 
 use crate::entity::Entity;
-use crate::error::Result;
 use crate::key::EntityKey;
 use crate::query::{KeyRange, QueryClass, TextRange};
 use crate::schema::KeyPiece;

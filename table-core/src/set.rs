@@ -1,10 +1,10 @@
 //! Entity sets: several entity types of one table, distinguished by key or kind (PAT-HET).
 
+use table_store::{Result, ValueRef};
+
 use crate::entity::{Declared, FromEntity};
-use crate::error::Result;
 use crate::query::EntityRef;
 use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema};
-use crate::value::ValueRef;
 
 /// An enum of entity types that share a table. Implemented by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
 ///

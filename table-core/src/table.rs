@@ -38,13 +38,13 @@ pub use patch::{Patch, PatchChange, PatchTarget, PatchValue, SetBy};
 pub use query::{EntityPage, EntityQuery};
 pub use repository::Repository;
 pub use scan::{Bounded, BoundedScan, TableScan};
+use table_store::{ErrorCode, Result};
 pub use transaction::EntityTransaction;
 #[doc(hidden)]
 pub use update::ChangeResult;
 pub use update::{IntoUpdateFrom, Update, UpdateFrom};
 
 use crate::entity::Entity;
-use crate::error::{ErrorCode, Result};
 use crate::name::TableName;
 use crate::retry::Retry;
 use crate::set::EntitySet;

@@ -1,7 +1,8 @@
 //! Tables without a schema: the functions of [`Table`] for bags of properties, with keys and `$filter` as strings.
 
+use table_store::{Error, Result};
+
 use crate::bag::TableEntity;
-use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::key::EntityKey;
 use crate::query::{KeyRange, Query, QueryClass, TextRange};

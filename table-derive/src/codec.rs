@@ -2,8 +2,8 @@
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 
-mod meant;
 mod parse;
+mod suggestions;
 mod words;
 
 use proc_macro2::{Span, TokenStream};
@@ -11,8 +11,8 @@ use quote::{ToTokens, quote_spanned};
 use syn::{Ident, LitInt, Path, Type};
 
 use crate::symbol;
-pub(crate) use meant::meant;
 pub(crate) use parse::{in_attribute, parse_attribute, parse_part, word_of};
+pub(crate) use suggestions::meant;
 #[cfg(test)]
 pub(crate) use words::all;
 pub(crate) use words::{Gives, Word, attributes, filled};

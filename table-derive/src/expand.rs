@@ -10,7 +10,6 @@
 //! struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
 //! ```
 
-mod again;
 mod aliases;
 mod columns;
 mod group;
@@ -22,6 +21,7 @@ mod levels;
 mod partitions;
 mod projection;
 mod reading;
+mod reading_in_place;
 mod relations;
 mod rows;
 mod schema;
@@ -61,7 +61,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let encode_key = writing::encode_key(&design);
     let to_row = writing::to_row(entity);
     let from_entity = reading::from_entity(&design);
-    let read_again = again::read_again(&design);
+    let read_again = reading_in_place::read_again(&design);
     let columns = columns::columns(entity);
     let key_columns = columns::key_columns(&design);
     let selections = selections::selections(&design);

@@ -51,8 +51,8 @@ fn expand(input: &DeriveInput, runtime: &Path) -> Result<TokenStream> {
     let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
     Ok(quote! {
         #[automatically_derived]
-        impl #generics #runtime::error::Fault for #name #arguments #bounds {
-            fn code_and_rule(&self) -> (#runtime::error::ErrorCode, ::core::option::Option<&'static str>) {
+        impl #generics #runtime::Fault for #name #arguments #bounds {
+            fn code_and_rule(&self) -> (#runtime::ErrorCode, ::core::option::Option<&'static str>) {
                 #body
             }
         }
@@ -73,7 +73,7 @@ fn arm(arguments: &Named, fields: &Fields, runtime: &Path) -> (TokenStream, Toke
         (Fields::Named(_), None) => quote!({ .. }),
         (Fields::Named(_), Some(field)) => quote!({ #field, .. }),
     };
-    (pattern, quote!((#runtime::error::ErrorCode::#code, #rule)))
+    (pattern, quote!((#runtime::ErrorCode::#code, #rule)))
 }
 
 /// Arguments that contain a code.

@@ -5,13 +5,13 @@
 
 mod fault;
 
-use table_store::error::{Error, Result};
 use table_store::etag::{ETag, IfMatch};
 use table_store::key::PartitionKey;
 use table_store::limits::Limits;
 use table_store::operation::{Operation, OperationKind, RowState};
 use table_store::row::{self, Row, entity_bytes};
 use table_store::store::Committed;
+use table_store::{Error, Result};
 
 use crate::journal::frame::{Change, MOST_BYTES};
 use crate::key::Key;

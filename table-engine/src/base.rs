@@ -33,8 +33,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use table_store::error::{Error, Result};
 use table_store::row::RowView;
+use table_store::{Error, Result};
 use uuid::Uuid;
 
 use crate::disk::Disk;

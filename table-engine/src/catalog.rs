@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
-use table_store::error::{Error, Result};
 use table_store::name::TableName;
 use table_store::store::TablePage;
+use table_store::{Error, Result};
 
 use fault::CatalogFault;
 
@@ -210,7 +210,7 @@ impl Catalog {
 
 #[cfg(test)]
 mod tests {
-    use table_store::error::ErrorCode;
+    use table_store::ErrorCode;
 
     use super::*;
 

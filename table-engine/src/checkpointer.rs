@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, TryRecvError};
 use std::time::Duration;
 
-use table_store::error::{Error, ErrorCode, Result};
 use table_store::row::Row;
+use table_store::{Error, ErrorCode, Result};
 
 use crate::base::{Base, BaseView, Debt, Merged, Meta};
 use crate::disk::Disk;

@@ -11,8 +11,8 @@ use std::time::Duration;
 use async_channel::Receiver;
 use futures_channel::oneshot::Sender;
 use table_store::clock::Clock;
-use table_store::error::{Error, ErrorCode, Result};
 use table_store::limits::Limits;
+use table_store::{Error, ErrorCode, Result};
 
 use crate::disk::fault::Task;
 use crate::failpoint::{Hook, Step, reach};

@@ -7,8 +7,8 @@
 use std::fmt;
 
 use futures_channel::oneshot::Sender;
-use table_store::error::{Error, Result};
 use table_store::row::Row;
+use table_store::{Error, Result};
 
 use crate::front::Front;
 use crate::journal::frame::Change;

@@ -11,8 +11,8 @@ use std::thread;
 use async_channel::Sender;
 use futures_channel::oneshot;
 use table_store::clock::Clock;
-use table_store::error::{Error, Result};
 use table_store::store::Capabilities;
+use table_store::{Error, Result};
 
 use crate::base::{BaseView, Verification};
 use crate::committer::Direct;

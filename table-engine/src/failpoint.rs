@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use table_store::error::{Error, Fault, Result};
+use table_store::{Error, Fault, Result};
 
 /// A step that the engine is about to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

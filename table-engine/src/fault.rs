@@ -2,7 +2,7 @@
 
 use std::io;
 
-use table_store::error::{Error, Fault};
+use table_store::{Error, Fault};
 
 /// A request that the engine refuses, or that it did not answer.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use table_store::error::Result;
+use table_store::Result;
 
 use crate::disk::{Disk, fault::Task};
 

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use table_store::error::{ErrorCode, Result};
+use table_store::{ErrorCode, Result};
 
 use crate::bytes::Writer;
 use crate::disk::fault::{Task, is_full};

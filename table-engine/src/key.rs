@@ -9,9 +9,9 @@ mod split;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use table_store::error::{Error, Result};
 use table_store::key::order;
 use table_store::query::{KeyRange, Position, TextRange};
+use table_store::{Error, Result};
 
 use crate::fault::EngineFault;
 pub(crate) use split::SplitKey;

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::bytes::{Reader, Writer};
 use crate::disk::{Disk, fault::Task};
@@ -153,7 +153,7 @@ pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use table_store::error::ErrorCode;
+    use table_store::ErrorCode;
 
     use super::*;
     use crate::disk::RealDisk;

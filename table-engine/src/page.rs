@@ -2,13 +2,13 @@
 
 use std::ops::{Bound, ControlFlow};
 
-use table_store::error::{Error, Result};
 use table_store::filter::Matcher;
 use table_store::limits::PAGE_ENTITIES;
 use table_store::name::TableName;
 use table_store::query::{Continuation, EntityRef, Gather, Page, Position, Query, QueryClass, Rows, Select};
 use table_store::row::RowView;
 use table_store::store::StoredRow;
+use table_store::{Error, Result};
 
 use crate::fault::EngineFault;
 use crate::gaps::FoundGap;

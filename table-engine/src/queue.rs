@@ -16,10 +16,9 @@ mod tests;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use table_store::error::{Error, ErrorCode, Result};
 use table_store::name::TableName;
 use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore, check};
-use table_store::ticks;
+use table_store::{Error, ErrorCode, Result, ticks};
 use tracing::Instrument;
 
 use crate::decision::{Decide, Effect, Ground};

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::base::fault::BaseFault;
 use crate::base::{self, Base, BaseView, Meta, Place};

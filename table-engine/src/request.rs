@@ -1,10 +1,10 @@
 //! Requests to the committer, and its responses.
 
 use futures_channel::oneshot::Sender;
-use table_store::error::{Error, Result};
 use table_store::name::TableName;
 use table_store::operation::OperationKind;
 use table_store::store::Committed;
+use table_store::{Error, Result};
 
 use crate::apply::Writes;
 use crate::decision::Decision;

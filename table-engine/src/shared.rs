@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::fault::EngineFault;
 use crate::gaps::FoundGap;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use table_store::error::Result;
+use table_store::Result;
 use table_store::key::EntityKey;
 use table_store::name::TableName;
 use table_store::query::{Continuation, Page, Query, Select};

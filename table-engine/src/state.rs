@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::ops::ControlFlow;
 
 use imbl::OrdMap;
-use table_store::error::Result;
+use table_store::Result;
 use table_store::row::{Row, RowView};
 
 use crate::base::{BaseCursor, BaseView};

@@ -3,13 +3,13 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use table_store::error::{Error, Result};
 use table_store::key::EntityKey;
 use table_store::limits::TransactionMeasure;
 use table_store::name::TableName;
 use table_store::query::{Continuation, Page, Query, Select};
 use table_store::store::{Capabilities, Committed, DynTableStore, StoredRow, TablePage, TableStore};
 use table_store::transaction::Transaction;
+use table_store::{Error, Result};
 use tracing::Instrument;
 
 use crate::apply::Writes;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use table_store::error::Result;
+use table_store::Result;
 use table_store::name::TableName;
 
 use crate::engine::Engine;

@@ -30,7 +30,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use table_store::error::{Error, ErrorCode, Result};
 use table_store::etag::{ETag, IfMatch};
 use table_store::key::{EntityKey, PartitionKey, RowKey};
 use table_store::limits::Limits;
@@ -40,7 +39,7 @@ use table_store::query::{KeyRange, Query, Select};
 use table_store::row::{Row, RowWriter};
 use table_store::store::{Committed, StoredRow, TableStore};
 use table_store::transaction::Transaction;
-use table_store::value::{Value, ValueRef};
+use table_store::{Error, ErrorCode, Result, Value, ValueRef};
 
 use self::gate::GatedDisk;
 use crate::{Engine, EngineOptions};

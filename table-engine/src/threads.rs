@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvError, RecvTimeoutError, TryRecvError};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::fault::EngineFault;
 

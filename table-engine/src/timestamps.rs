@@ -3,8 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use table_store::clock::Clock;
-use table_store::error::{Error, Result};
-use table_store::ticks;
+use table_store::{Error, Result, ticks};
 
 use crate::fault::EngineFault;
 

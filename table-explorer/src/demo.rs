@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::{
-    DynTableStore, Engine, Entity, EntitySet, KeyPart, PartitionKey, QueueName, RowKey, TableEntity,
-    TableName, TableStore, TableStoreExt, Transaction, ticks,
+    DynTableStore, Engine, Entity, EntitySet, Error, ErrorCode, KeyPart, PartitionKey, QueueName, Result,
+    RowKey, TableEntity, TableName, TableStore, TableStoreExt, Transaction, ticks,
 };
 use table_patterns::EntityStore;
 use table_patterns::outbox::{Intent, Message, Outbox, Step};

@@ -1,6 +1,5 @@
 //! The pages, with one module for each page.
 
-pub(crate) mod built;
 pub(crate) mod bulk;
 pub(crate) mod change;
 pub(crate) mod engine;
@@ -8,6 +7,7 @@ pub(crate) mod entity;
 pub(crate) mod export;
 pub(crate) mod failure;
 pub(crate) mod feed;
+pub(crate) mod form_query;
 pub(crate) mod growth;
 pub(crate) mod heat;
 pub(crate) mod indexes;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::Component;
 use crate::hash::murmur3_x64_128;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::{Error, ErrorCode, Result};
 
 /// The size in bytes of the hash of one level.
 const WIDTH: usize = 16;

@@ -11,7 +11,7 @@ pub use orders::Order;
 use std::collections::BTreeMap;
 
 use crate::{Component, Epk, EpkRange, PartitionMap};
-use table_core::error::Result;
+use table_core::Result;
 
 /// The number of bytes in a gigabyte, as counted by the service.
 const GB: f64 = 1_000_000_000.0;

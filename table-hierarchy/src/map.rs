@@ -1,7 +1,7 @@
 //! Physical partitions: ranges that cover the space of effective partition keys without gaps or overlaps.
 
 use crate::{Epk, EpkRange};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::{Error, ErrorCode, Result};
 
 /// One physical partition.
 ///

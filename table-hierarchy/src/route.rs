@@ -5,7 +5,7 @@ mod any;
 use std::fmt;
 
 use crate::{Component, EpkRange, PartitionMap};
-use table_core::error::Result;
+use table_core::Result;
 
 /// The maximum number of ranges of one query. If it would be exceeded, the deepest level only filters the results (RT-9).
 const MOST_RANGES: usize = 256;

@@ -69,9 +69,8 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt};
-use table_core::Engine;
 use table_core::embedded::{BackupFile, BackupImage, CopyReport, EngineOptions, Restoration};
-use table_core::error::{Error, Result};
+use table_core::{Engine, Error, Result};
 
 use crate::backup::fault::BackupFault;
 use crate::blob::{InBlobs, blob_error, upload};

@@ -16,7 +16,6 @@
 
 mod packs;
 
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
@@ -26,6 +25,7 @@ use table_core::retry::Retry;
 use table_core::row::Row;
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
+use table_core::{Error, Result};
 
 use crate::failure::Failure;
 use crate::requests::{self, CONCURRENCY};

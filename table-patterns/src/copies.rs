@@ -140,11 +140,9 @@ mod chain;
 mod chunk;
 #[doc(hidden)]
 pub mod declared;
-mod end;
 mod fault;
-mod gives;
 mod group;
-mod holds;
+mod holder;
 mod io;
 mod plan;
 mod propagate;
@@ -153,6 +151,8 @@ mod relation;
 mod relations;
 mod relay;
 mod settle;
+mod side;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -160,10 +160,10 @@ use table_core::entity::Entity;
 use table_core::selection::{Point, Selection};
 
 pub use backfill::{CopiesBackfill, CopiesReport};
-use end::{Gives, Holds};
 pub use reference::REFERENCE_PREFIX;
 pub(crate) use reference::source_in;
 pub(crate) use relations::{Copies, SettleCopies, keeping};
+use side::{Gives, Holds};
 
 /// A relation: the properties that are copied from a source into the holders that refer to it.
 ///

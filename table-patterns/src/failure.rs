@@ -1,6 +1,6 @@
 //! Classification of errors, for all patterns that retry, set work aside, or skip an item.
 
-use table_core::error::{Error, ErrorCode};
+use table_core::{Error, ErrorCode};
 
 /// The consequence of an error for the failed work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

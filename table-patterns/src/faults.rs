@@ -1,22 +1,30 @@
 //! A fault-injecting store for tests, which fails on demand, counts requests and returns short pages.
 
 mod blobs;
-mod unordered;
 
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::embedded::Engine;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use table_core::testing::LimitedStore;
 use table_core::transaction::Transaction;
+use table_core::{Error, ErrorCode, Result};
 
 pub(crate) use blobs::FaultyBlobs;
-pub(crate) use unordered::Unordered;
+
+/// Returns a store that returns rows in arbitrary order and has no checks, like Cosmos DB for Table (COS-1, ENG-21).
+pub(crate) fn unordered() -> LimitedStore<Engine> {
+    let limited = LimitedStore::new(Engine::in_memory(), |capabilities| {
+        (capabilities.ordered, capabilities.checks) = (false, false);
+    });
+    limited.shuffled(1_000)
+}
 
 /// Checks that a future is `Send`, as most runtimes require.
 pub(crate) fn sendable<T: Send>(future: T) -> T {

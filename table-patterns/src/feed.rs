@@ -83,10 +83,10 @@
 //! each partition has its own feed, and readers merge the feeds.
 
 mod backfill;
+mod contributor;
+mod entries;
 mod head;
 mod read;
-mod record;
-mod recorder;
 mod registry;
 #[cfg(test)]
 mod tests;
@@ -96,8 +96,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::mixed::{RowOwner, classify_key};
 use table_core::name::TableName;
@@ -109,11 +109,11 @@ use table_core::transaction::Transaction;
 use crate::work::Runtime;
 pub use backfill::FeedBackfill;
 pub(crate) use backfill::is_announced;
+pub(crate) use contributor::FeedRecorder;
+use entries::Record;
 pub use head::FEED_PREFIX;
 pub(crate) use head::Head;
 pub use read::FeedReader;
-use record::Record;
-pub(crate) use recorder::FeedRecorder;
 pub(crate) use registry::Listed;
 use turn::Turns;
 

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::table::{SchemaRecord, Sightings};

@@ -36,12 +36,11 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
-use table_core::error::{Error, Fault, Result};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::schema::StoredSchema;
 use table_core::store::TableStore;
-use table_core::ticks;
+use table_core::{Error, Fault, Result, ticks};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::{IndexState, Indexes, States};

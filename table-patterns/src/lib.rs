@@ -66,13 +66,13 @@ mod bounded_wait;
 mod converge;
 pub mod copies;
 pub mod entities;
+mod entity_store;
 mod failure;
 #[cfg(test)]
 mod faults;
 pub mod feed;
 mod fence;
 pub mod grant;
-mod handle;
 pub mod index;
 #[cfg(feature = "blobs")]
 pub mod large;
@@ -80,7 +80,6 @@ pub mod large;
 pub mod log_blobs;
 pub mod log_tail;
 pub mod migrate;
-mod order;
 pub mod outbox;
 mod paging;
 pub mod participant;
@@ -92,11 +91,12 @@ pub mod sequence;
 pub mod series;
 mod settle;
 pub mod tenant;
+mod timestamp_order;
 pub mod unit;
 pub mod view;
 pub mod wide;
 pub mod work;
 
 pub use entities::Entities;
-pub use handle::EntityStore;
+pub use entity_store::EntityStore;
 pub use table_core::*;

@@ -74,13 +74,12 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use table_core::TableStoreExt;
-use table_core::error::{Error, Result};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query};
 use table_core::store::TableStore;
 use table_core::table::Table;
+use table_core::{Error, Result, TableStoreExt};
 
 use crate::migrate::fault::PositionFault;
 

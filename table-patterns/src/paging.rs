@@ -1,6 +1,6 @@
 //! Reads of all rows of a query, page by page.
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::name::TableName;
 use table_core::query::{EntityRef, Query};
 use table_core::store::TableStore;

@@ -82,12 +82,12 @@ mod attach;
 use std::borrow::Cow;
 
 use table_core::entity::PlainEntity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::runtime::Runtime;
 use table_core::selection::{Point, Selection};
+use table_core::{Error, ErrorCode, Result};
 use uuid::Uuid;
 
 use crate::entities::{ChangeRecord, WriteContext};

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::{EntityKey, order};
 use table_core::name::TableName;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_store_without_order_is_read_key_by_key() {
-        let store = crate::faults::Unordered::new();
+        let store = crate::faults::unordered();
         let table = block_on(store.table::<One>().create_if_missing()).unwrap();
         for number in 0..300 {
             block_on(table.insert_or_replace(&One { of: 1, number })).unwrap();

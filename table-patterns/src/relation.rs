@@ -68,7 +68,6 @@ mod fault;
 mod tests;
 
 use table_core::entity::{Entity, PlainEntity};
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::group::GroupScope;
 use table_core::key::{EntityKey, RowKey};
@@ -76,6 +75,7 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::query::{KeyRange, Query, Select};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::{Batch, Contribution, Entities, Outcome, StepRecorder};
 use crate::paging::each_row;

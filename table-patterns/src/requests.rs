@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
-use table_core::error::Result;
+use table_core::Result;
 
 /// The default number of concurrent requests.
 pub(crate) const CONCURRENCY: usize = 16;
@@ -137,7 +137,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use pollster::block_on;
-    use table_core::error::{Error, ErrorCode};
+    use table_core::{Error, ErrorCode};
 
     use super::*;
 

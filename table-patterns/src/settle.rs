@@ -1,8 +1,8 @@
 //! Settling of recorded changes: index entries and copies in other partitions follow their entity (PAT-INTER-3).
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::copies::Copies;
 use crate::entities::{Entities, StepRecorder};

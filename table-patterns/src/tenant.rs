@@ -116,11 +116,10 @@ mod transfer;
 use std::fmt;
 use std::sync::Arc;
 
-use table_core::Table;
 use table_core::entity::{Entity, PlainEntity};
-use table_core::error::Result;
 use table_core::selection::{Class, IntoSelection, Selection};
 use table_core::store::{DynTableStore, TableStore};
+use table_core::{Result, Table};
 
 pub use count::Count;
 pub use erase::Erased;

@@ -103,9 +103,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use table_core::Table;
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -113,10 +111,11 @@ use table_core::retry::Retry;
 use table_core::row::Row;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, Result, Table};
 
 use crate::entities::{Batch, Entities, Rounds, Site, StepRecorder, WriteContext};
+use crate::entity_store::handle;
 use crate::feed::{Feed, FeedRecorder};
-use crate::handle::handle;
 use crate::index::Indexes;
 
 use act::Act;

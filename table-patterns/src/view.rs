@@ -143,8 +143,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use table_core::Result;
 use table_core::entity::{Entity, PlainEntity};
-use table_core::error::Result;
 
 pub use follow::CaughtUp;
 pub use freshness::Freshness;

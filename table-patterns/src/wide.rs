@@ -83,8 +83,7 @@ mod table;
 mod tests;
 
 use table_core::entity::{Entity, FromEntity};
-use table_core::error::Result;
-use table_core::limits;
+use table_core::{Result, limits};
 
 use crate::series::is_same;
 pub use patch::WidePatch;

@@ -4,7 +4,7 @@ use std::io;
 #[cfg(feature = "tls")]
 use std::path::PathBuf;
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// An error that prevents a server from starting. No message repeats a key.
 #[derive(Debug, thiserror::Error, Fault)]

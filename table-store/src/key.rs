@@ -2,8 +2,10 @@
 //!
 //! [`PartitionKey`] and [`RowKey`] are validated strings. [`order`] defines how keys compare and how they are encoded as bytes in the same order.
 
+mod entity_key;
 mod fault;
 pub mod order;
 pub mod text;
 
-pub use text::{EntityKey, PartitionKey, RowKey};
+pub use entity_key::{EntityKey, PartitionKey, RowKey};
+pub(crate) use entity_key::{check_partition_key, check_row_key};

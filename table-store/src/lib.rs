@@ -21,11 +21,11 @@
 //! | --- | --- |
 //! | backends | [`store`] and [`queue`] (the traits) |
 //! | names, keys and versions | [`name`], [`key`], [`etag`] |
-//! | entities | [`value`], [`row`] (the encoded properties), [`odata`] (the JSON of the protocol) |
+//! | entities | [`Value`], [`row`] (the encoded properties), [`odata`] (the JSON of the protocol) |
 //! | reading | [`query`] (key ranges, class, plan, pages, continuation), [`filter`] |
 //! | writing | [`operation`], [`transaction`] |
 //! | time | [`ticks`], [`clock`] |
-//! | errors and limits | [`error`], [`limits`] |
+//! | errors and limits | [`Error`], [`limits`] |
 //!
 //! Items that are hidden from this documentation are shared only with `table-core` and `table-engine`. They are not part of the API and may change in
 //! any release.
@@ -34,7 +34,7 @@
 extern crate self as table_store;
 
 pub mod clock;
-pub mod error;
+mod error;
 pub mod etag;
 pub mod filter;
 #[doc(hidden)]
@@ -48,12 +48,15 @@ pub mod query;
 pub mod queue;
 pub mod row;
 pub mod store;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod testing;
 pub mod ticks;
 pub mod transaction;
-pub mod value;
+mod value;
 
 pub use clock::Clock;
-pub use error::{Error, ErrorCode, Result};
+pub use error::{Error, ErrorCode, Fault, Result};
 pub use etag::{ETag, IfMatch};
 pub use filter::Filter;
 pub use key::{EntityKey, PartitionKey, RowKey};
@@ -64,4 +67,6 @@ pub use queue::{DynQueueStore, QueueName, QueueStore};
 pub use row::Row;
 pub use store::{DynTableStore, TableStore};
 pub use transaction::Transaction;
+#[doc(hidden)]
+pub use value::edm_ticks;
 pub use value::{EdmType, Value, ValueRef};

@@ -12,7 +12,7 @@ mod rows;
 mod select;
 mod text;
 
-pub use crate::row::EntityRef;
+pub use crate::row::entity::EntityRef;
 pub use class::QueryClass;
 pub use continuation::{Continuation, Position};
 pub use page::Page;

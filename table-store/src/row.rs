@@ -6,7 +6,7 @@
 
 mod check;
 mod duplicate;
-mod entity;
+pub(crate) mod entity;
 pub(crate) mod fault;
 mod merge;
 mod reader;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) use check::duplicate_property;
 pub use check::entity_bytes;
 pub(crate) use duplicate::Names;
-pub use entity::EntityRef;
+pub(crate) use entity::EntityRef;
 pub use merge::merge;
 pub use reader::RowReader;
 pub use rewrite::{removes, rewrite};

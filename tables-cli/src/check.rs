@@ -4,11 +4,11 @@
 //! codecs, relations of copies, and handlers. For each pattern, [`plan`] determines either the check or the reason why it cannot be checked.
 
 mod copies;
+mod index_row;
 mod outbox;
 pub mod plan;
 mod repair;
 mod sums;
-mod wanted;
 mod wide;
 
 pub use copies::{CopyFinding, Fault, check_copies};

@@ -25,10 +25,10 @@ pub mod commands;
 pub mod doctor;
 pub mod failure;
 pub mod heat;
+mod incomplete;
 pub mod output;
 #[cfg(feature = "parquet")]
 pub mod parquet;
-mod part;
 mod program;
 pub mod rows;
 pub mod store;

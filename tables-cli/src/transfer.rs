@@ -16,8 +16,6 @@ pub mod rejections;
 pub mod schema;
 mod sequences;
 mod settled;
-#[cfg(test)]
-mod shuffled;
 pub mod state;
 pub mod sync;
 pub mod writer;

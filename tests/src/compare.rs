@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pollster::block_on;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::RowState;
 use table_core::query::{Continuation, Page, Position, Query, Select};
 use table_core::row::{RowView, RowWriter};
 use table_core::{
-    EntityKey, Operation, OperationKind, PartitionKey, Row, RowKey, TableName, TableStore, Transaction, Value,
+    EntityKey, ErrorCode, Operation, OperationKind, PartitionKey, Result, Row, RowKey, TableName, TableStore,
+    Transaction, Value,
 };
 
 use crate::model::ModelStore;

@@ -1,11 +1,9 @@
 //! The running example as a derived entity, used by tests of the typed table and of all backends.
 
 use table_core::entity::ProjectionOf;
-use table_core::error::Result;
-use table_core::property;
 use table_core::query::{EntityRef, KeyRange, Select};
 use table_core::selection::{FanOut, RowRange, Selection};
-use table_core::{Entity, FromEntity};
+use table_core::{Entity, FromEntity, Result, property};
 
 /// An employee of the running example: `Sales`, `000223` (DQ-2).
 #[derive(Clone, Debug, Entity, PartialEq, Eq)]

@@ -11,7 +11,6 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::limits::Limits;
 use table_core::operation::RowState;
@@ -19,7 +18,7 @@ use table_core::query::{Continuation, KeyRange, Page, Position, Query, Select, T
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
-use table_core::{EntityKey, OperationKind, TableName, Value, ticks};
+use table_core::{EntityKey, Error, ErrorCode, OperationKind, Result, TableName, Value, ticks};
 
 /// Property names and values, in stored order.
 pub type Properties = Vec<(String, Value)>;

@@ -7,8 +7,7 @@
     reason = "a check panics if the backend violates the rule"
 )]
 
-use table_core::error::{Error, ErrorCode, Result};
-use table_core::{Entity, TableStore, TableStoreExt};
+use table_core::{Entity, Error, ErrorCode, Result, TableStore, TableStoreExt};
 use table_patterns::EntityStore;
 
 use crate::suite::scene::fresh_name;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use chrono::{DateTime, Duration, Utc};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::ProgressBar;
-use table_core::error::Result;
+use table_core::Result;
 use table_patterns::participant::WithParticipants;
 use table_patterns::sequence::GaplessSequence;
 

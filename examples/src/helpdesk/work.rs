@@ -1,7 +1,6 @@
 //! The workers' steps after a ticket was closed: a notification to the customer and an entry in the audit log.
 
-use table_core::error::{Error, ErrorCode, Result};
-use table_core::{TableStore, TableStoreExt, ticks};
+use table_core::{Error, ErrorCode, Result, TableStore, TableStoreExt, ticks};
 use table_patterns::periods::PeriodTables;
 use table_patterns::work::{Delivery, Handler};
 

@@ -1,7 +1,6 @@
 //! Earthquakes as a log of events, in which the stamp of the log pattern is the RowKey.
 
-use table_core::Entity;
-use table_core::error::Result;
+use table_core::{Entity, Result};
 use table_patterns::log_tail::LogStamp;
 
 use crate::data::earthquakes as source;

@@ -1,7 +1,6 @@
 //! One log of all earthquakes, spread over eight partitions to avoid a hot partition (PAT-ANTI-1).
 
-use table_core::Entity;
-use table_core::error::Result;
+use table_core::{Entity, Result};
 use table_patterns::log_tail::LogStamp;
 
 use crate::data::earthquakes as source;

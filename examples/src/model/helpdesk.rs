@@ -1,11 +1,12 @@
 //! A help desk: tenants with their agents, tickets and comments, and its queries.
 
+pub mod next;
+
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
-use table_core::error::Result;
 use table_core::group::{Many, One};
 use table_core::selection::{Copies, Point, Selection};
-use table_core::{Entity, EntityGroup, EntitySet, KeyPart, Projection, TableEntity, access_patterns};
+use table_core::{Entity, EntityGroup, EntitySet, KeyPart, Projection, Result, TableEntity, access_patterns};
 use table_patterns::blob::BlobRef;
 use table_patterns::copies::{CopyRelation, OnDelete};
 use table_patterns::large::Large;
@@ -309,123 +310,5 @@ access_patterns! {
             Ticket::by_created_rows(tenant).created(from..until);
         /// All rows of a tenant, for an export.
         of_tenant(tenant: &str) <= range = Ticket::rows(tenant);
-    }
-}
-
-/// The next version of the program, in which tickets name a product and have an index by product.
-pub mod next {
-    use super::{
-        BlobRef, Comment, CopyRelation, DateTime, Entity, EntitySet, OnDelete, Point, Projection, Selection,
-        Status, TableEntity, Utc,
-    };
-
-    /// A ticket.
-    #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
-    #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
-    #[partition_key(tenant)]
-    #[row_key("ticket_", number)]
-    #[index(ByStatus, row_key("status_", status, "_", desc(number)), include(priority, created, agent_name))]
-    #[index(
-        ByAgent,
-        row_key("agent_", agent, "_", status, "_", desc(number)),
-        include(priority, created, agent_name)
-    )]
-    #[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
-    #[index(ByPriority, row_key("priority_", priority, "_", number), include(created))]
-    pub struct Ticket {
-        /// The tenant, which is a customer of the service.
-        pub tenant: String,
-        /// The number of the ticket within the tenant.
-        #[digits(6)]
-        pub number: u32,
-        /// The status.
-        pub status: Status,
-        /// The priority, where 1 is the most urgent.
-        pub priority: i32,
-        /// The agent who works on the ticket.
-        #[digits(4)]
-        pub agent: Option<u32>,
-        /// A copy of the agent's name.
-        pub agent_name: Option<String>,
-        /// The time at which the ticket was opened.
-        pub created: DateTime<Utc>,
-        /// The text, of up to 200 KB.
-        #[property(chunks)]
-        pub text: String,
-        /// An attached file of up to 5 MB.
-        pub attachment: Option<BlobRef>,
-        /// The product; tickets of the first version have none.
-        pub product: Option<String>,
-    }
-
-    /// An agent, declared as in the previous version.
-    #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
-    #[partition_key(tenant)]
-    #[row_key("staff_", id)]
-    #[index(ByEmail, unique, row_key("email_", escaped(email)))]
-    pub struct Agent {
-        /// The tenant.
-        pub tenant: String,
-        /// The number of the agent within the tenant.
-        #[digits(4)]
-        pub id: u32,
-        /// The name shown on tickets.
-        pub name: String,
-        /// The e-mail address, which is unique in the tenant.
-        pub email: String,
-    }
-
-    /// The relation that copies agents' names to their tickets.
-    #[derive(Debug)]
-    pub struct Assignee;
-
-    impl CopyRelation for Assignee {
-        type Source = Agent;
-        type Holder = Ticket;
-        type Copied = String;
-        const NAME: &'static str = "assignee";
-        const ON_DELETE: OnDelete = OnDelete::Clear;
-
-        fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
-            Some(Agent::key(&ticket.tenant, ticket.agent?))
-        }
-
-        fn copied(agent: &Agent) -> String {
-            agent.name.clone()
-        }
-
-        fn set(ticket: &mut Ticket, name: String) {
-            ticket.agent_name = Some(name);
-        }
-
-        fn clear(ticket: &mut Ticket) {
-            (ticket.agent, ticket.agent_name) = (None, None);
-        }
-    }
-
-    /// All types in a tenant's partition.
-    #[derive(EntitySet, Clone, Debug, PartialEq)]
-    pub enum HelpDesk {
-        /// A ticket.
-        Ticket(Ticket),
-        /// A comment.
-        Comment(Comment),
-        /// An agent.
-        Agent(Agent),
-        /// A row of an index, or a row of an unknown type.
-        #[other]
-        Other(TableEntity),
-    }
-
-    /// A line in a list of tickets by priority.
-    #[derive(Projection, Clone, Debug, PartialEq)]
-    #[projection(of = Ticket)]
-    pub struct UrgentLine {
-        /// The number of the ticket within the tenant.
-        pub number: u32,
-        /// The time at which the ticket was opened.
-        pub created: DateTime<Utc>,
     }
 }

@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
-use table_core::error::Result;
-use table_core::{Entity, EntitySet, KeyPart, Projection, TableEntity};
+use table_core::{Entity, EntitySet, KeyPart, Projection, Result, TableEntity};
 use table_patterns::blob::BlobRef;
 use table_patterns::large::Large;
 use table_patterns::participant::{Changes, Participant};

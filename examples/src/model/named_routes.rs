@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use table_core::error::Result;
 use table_core::selection::Point;
-use table_core::{DynTableStore, Engine, Entity, QueueName, Selection, TableStore};
+use table_core::{DynTableStore, Engine, Entity, QueueName, Result, Selection, TableStore};
 use table_patterns::Entities;
 use table_patterns::copies::CopyRelation;
 use table_patterns::outbox::Outbox;

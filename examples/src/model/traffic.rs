@@ -2,12 +2,10 @@
 
 use std::error::Error;
 
-use table_core::error::Result;
-use table_core::{Entity, TableStore, TableStoreExt};
-use table_patterns::Entities;
-use table_patterns::EntityStore;
+use table_core::{Entity, Result, TableStore, TableStoreExt};
 use table_patterns::feed::Feed;
 use table_patterns::view::{Projection, View, ViewTable};
+use table_patterns::{Entities, EntityStore};
 
 use crate::model::routes::Route;
 use crate::store::Store;

@@ -1,8 +1,7 @@
 //! Access patterns: the list of an application's queries, each with its maximum cost class and its plan.
 
-use table_core::error::Result;
 use table_core::query::Plan;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

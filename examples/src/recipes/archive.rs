@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::{
-    Entity, IfMatch, Operation, OperationKind, Table, TableName, TableStore, TableStoreExt, Transaction,
+    Entity, Error, ErrorCode, IfMatch, Operation, OperationKind, Result, Table, TableName, TableStore,
+    TableStoreExt, Transaction,
 };
 use table_patterns::outbox::{Intent, Message, Outbox, Step};
 use table_patterns::work::{Archive, Backoff, Delivery, Handler, Worker, WorkerOptions, archive};

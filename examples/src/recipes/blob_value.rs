@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use table_core::embedded::Clock;
-use table_core::error::{Error, Result};
-use table_core::{Entity, IfMatch, TableStoreExt};
+use table_core::{Entity, Error, IfMatch, Result, TableStoreExt};
 use table_patterns::large::{LargeTable, whole};
 
 use crate::grid::{Grid, thousands};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use chrono::Datelike;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::{
-    Entity, EntityKey, Operation, OperationKind, PartitionKey, TableStore, TableStoreExt, Transaction,
+    Entity, EntityKey, Error, ErrorCode, Operation, OperationKind, PartitionKey, Result, TableStore,
+    TableStoreExt, Transaction,
 };
 use table_patterns::feed::{Cursor, Feed, FeedChange};
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::{Grid, thousands};
 use crate::inputs::Inputs;

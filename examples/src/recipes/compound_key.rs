@@ -1,7 +1,6 @@
 //! A compound key: all rows with the same first key part are one range (PAT-CK).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::{Grid, thousands};
 use crate::inputs::Inputs;

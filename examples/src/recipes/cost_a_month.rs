@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use table_advice::{Distribution, Draw, Prices, Report as Advice, Step, Workload};
-use table_core::Entity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::row::entity_bytes;
+use table_core::{Entity, Error, ErrorCode, Result};
 
 use crate::grid::{Grid, thousands};
 use crate::inputs::Inputs;

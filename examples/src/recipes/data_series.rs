@@ -1,8 +1,7 @@
 //! A data series: the days of a month are properties of one entity (PAT-SER).
 
 use chrono::{Datelike, NaiveDate};
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 use table_patterns::series::SeriesTable;
 
 use crate::grid::Grid;

@@ -1,7 +1,6 @@
 //! Denormalisation: routes contain the names of their airports, and an airport is renamed (PAT-DEN).
 
-use table_core::error::Result;
-use table_core::{Entity, IfMatch};
+use table_core::{Entity, IfMatch, Result};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -1,7 +1,6 @@
 //! One read that returns several lists: an airport with all its departures (PAT-CK-1).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -1,7 +1,6 @@
 //! A key from any string: invalid characters are escaped, and decoding returns the original string (KEY-3).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -2,8 +2,7 @@
 
 use chrono::{Datelike, NaiveDate, NaiveTime};
 use table_core::embedded::Clock;
-use table_core::error::{Error, ErrorCode, Result};
-use table_core::{Entity, Table, TableName, TableStoreExt, ticks};
+use table_core::{Entity, Error, ErrorCode, Result, Table, TableName, TableStoreExt, ticks};
 use table_patterns::periods::{PeriodTables, Periodic, delete_in_batches};
 
 use crate::grid::Grid;

@@ -1,7 +1,6 @@
 //! A filter: it reduces the result, but not the number of rows that are read (DQ-14, CLS-4).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt, Versioned};
+use table_core::{Entity, Result, TableStoreExt, Versioned};
 use table_patterns::log_tail::{LogStamp, LogTail};
 
 use crate::grid::Grid;

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use table_advice::{Draw, Report as DryRun, Step, Workload};
-use table_core::Entity;
-use table_core::error::Result;
+use table_core::{Entity, Result};
 
 use crate::data::earthquakes::Earthquake;
 use crate::grid::{Grid, thousands};

@@ -1,7 +1,6 @@
 //! A heterogeneous partition: rows of two known types and of an unknown type, read as one enum (PAT-HET-4 to PAT-HET-6).
 
-use table_core::error::Result;
-use table_core::{Entity, EntitySet, IfMatch, Selection, TableEntity, TableStoreExt, Value};
+use table_core::{Entity, EntitySet, IfMatch, Result, Selection, TableEntity, TableStoreExt, Value};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

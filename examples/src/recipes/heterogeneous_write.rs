@@ -1,7 +1,6 @@
 //! A heterogeneous write: one transaction writes entities of several types, all or none (PAT-HET, PAT-CK-3).
 
-use table_core::error::Result;
-use table_core::{Entity, ErrorCode, IfMatch, TableStoreExt};
+use table_core::{Entity, ErrorCode, IfMatch, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

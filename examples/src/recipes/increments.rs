@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use chrono::NaiveDate;
 use futures_util::future::try_join_all;
-use table_core::error::Result;
-use table_core::{Entity, IfMatch, TableStoreExt};
+use table_core::{Entity, IfMatch, Result, TableStoreExt};
 use table_patterns::retry::Retry;
 use table_patterns::series::SeriesTable;
 

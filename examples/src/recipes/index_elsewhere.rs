@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use table_core::error::Result;
 use table_core::queue::QueueStore;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::outbox::Outbox;
 use table_patterns::work::{Worker, WorkerOptions};

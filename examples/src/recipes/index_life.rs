@@ -1,8 +1,7 @@
 //! The life of an index: it is built over old rows, a backfill completes it, and a check detects damage by another tool (PAT-INTRA, DQ-1).
 
-use table_core::error::{Error, Result};
 use table_core::index::Index;
-use table_core::{Entity, ErrorCode, IfMatch, TableEntity, TableStoreExt};
+use table_core::{Entity, Error, ErrorCode, IfMatch, Result, TableEntity, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::index::{FindingKind, IndexState};
 

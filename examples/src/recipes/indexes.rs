@@ -1,7 +1,6 @@
 //! Indexes: lookups that the primary key does not support, using copies under other keys (PAT-INTRA, PAT-INTER).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

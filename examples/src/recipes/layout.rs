@@ -1,8 +1,7 @@
 //! The layout as data: a schema as text, and the effects of changing it (EVO rules).
 
-use table_core::error::Result;
 use table_core::schema::{Compatibility, StoredSchema, compare_schemas};
-use table_core::{Entity, ErrorCode, TableStoreExt};
+use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -1,7 +1,6 @@
 //! Levels of a partition key: each prefix of levels is one range of partitions, which contains no other prefix (HPK-5).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

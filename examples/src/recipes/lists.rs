@@ -1,7 +1,6 @@
 //! Index entities: the airports of a city as a list of keys in the same partition, in another table, and in a blob (PAT-IX).
 
-use table_core::error::{Error, ErrorCode, Result};
-use table_core::{Entity, EntityKey, TableStoreExt, Value, Versioned};
+use table_core::{Entity, EntityKey, Error, ErrorCode, Result, TableStoreExt, Value, Versioned};
 use table_patterns::blob::object_store::ObjectStoreExt;
 use table_patterns::blob::object_store::path::Path;
 

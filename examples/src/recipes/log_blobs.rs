@@ -7,8 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::TryStreamExt;
 use table_core::embedded::Clock;
-use table_core::error::{Error, ErrorCode, Result};
-use table_core::{Entity, TableStoreExt, ticks};
+use table_core::{Entity, Error, ErrorCode, Result, TableStoreExt, ticks};
 use table_patterns::blob::object_store::{ObjectStore, ObjectStoreExt, path::Path};
 use table_patterns::log_blobs::{LogKind, LogReader, LogWriter};
 

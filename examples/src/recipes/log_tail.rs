@@ -1,7 +1,6 @@
 //! A log tail: the newest events come first, however long the log is (PAT-LOG).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt, Versioned};
+use table_core::{Entity, Result, TableStoreExt, Versioned};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

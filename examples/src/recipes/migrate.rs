@@ -1,8 +1,7 @@
 //! A migration from an embedded engine to the cookbook's store and back. It is interrupted, resumed and checked (DQ-12, PAGE-7).
 
 use indicatif::ProgressBar;
-use table_core::error::Result;
-use table_core::{Engine, Entity, TableName, TableStore, TableStoreExt};
+use table_core::{Engine, Entity, Result, TableName, TableStore, TableStoreExt};
 use table_patterns::migrate::{Checksum, Migration};
 
 use crate::grid::{Grid, thousands};

@@ -1,7 +1,6 @@
 //! Optimistic concurrency: the second writer receives an error and retries (IMP-2, CON-3).
 
-use table_core::error::Result;
-use table_core::{Entity, ErrorCode, TableStoreExt};
+use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

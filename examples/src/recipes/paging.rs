@@ -1,7 +1,6 @@
 //! Paging with a stored token: another process can request the next page later (DQ-12).
 
-use table_core::error::Result;
-use table_core::{Continuation, Entity, TableStoreExt};
+use table_core::{Continuation, Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -1,7 +1,6 @@
 //! Several concurrent point reads, instead of an `or` between row keys (DQ-7).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

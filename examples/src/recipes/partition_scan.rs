@@ -1,7 +1,6 @@
 //! A partition scan: all rows of one partition (DQ-4).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -1,8 +1,7 @@
 //! A range query: one partition, a range of its rows (DQ-3).
 
 use chrono::NaiveDate;
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -1,8 +1,7 @@
 //! Relationships: an employee who owns one badge and many reviews, which cannot exist without the employee (PAT-CK-3, IMP-6).
 
-use table_core::error::Result;
 use table_core::group::{Many, One};
-use table_core::{Entity, EntityGroup, ErrorCode};
+use table_core::{Entity, EntityGroup, ErrorCode, Result};
 use table_patterns::EntityStore;
 
 use crate::grid::Grid;

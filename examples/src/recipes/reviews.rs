@@ -1,8 +1,7 @@
 //! An employee and the yearly reviews in one range: two types that share a compound key (PAT-CK-1).
 
-use table_core::error::Result;
 use table_core::group::{Many, One};
-use table_core::{Entity, EntityGroup, TableStoreExt};
+use table_core::{Entity, EntityGroup, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -7,8 +7,7 @@ use std::time::Duration;
 use chrono::DateTime;
 use table_azure::sas::{SasVerifier, TablePermissions, TableSas};
 use table_azure::{AccountKey, Clock};
-use table_core::error::Result;
-use table_core::{Entity, ErrorCode, TableStoreExt};
+use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -1,8 +1,7 @@
 //! A log spread over partitions: appends go to one of eight partitions, and reads query all of them and merge the results (PAT-ANTI-1, PAT-LOG-5).
 
 use table_advice::spread::{Heat, PARTITION_TARGET};
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt, Versioned};
+use table_core::{Entity, Result, TableStoreExt, Versioned};
 use table_patterns::log_tail::LogTail;
 
 use crate::grid::{Grid, thousands};

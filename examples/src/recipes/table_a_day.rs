@@ -1,8 +1,7 @@
 //! One table per day: reads merge the tables of several days, and tables are dropped when they expire (PAT-HVD).
 
 use chrono::TimeDelta;
-use table_core::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::{Entity, Error, ErrorCode, Result};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

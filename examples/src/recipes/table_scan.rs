@@ -1,7 +1,6 @@
 //! A table scan: no partition is known, so a reason and a bound are required (DQ-5).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

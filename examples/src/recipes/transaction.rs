@@ -1,7 +1,6 @@
 //! An entity group transaction: all operations or none, and an error names the failed operation (EGT-9, IMP-3).
 
-use table_core::error::Result;
-use table_core::{Entity, ErrorCode, IfMatch, TableStoreExt, Versioned};
+use table_core::{Entity, ErrorCode, IfMatch, Result, TableStoreExt, Versioned};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -1,8 +1,7 @@
 //! An index in the partition of its entities: one transaction writes the entity and the index row, and a unique index
 //! enforces a constraint (PAT-INTRA).
 
-use table_core::error::Result;
-use table_core::{Entity, ErrorCode, TableStoreExt};
+use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 use table_patterns::EntityStore;
 
 use crate::grid::Grid;

@@ -1,7 +1,6 @@
 //! A materialised view: sums that would otherwise need a scan are read as points, and are updated when rows change (IMP-6).
 
-use table_core::error::Result;
-use table_core::{Entity, EntityKey, IfMatch};
+use table_core::{Entity, EntityKey, IfMatch, Result};
 use table_patterns::EntityStore;
 use table_patterns::feed::Feed;
 use table_patterns::view::ViewTable;

@@ -1,7 +1,6 @@
 //! A wide entity: the days of a year, which are more properties than one row can have (PAT-WIDE).
 
-use table_core::Entity;
-use table_core::error::Result;
+use table_core::{Entity, Result};
 use table_patterns::wide::WideStore;
 
 use crate::grid::Grid;

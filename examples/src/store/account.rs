@@ -7,9 +7,8 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use table_advice::meter::Meter;
 use table_azure::{AzureBlobs, AzureQueues, AzureTables};
-use table_core::error::{ErrorCode, Result};
 use table_core::queue::DynQueueStore;
-use table_core::{DynTableStore, Engine};
+use table_core::{DynTableStore, Engine, ErrorCode, Result};
 
 use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};

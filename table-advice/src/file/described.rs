@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::fault::WorkloadFault;
 

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
-use table_core::error::{Error, Result};
 use table_core::query::QueryClass;
-use table_core::ticks;
+use table_core::{Error, Result, ticks};
 
 use crate::fault::WorkloadFault;
 use crate::file::described::{Form, Layout, Piece};

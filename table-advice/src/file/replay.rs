@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use table_core::error::{Error, Result};
 use table_core::query::QueryClass;
+use table_core::{Error, Result};
 
 use crate::distribution::Distribution;
 use crate::draw::Draw;

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::EntityKey;
 use table_core::key::order;
 use table_core::name::TableName;

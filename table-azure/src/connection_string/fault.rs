@@ -1,6 +1,6 @@
 //! Faults of connection strings. Their messages contain only keys, because a value may be a secret.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// A fault of a connection string.
 #[derive(Debug, thiserror::Error, Fault)]

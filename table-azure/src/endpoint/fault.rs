@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use reqwest::Url;
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// A fault of an endpoint or a URL.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -1,7 +1,6 @@
 //! Faults of responses that violate the protocol.
 
-use table_core::Error;
-use table_core::error::Fault;
+use table_core::{Error, Fault};
 
 /// A response that violates the protocol.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use table_core::error::Fault;
+use table_core::Fault;
 use tokio::task::JoinError;
 
 /// A fault of the client's HTTP stack.

@@ -1,6 +1,7 @@
 //! Keys with all buckets, built from arguments.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::query::KeyRange;
 use crate::selection::{FanOut, KeyArg, Selection};
 

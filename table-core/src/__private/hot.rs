@@ -32,7 +32,7 @@ mod tests {
     use chrono::{DateTime, Utc};
 
     const fn follows<C: KeyCodec<T>, T>() -> bool {
-        C::FOLLOWS_TIME
+        C::FACTS.follows_time
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Support for generated indexes, and for projections that read them.
 
+use table_store::{Error, ErrorCode, Result, ValueRef};
+
 use crate::entity::FromEntity;
-use crate::error::{Error, ErrorCode, Result};
 use crate::index::{CopyIndex, Index, IndexOf, IndexPart, read_copy};
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
-use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 

@@ -3,13 +3,13 @@
 //!
 //! Expansions are chains of calls, because each `let … else` in an expansion takes compile time.
 
-use crate::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result, ValueRef};
+
 use crate::key::EntityKey;
 use crate::key::codec::compound::{Piece, Splitter};
 use crate::property::Search;
 use crate::query::EntityRef;
 use crate::row::RowWriter;
-use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 use super::reader::Decode;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 use crate::query::{KeyRange, TextRange};

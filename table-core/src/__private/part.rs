@@ -2,7 +2,8 @@
 
 use std::ops::Bound;
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::key::codec::{DerivedPart, Form, KeyCodec};
 use crate::key::order;
 use crate::query::TextRange;
@@ -29,7 +30,7 @@ pub struct Place {
 /// Returns the position of a part that a codec writes.
 #[must_use]
 pub const fn place<C: KeyCodec<T>, T>(literal: &'static str, end: bool) -> Place {
-    Place { literal, end, descending: C::DESCENDING, form: C::FORM, cut: false }
+    Place { literal, end, descending: C::FACTS.descending, form: C::FORM, cut: false }
 }
 
 /// Returns the position of a derived part.
@@ -119,8 +120,8 @@ fn upper_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorCode;
     use crate::key::codec::{Desc, Digits, Signed, Text};
+    use table_store::ErrorCode;
 
     fn of<C: KeyCodec<T>, T>(begin: &str, bounds: &impl KeyBounds<T>) -> TextRange {
         range(begin, "sequence", bounds, C::encode, place::<C, T>("", true)).unwrap()

@@ -2,7 +2,8 @@
 
 use std::ops::Bound;
 
-use crate::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result};
+
 use crate::key::codec::Form;
 use crate::query::{KeyRange, TextRange};
 use crate::selection::{Class, KeyBounds, Selection};

@@ -2,15 +2,14 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use table_store::{EdmType, Error, ErrorCode, Result};
 
 use crate::column::{IsType, Projected};
 use crate::entity::Entity;
-use crate::error::{Error, ErrorCode, Result};
 use crate::property::{Json, Property, Search};
 use crate::query::EntityRef;
 use crate::row::{Row, RowWriter};
 use crate::schema::PropertySchema;
-use crate::value::EdmType;
 
 use super::message::Message;
 

@@ -1,11 +1,11 @@
 //! Support for `from_entity`: reads the key parts and properties of an entity or copy one after another.
 
-use crate::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result, ValueRef};
+
 use crate::key::codec::compound::{Piece, Splitter};
 use crate::property::Search;
 use crate::query::EntityRef;
 use crate::schema::ENTITY_TYPE;
-use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 

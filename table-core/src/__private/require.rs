@@ -8,7 +8,7 @@ use crate::schema::{KeyPiece, is_same_text};
 use super::key::KeyOf;
 use super::message::Message;
 
-/// Returns the form of a part. Fails for a codec that is not suitable for the field (`KeyCodec::FAULT`).
+/// Returns the form of a part, or rejects a codec that does not suit the field (`Facts::fault`).
 ///
 /// # Panics
 /// Panics at compile time with the message of the fault.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::query::{KeyRange, TextRange};
 use crate::selection::{Class, KeyArg, KeyBounds, Selection};
 

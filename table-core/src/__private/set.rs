@@ -1,13 +1,13 @@
 //! Support for sets and groups: checks of their members, and the classification of rows.
 
+use table_store::{Error, Result, ValueRef};
+
 use crate::entity::{Entity, FromEntity, Versioned};
-use crate::error::{Error, Result};
 use crate::mixed;
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
 use crate::schema::{self, ENTITY_TYPE, EntitySchema, IndexSchema};
 use crate::set::SetOf;
-use crate::value::ValueRef;
 
 use super::message::Message;
 

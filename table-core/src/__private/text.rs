@@ -1,6 +1,7 @@
 //! Support for `key`, `partition` and `rows`, which build keys from arguments.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::query::KeyRange;
 use crate::selection::{KeyArg, Partition, Point, Selection};
 

@@ -1,10 +1,10 @@
 //! Fieldless enums as properties that contain the name of the variant, as in keys (`#[derive(KeyPart)]`).
 
-use crate::error::Result;
+use table_store::{Result, Value, ValueRef};
+
 use crate::key::codec::{KeyCodec, KeyEnum, Variant};
 use crate::property::Property;
 use crate::row::RowWriter;
-use crate::value::{Value, ValueRef};
 
 /// Writes the name of a variant (`Property::write_to`).
 ///

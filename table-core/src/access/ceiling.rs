@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::error::{Error, ErrorCode};
+use table_store::{Error, ErrorCode};
+
 use crate::selection::{
     Class, FanOut, IntoSelection, Partition, PartitionRange, Point, RowRange, Scan, Selection,
 };

@@ -3,10 +3,10 @@
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use table_store::Result;
 
 use crate::bag::TableEntity;
 use crate::entity::FromEntity;
-use crate::error::Result;
 use crate::odata::{EntityBody, deserialize_entity, serialize_entity};
 use crate::query::EntityRef;
 
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for TableEntity {
 }
 
 impl TryFrom<EntityBody> for TableEntity {
-    type Error = crate::error::Error;
+    type Error = table_store::Error;
 
     fn try_from(body: EntityBody) -> Result<Self> {
         let key = body.key()?;

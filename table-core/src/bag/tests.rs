@@ -1,17 +1,16 @@
 //! Tests of the bag: its methods, and its round trips through rows and JSON.
 
 use proptest::prelude::*;
+use table_store::{ErrorCode, Value, ValueRef};
 use uuid::Uuid;
 
 use super::TableEntity;
 use crate::entity::FromEntity;
-use crate::error::ErrorCode;
 use crate::etag::ETag;
 use crate::odata::{Sender, read_entity};
 use crate::query::EntityRef;
 use crate::row::RowWriter;
 use crate::ticks;
-use crate::value::{Value, ValueRef};
 
 /// Generates properties of every type with distinct names.
 fn properties() -> impl Strategy<Value = Vec<(String, Value)>> {

@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::compound::{Piece, Splitter};
 use crate::query::EntityRef;
 

@@ -4,11 +4,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
+use table_store::Value;
 use uuid::Uuid;
 
 use crate::filter::{Comparison, Filter};
 use crate::property;
-use crate::value::Value;
 
 /// A value that can be compared with a column of type `T`.
 ///

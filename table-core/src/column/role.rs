@@ -1,7 +1,8 @@
 //! Roles of columns: whether a patch can set them, and whether a projection can read them.
 
+use table_store::Result;
+
 use crate::column::{Column, KeyColumn};
-use crate::error::Result;
 use crate::property::Property;
 use crate::query::EntityRef;
 

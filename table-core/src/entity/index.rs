@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::EntityKey;
 use crate::query::EntityRef;
 use crate::row::Row;

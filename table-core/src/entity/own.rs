@@ -1,7 +1,8 @@
 //! Reads of a table that contains rows of several declared types.
 
+use table_store::Result;
+
 use crate::entity::{FromEntity, Versioned};
-use crate::error::Result;
 use crate::key::text::RESERVED;
 use crate::query::EntityRef;
 

@@ -2,8 +2,9 @@
 
 use std::fmt::Debug;
 
+use table_store::{Error, ErrorCode, Result};
+
 use crate::entity::Entity;
-use crate::error::{Error, ErrorCode, Result};
 use crate::query::EntityRef;
 
 /// Checks that each entity equals itself after a round trip: `from_entity(to_entity(entity)) == entity`. Intended for tests of a declaration, with

@@ -4,9 +4,9 @@ use std::ops::Deref;
 
 use chrono::{DateTime, Utc};
 use serde::{Serialize, Serializer};
+use table_store::Result;
 
 use crate::entity::{FromEntity, ToEntity};
-use crate::error::Result;
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::query::EntityRef;

@@ -1,6 +1,6 @@
 //! Errors of entity groups.
 
-use crate::error::Fault;
+use table_store::Fault;
 
 /// The reason why a range of rows does not match the fields of a group.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -2,8 +2,9 @@
 
 use std::ops::Deref;
 
+use table_store::{Error, Result};
+
 use crate::entity::{Entity, Versioned};
-use crate::error::{Error, Result};
 use crate::group::fault::GroupFault;
 
 /// A field of an [`EntityGroup`](crate::group::EntityGroup): [`One`], `Option<One>` or [`Many`].

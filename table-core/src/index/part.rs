@@ -1,6 +1,6 @@
 //! Fields of index keys: key parts and optional key parts. An entity whose field is `None` is not indexed.
 
-use crate::key::KeyPart;
+use crate::key::codec::KeyPart;
 
 /// A type that an index key can contain: a [`KeyPart`], or an `Option` of a [`KeyPart`]. An entity whose value is `None` is not indexed.
 ///

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use table_store::Result;
+
 use crate::entity::FromEntity;
-use crate::error::Result;
 use crate::index::Index;
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;

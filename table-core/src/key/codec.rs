@@ -4,9 +4,9 @@
 //! For a codec `C` of `T`, all values `a` and `b` that it accepts, and `enc` = [`KeyCodec::encode`]:
 //!
 //! - **K1** `decode(enc(a)) = a`.
-//! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for complete compound keys ([`compound`]).
-//! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare (by UTF-16 code units, ORD-6) like `a` and `b`, or in reverse with
-//!   [`KeyCodec::DESCENDING`]. Strings are ordered by UTF-16 code units, as in the service.
+//! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
+//! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare (by UTF-16 code units, ORD-6) like `a` and `b`; with [`Facts::descending`], in
+//!   reverse. Strings are ordered by UTF-16 code units, as in the service.
 //! - **K4** `enc(a)` consists of characters of [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
 //! A codec refuses a value that it cannot encode within these laws. It never truncates, folds or replaces. [`laws`] checks the laws for given values.
@@ -91,7 +91,7 @@ mod without;
 pub use alphabet::Alphabet;
 pub use bars::Bars;
 pub use boolean::Boolean;
-pub use bucket::{Bucket, Buckets};
+pub use bucket::Bucket;
 pub use caret::Caret;
 pub use code_point::CodePoint;
 pub use date::Date;
@@ -124,7 +124,7 @@ pub use variant::{KeyEnum, Variant};
 pub use week::Week;
 pub use without::Without;
 
-use crate::error::Result;
+use table_store::Result;
 
 /// The form of a codec's output, for compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +153,35 @@ impl Form {
     }
 }
 
-/// A codec that encodes values of `T` as a piece of a key, and decodes them. Codecs are types without values.
+/// Facts about a codec beyond the form of its text, for compile-time checks and queries.
+///
+/// ```
+/// use table_core::key::codec::Facts;
+///
+/// const NEWEST_FIRST: Facts = Facts { descending: true, follows_time: true, ..Facts::NONE };
+/// assert_eq!((NEWEST_FIRST.descending, NEWEST_FIRST.cardinality), (true, None));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
+    pub descending: bool,
+    /// The number of values, for types with few of them (a `bool`, an enum); otherwise `None`. A partition key that starts with few values is refused
+    /// (HPK-9).
+    pub cardinality: Option<usize>,
+    /// `true` if values that are written at about the same time are close to each other: instants, hours, days. A partition key that consists only of
+    /// such values is refused (PAT-ANTI-1).
+    pub follows_time: bool,
+    /// The error in the codec's arguments for the type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text
+    /// at the field, with `, name` in place of `{, field}`.
+    pub fault: Option<&'static str>,
+}
+
+impl Facts {
+    /// The facts of most codecs: ascending, with many values that do not follow time, and without a fault.
+    pub const NONE: Self = Self { descending: false, cardinality: None, follows_time: false, fault: None };
+}
+
+/// A codec that writes values of `T` as a piece of a key and reads them back. Codecs are types without values.
 ///
 /// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test it with [`laws`].
 ///
@@ -194,17 +222,8 @@ pub trait KeyCodec<T> {
     const NAME: &'static str;
     /// The form of the codec's output.
     const FORM: Form;
-    /// `true` if greater values have smaller encodings, which swaps the ends of a range. Ignored if the form is not ordered.
-    const DESCENDING: bool = false;
-    /// The number of values, for types with few values (a `bool`, an enum); otherwise `None`. A partition key that starts with such a type is
-    /// refused (HPK-9).
-    const CARDINALITY: Option<usize> = None;
-    /// `true` if values that are written at about the same time are close to each other, such as instants, hours and days. A partition key that
-    /// consists only of such values is refused (PAT-ANTI-1).
-    const FOLLOWS_TIME: bool = false;
-    /// The error in this codec's arguments for this type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this
-    /// text at the field, and replace `{, field}` by `, name`.
-    const FAULT: Option<&'static str> = None;
+    /// Facts beyond the form, such as a descending order.
+    const FACTS: Facts = Facts::NONE;
 
     /// Appends the encoding of a value.
     ///

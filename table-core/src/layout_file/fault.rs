@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::error::Fault;
+use table_store::Fault;
+
 use crate::schema::Compatibility;
 
 /// The request to review the differences, at the top of each file and in the error for a difference.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::layout_file::fault::{HEAD, LayoutFileFault};
 use crate::layout_file::golden::{Golden, Layout};
 use crate::schema::StoredSchema;

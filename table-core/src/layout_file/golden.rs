@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use table_store::{Error, Result};
+
 use crate::bag::TableEntity;
 use crate::entity::{Entity, FromEntity};
-use crate::error::{Error, Result};
 use crate::key::EntityKey;
 use crate::layout_file::fault::LayoutFileFault;
 use crate::query::EntityRef;

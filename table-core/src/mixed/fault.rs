@@ -1,6 +1,6 @@
 //! Error for a row of no declared type.
 
-use crate::error::Fault;
+use table_store::Fault;
 
 /// A row that belongs to no declared type, found in the range of a read.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -1,11 +1,11 @@
 //! Chunked properties: one value stored as several properties of up to 64 KiB, named `Data`, `Data1`, `Data2` and so on.
 
-use crate::error::{Error, Result};
+use table_store::{EdmType, Error, Result, ValueRef};
+
 use crate::limits::Limits;
 use crate::property::fault::PropertyFault;
 use crate::property::{Search, mismatch};
 use crate::row::{RowView, RowWriter};
-use crate::value::{EdmType, ValueRef};
 
 /// The maximum number of chunks of a value. It follows from the maximum size of an entity, 1 MiB (SIZE-1).
 pub const MOST_CHUNKS: usize = 16;
@@ -205,8 +205,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::error::ErrorCode;
     use crate::row::Row;
+    use table_store::ErrorCode;
 
     fn stored(value: &impl Chunked) -> Row {
         let mut row = RowWriter::new();

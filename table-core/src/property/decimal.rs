@@ -1,12 +1,11 @@
 //! `rust_decimal::Decimal` as a property, stored as text.
 
 use rust_decimal::Decimal;
+use table_store::{EdmType, Error, Result, ValueRef};
 
-use crate::error::{Error, Result};
 use crate::property::fault::PropertyFault;
 use crate::property::{Property, mismatch};
 use crate::row::RowWriter;
-use crate::value::{EdmType, ValueRef};
 
 /// An exact decimal as an `Edm.String`, such as `19.90`. The number of decimal places is preserved.
 ///
@@ -14,10 +13,10 @@ use crate::value::{EdmType, ValueRef};
 ///
 /// ```
 /// use rust_decimal::Decimal;
-/// use table_core::{Property, Value};
+/// use table_core::{Value, property};
 ///
 /// let price = Decimal::new(1_990, 2);
-/// assert_eq!(price.to_value()?, Some(Value::from("19.90")));
+/// assert_eq!(property::to_value(&price)?, Some(Value::from("19.90")));
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::do_not_recommend]
@@ -42,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::error::ErrorCode;
+    use table_store::ErrorCode;
 
     fn read(text: &str) -> Result<Decimal> {
         Decimal::from_value(Some(ValueRef::String(text)))

@@ -2,8 +2,7 @@
 
 use chrono::{NaiveDate, NaiveTime};
 
-use crate::error::Fault;
-use crate::value::EdmType;
+use table_store::{EdmType, Fault};
 
 /// The reason why a value cannot be stored in a property or read from a property.
 #[derive(Debug, thiserror::Error, Fault)]

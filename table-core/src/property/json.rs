@@ -4,12 +4,11 @@ use std::ops::{Deref, DerefMut};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use table_store::{EdmType, Error, Result, ValueRef};
 
-use crate::error::{Error, Result};
 use crate::property::Property;
 use crate::property::fault::PropertyFault;
 use crate::row::RowWriter;
-use crate::value::{EdmType, ValueRef};
 
 /// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. Declared by `#[property(json)]`.
 ///
@@ -134,8 +133,8 @@ impl<T> DerefMut for Json<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorCode;
     use crate::property::read;
+    use table_store::ErrorCode;
 
     #[test]
     fn ent_3_both_optional_forms_store_the_same() {

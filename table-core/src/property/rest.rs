@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result, Value, edm_ticks};
+
 use crate::property::Search;
 use crate::property::fault::PropertyFault;
 use crate::row::{RowView, RowWriter};
 use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema};
-use crate::value::{Value, edm_ticks};
 
 /// A type that collects the properties that no field declares: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///

@@ -1,8 +1,8 @@
 //! Sequential search for the properties of a row.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result, ValueRef};
+
 use crate::row::{RowReader, RowView};
-use crate::value::ValueRef;
 
 /// The state of generated code that reads a row. It stores the first error until the end, because a `?` at each property takes more compile time than
 /// a `let … else`.

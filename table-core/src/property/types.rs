@@ -5,14 +5,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
+use table_store::{EdmType, Error, Result, ValueRef, edm_ticks};
 use uuid::Uuid;
 
-use crate::error::{Error, Result};
 use crate::property::fault::PropertyFault;
 use crate::property::{Property, mismatch};
 use crate::row::{RowReader, RowWriter};
 use crate::ticks;
-use crate::value::{EdmType, ValueRef, edm_ticks};
 
 macro_rules! property {
     ($($type:ty, $edm:ident, |$this:ident, $name:ident| $to:expr, { $($pattern:pat => $from:expr),+ }, $(|$row:ident, $next:ident| $stored:expr $(, over $over:path)?)?;)*) => {$(
@@ -227,8 +226,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::error::ErrorCode;
     use crate::property::read;
+    use table_store::ErrorCode;
 
     fn round_trip<T: Property + PartialEq + Debug>(values: &[T]) {
         for value in values {

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use table_store::EdmType;
+
 use crate::limits::{ENTITY_BYTES, ENTITY_RESERVE};
 use crate::schema::{EntitySchema, IndexKind, KeyPiece, PropertySchema};
-use crate::value::EdmType;
 
 /// Columns of the description: key, content, encoding, width, remark.
 type Line = [String; 5];

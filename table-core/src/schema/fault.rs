@@ -1,6 +1,6 @@
 //! Errors in the text of a stored schema.
 
-use crate::error::Fault;
+use table_store::Fault;
 
 /// The reason why a string cannot be parsed as a schema.
 #[derive(Debug, thiserror::Error, Fault)]

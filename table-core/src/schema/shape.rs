@@ -2,9 +2,10 @@
 
 use std::sync::OnceLock;
 
+use table_store::EdmType;
+
 use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
-use crate::value::EdmType;
 
 /// The shape of a declaration's rows, computed on first use. Computing it in a constant would take more compile time than any function of an entity.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ fn make(kind: Option<&str>, properties: &[PropertySchema]) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::row::{RowReader, RowWriter};
-    use crate::value::{Value, ValueRef};
+    use table_store::{Value, ValueRef};
 
     const PROPERTIES: &[PropertySchema] = &[
         PropertySchema { name: "FirstName", field: "first_name", edm: EdmType::String, optional: false },

@@ -1,8 +1,9 @@
 //! Stored schemas: owned schemas in a store or a layout file.
 
+use table_store::EdmType;
+
 use crate::key::codec::Form;
 use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
-use crate::value::EdmType;
 
 /// An [`EntitySchema`] as owned data, which can be parsed from its text form.
 ///
@@ -75,7 +76,7 @@ pub enum StoredPiece {
     Part {
         /// The source of the value.
         source: Source,
-        /// The codec's [`NAME`](crate::key::KeyCodec::NAME).
+        /// The codec's [`NAME`](crate::key::codec::KeyCodec::NAME).
         codec: String,
         /// The form of the encoded value.
         form: Form,

@@ -3,14 +3,14 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use table_store::{EdmType, Error, Result};
+
 use crate::key::codec::Form;
 use crate::schema::IndexKind;
 use crate::schema::alphabet;
 use crate::schema::fault::SchemaFault;
 use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use crate::schema::token::{Tokens, token};
-use crate::value::EdmType;
 
 /// The version of the text form that this program writes.
 pub(super) const VERSION: &str = "1";

@@ -2,7 +2,8 @@
 
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::TextCodec;
 
 /// A value of type `T` for a key part: a `T`, a `&T`, or a `&str` for a `String`.

@@ -1,6 +1,6 @@
 //! Errors of selections.
 
-use crate::error::Fault;
+use table_store::Fault;
 
 /// The reason why the keys of a selection cannot be read.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -1,6 +1,7 @@
 //! Values that a query accepts as a selection: selections, and selections under construction.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::query::KeyRange;
 use crate::selection::{Class, Primary, Selection};
 

@@ -1,11 +1,11 @@
 //! Sources of a selection: the entities themselves, or an index.
 
-use std::fmt;
 use std::marker::PhantomData;
 
+use table_store::Result;
+
 use crate::entity::{FromEntity, Versioned, put, read_own_again};
-use crate::error::Result;
-use crate::index::consistency::{Consistency, StronglyConsistent};
+use crate::index::{Consistency, StronglyConsistent};
 use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
@@ -87,6 +87,7 @@ pub enum Primary {}
 /// let by_email: Selection<Employee, Point, Copies<EmployeeByEmail>> = Employee::by_email("Sales", "jonesj@contoso.com");
 /// assert!(by_email.ranges().is_ok());
 /// ```
+#[derive(Debug)]
 pub struct Copies<I>(PhantomData<fn() -> I>);
 
 /// The lists of the index `I` (PAT-IX). A list contains the keys of entities, not the entities.
@@ -111,36 +112,8 @@ pub struct Copies<I>(PhantomData<fn() -> I>);
 /// let named_jones: Selection<Employee, Point, Lists<EmployeeByLastName>> = Employee::by_last_name("Sales", "Jones");
 /// assert!(named_jones.ranges().is_ok());
 /// ```
+#[derive(Debug)]
 pub struct Lists<I>(PhantomData<fn() -> I>);
-
-/// Implements common traits for the sources of any index. Derives would require these traits of the index types, too.
-macro_rules! common_traits {
-    ($($source:ident),+) => {$(
-        impl<I> Clone for $source<I> {
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-
-        impl<I> Copy for $source<I> {}
-
-        impl<I> PartialEq for $source<I> {
-            fn eq(&self, _: &Self) -> bool {
-                true
-            }
-        }
-
-        impl<I> Eq for $source<I> {}
-
-        impl<I> fmt::Debug for $source<I> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(stringify!($source))
-            }
-        }
-    )+};
-}
-
-common_traits!(Copies, Lists);
 
 mod sealed {
     pub trait Sealed {}

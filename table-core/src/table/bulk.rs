@@ -13,10 +13,10 @@ use futures_core::Stream;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 
+use table_store::{Error, Result};
 pub use target::{BulkTarget, BulkVerb};
 pub use written::{BulkError, BulkProgress, WrittenPositions};
 
-use crate::error::{Error, Result};
 use crate::selection::{Point, Selection};
 use crate::table::bulk::plan::{Link, Window};
 

@@ -1,7 +1,8 @@
 //! Decoding of the entities in a page. Rows of other declared types are skipped.
 
+use table_store::Result;
+
 use crate::entity::Versioned;
-use crate::error::Result;
 use crate::name::TableName;
 use crate::query::Page;
 use crate::selection::ReadableAs;

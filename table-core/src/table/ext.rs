@@ -3,10 +3,10 @@
 mod refused;
 
 use futures_core::Stream;
+use table_store::Result;
 
 use crate::bag::TableEntity;
 use crate::entity::Entity;
-use crate::error::Result;
 use crate::name::TableName;
 use crate::refused::refused_of_stores;
 use crate::set::EntitySet;

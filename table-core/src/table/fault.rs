@@ -1,6 +1,7 @@
 //! Errors of typed and untyped tables.
 
-use crate::error::{ErrorCode, Fault};
+use table_store::{ErrorCode, Fault};
+
 use crate::schema::Evolution;
 
 /// The reason why a call on a table is invalid.

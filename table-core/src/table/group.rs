@@ -1,9 +1,9 @@
 //! Groups of related entities, read by one range query (PAT-CK-1).
 
 use futures_util::TryStreamExt;
+use table_store::Result;
 
 use crate::entity::Entity;
-use crate::error::Result;
 use crate::group::{GroupOf, GroupScope};
 use crate::query::{KeyRange, Plan, Query, QueryClass};
 use crate::selection::Selection;

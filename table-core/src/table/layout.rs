@@ -20,9 +20,9 @@ pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;
 pub use standing::LEASE;
 pub(crate) use standing::Standing;
+use table_store::{Error, Result};
 
 use crate::entity::{Declared, Entity};
-use crate::error::{Error, Result};
 use crate::etag::IfMatch;
 use crate::name::TableName;
 use crate::operation::OperationKind;

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use futures_core::Stream;
 use futures_util::stream;
+use table_store::Result;
 
-use crate::error::Result;
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::store::TableStore;

@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use table_store::Result;
 
-use crate::error::Result;
 use crate::query::Page;
 
 /// A stream of pages that polls the next page once before it yields the current one. It buffers at most one page.
@@ -72,9 +72,9 @@ mod tests {
     use pollster::block_on;
 
     use super::*;
-    use crate::error::{Error, ErrorCode};
     use crate::query::{EntityRef, Rows, Select};
     use crate::row::RowWriter;
+    use table_store::{Error, ErrorCode};
 
     /// Returns a page with two entities whose number is in `rows_read`.
     fn page(number: u64) -> Page {

@@ -2,8 +2,8 @@
 
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use table_store::{Error, Result};
 
-use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;

@@ -1,7 +1,8 @@
 //! Types that identify the partition of a transaction (EGT-1).
 
+use table_store::{Error, Result};
+
 use crate::entity::ToEntity;
-use crate::error::{Error, Result};
 use crate::key::PartitionKey;
 use crate::selection::{Partition, Selection};
 use crate::table::fault::TableFault;

@@ -6,13 +6,13 @@ use std::fmt;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use table_store::{Error, Result, Value, ValueRef};
 
 use crate::column::Settable;
-use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch, IntoIfMatch};
 use crate::key::EntityKey;
 use crate::operation::OperationKind;
-use crate::property::Property;
+use crate::property::{self, Property};
 use crate::query::Select;
 use crate::row::{self, Row, RowView, RowWriter};
 use crate::selection::{Point, PointKey, Primary, Selection};
@@ -20,7 +20,6 @@ use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::update::at;
 use crate::table::{Table, request};
-use crate::value::{Value, ValueRef};
 
 /// A change of some properties of one stored entity; all other properties are kept (MRG-1).
 ///
@@ -259,7 +258,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     pub fn set<C: SetBy<T>>(mut self, column: C, value: impl PatchValue<C::Value>) -> Self {
         let (name, value) = (column.property(), value.into_value());
         self.values = self.values.and_then(|mut values| {
-            let value = value.to_value()?;
+            let value = property::to_value(&value)?;
             values.retain(|(earlier, _)| *earlier != name);
             values.push((name, value));
             Ok(values)

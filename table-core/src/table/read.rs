@@ -2,9 +2,9 @@
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use table_store::Result;
 
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
-use crate::error::Result;
 use crate::key::EntityKey;
 use crate::name::TableName;
 use crate::query::{Plan, Query, QueryClass};

@@ -1,7 +1,8 @@
 //! `Repository`: the functions that all handles of a table share, for generic code.
 
+use table_store::Result;
+
 use crate::entity::{Entity, PlainEntity, Versioned};
-use crate::error::Result;
 use crate::etag::{ETag, IfMatch};
 use crate::selection::{IntoSelection, Paged, Point, Primary, Selection};
 use crate::store::TableStore;

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use table_store::{Error, ErrorCode, Result};
 use tracing::field::Empty;
 use tracing::{Instrument, debug_span};
 
 use crate::entity::Versioned;
-use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::name::TableName;

@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use table_store::{Error, Result};
 
 use crate::column::IntoCondition;
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
-use crate::error::{Error, Result};
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{Page, Plan, QueryClass};

@@ -7,8 +7,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use table_store::{Error, Result};
+
 use crate::entity::{SharesTable, ToEntity};
-use crate::error::{Error, Result};
 use crate::etag::{ETag, IntoIfMatch};
 use crate::key::EntityKey;
 use crate::operation::{Operation, OperationKind};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 
 pub use running::{ChangeResult, Update};
+use table_store::{Error, Result};
 
 use crate::entity::{FromEntity, ToEntity, Versioned};
-use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch};
 use crate::key::EntityKey;
 use crate::name::TableName;

@@ -2,9 +2,9 @@
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use table_store::Result;
 
 use crate::entity::ToEntity;
-use crate::error::Result;
 use crate::etag::{ETag, IntoIfMatch};
 use crate::key::EntityKey;
 use crate::operation::OperationKind;

@@ -1,7 +1,7 @@
 //! Faults of containers: missing, existing, or incompatible with the options.
 
 use azure_data_cosmos::models::{PartitionKeyKind, PartitionKeyVersion};
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// A fault of a container.
 #[derive(Debug, thiserror::Error, Fault)]

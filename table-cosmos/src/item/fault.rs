@@ -1,6 +1,6 @@
 //! Faults of items that other programs wrote.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// An item that another program wrote and that is not an entity.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -1,7 +1,6 @@
 //! Faults of mappings.
 
-use table_core::EdmType;
-use table_core::error::Fault;
+use table_core::{EdmType, Fault};
 
 /// A fault of a mapping.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Fault)]

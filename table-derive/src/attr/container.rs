@@ -124,67 +124,86 @@ const WORDS: Words = Words {
     ],
 };
 
+/// The words of `#[entity(…)]` with their values, each given at most once.
+struct EntityWords {
+    table: Slot<LitStr>,
+    schema_name: Slot<LitStr>,
+    kind: Slot<LitStr>,
+    runtime: Slot<Path>,
+    allows: Allows,
+    feed: Slot<()>,
+    copied_by: Slot<Vec<Path>>,
+    copies_from: Slot<Vec<Path>>,
+    set: Slot<Path>,
+}
+
+impl EntityWords {
+    fn empty() -> Self {
+        Self {
+            table: Slot::empty(TABLE.0),
+            schema_name: Slot::empty(SCHEMA_NAME.0),
+            kind: Slot::empty(KIND.0),
+            runtime: Slot::empty(CRATE.0),
+            allows: Allows::default(),
+            feed: Slot::empty(FEED.0),
+            copied_by: Slot::empty(COPIED_BY.0),
+            copies_from: Slot::empty(COPIES_FROM.0),
+            set: Slot::empty(SET.0),
+        }
+    }
+
+    /// Reads an attribute. Returns `false` if a part of it cannot be read, which is reported.
+    fn read(&mut self, ctxt: &Ctxt, attr: &Attribute) -> bool {
+        let mut whole = true;
+        let sound = WORDS.read(ctxt, attr, |word, input| {
+            if word == TABLE {
+                let name = grammar::value(input, <LitStr as Parse>::parse)?;
+                self.table.set(ctxt, word, name, "an entity is stored in one table");
+            } else if word == KIND {
+                let name = grammar::value(input, <LitStr as Parse>::parse)?;
+                self.kind.set(ctxt, word, name, "an entity has one kind");
+            } else if word == SCHEMA_NAME {
+                let name = grammar::value(input, <LitStr as Parse>::parse)?;
+                self.schema_name.set(ctxt, word, name, "an entity has one stored schema");
+            } else if word == CRATE {
+                let path = grammar::value(input, Path::parse_mod_style)?;
+                self.runtime.set(ctxt, word, path, "write `crate = …` once");
+            } else if word == SET {
+                let path = grammar::value(input, Path::parse_mod_style)?;
+                self.set.set(ctxt, word, path, "one set contains all types of the table");
+            } else if word == COPIED_BY {
+                let (paths, sound) = relations::parse(ctxt, word, "copied_by(Assignee)", input)?;
+                whole &= sound;
+                let help = "name all relations in one list: `copied_by(Assignee, Reviewer)`";
+                self.copied_by.set(ctxt, word, paths, help);
+            } else if word == COPIES_FROM {
+                let (paths, sound) = relations::parse(ctxt, word, "copies_from(Assignee)", input)?;
+                whole &= sound;
+                let help = "name all relations in one list: `copies_from(Assignee, Reviewer)`";
+                self.copies_from.set(ctxt, word, paths, help);
+            } else if word == ALLOW {
+                self.allows.parse(ctxt, word, input)?;
+            } else if word == FEED {
+                let help = "an entity has one feed, in its partition; write `feed` once";
+                self.feed.set(ctxt, word, (), help);
+            }
+            Ok(())
+        });
+        sound && whole
+    }
+}
+
 /// Parses the attributes of the struct that belong to this crate.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
-    let mut table = Slot::empty(TABLE.0);
-    let mut schema_name = Slot::empty(SCHEMA_NAME.0);
-    let mut kind = Slot::empty(KIND.0);
-    let mut runtime = Slot::empty(CRATE.0);
-    let mut allows = Allows::default();
-    let mut feed = Slot::empty(FEED.0);
-    let mut copied_by = Slot::empty(COPIED_BY.0);
-    let mut copies_from = Slot::empty(COPIES_FROM.0);
-    let mut set = Slot::empty(SET.0);
+    let mut words = EntityWords::empty();
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
     let mut indexes = Vec::new();
     let mut misplaced = Vec::new();
     for attr in &input.attrs {
         if attr.path() == &ENTITY {
-            let mut whole = true;
-            let sound = WORDS.read(ctxt, attr, |word, input| {
-                if word == TABLE {
-                    let name = grammar::value(input, <LitStr as Parse>::parse)?;
-                    table.set(ctxt, word, name, "an entity is stored in one table");
-                } else if word == KIND {
-                    let name = grammar::value(input, <LitStr as Parse>::parse)?;
-                    kind.set(ctxt, word, name, "an entity has one kind");
-                } else if word == SCHEMA_NAME {
-                    let name = grammar::value(input, <LitStr as Parse>::parse)?;
-                    schema_name.set(ctxt, word, name, "an entity has one stored schema");
-                } else if word == CRATE {
-                    let path = grammar::value(input, Path::parse_mod_style)?;
-                    runtime.set(ctxt, word, path, "write `crate = …` once");
-                } else if word == SET {
-                    let path = grammar::value(input, Path::parse_mod_style)?;
-                    set.set(ctxt, word, path, "one set contains all types of the table");
-                } else if word == COPIED_BY {
-                    let (paths, sound) = relations::parse(ctxt, word, "copied_by(Assignee)", input)?;
-                    whole &= sound;
-                    copied_by.set(
-                        ctxt,
-                        word,
-                        paths,
-                        "name all relations in one list: `copied_by(Assignee, Reviewer)`",
-                    );
-                } else if word == COPIES_FROM {
-                    let (paths, sound) = relations::parse(ctxt, word, "copies_from(Assignee)", input)?;
-                    whole &= sound;
-                    copies_from.set(
-                        ctxt,
-                        word,
-                        paths,
-                        "name all relations in one list: `copies_from(Assignee, Reviewer)`",
-                    );
-                } else if word == ALLOW {
-                    allows.parse(ctxt, word, input)?;
-                } else {
-                    feed.set(ctxt, word, (), "an entity has one feed, in its partition; write `feed` once");
-                }
-                Ok(())
-            });
-            if !sound || !whole {
-                allows.unread();
+            if !words.read(ctxt, attr) {
+                words.allows.unread();
                 misplaced.extend(piece::names(attr.meta.to_token_stream()));
             }
         } else if attr.path() == &PARTITION_KEY {
@@ -208,15 +227,15 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
         })
     };
     ContainerAttrs {
-        table: table.take(),
-        schema_name: schema_name.take(),
-        kind: kind.take(),
-        runtime: runtime.take(),
-        allows,
-        feed: feed.take().is_some(),
-        copied_by: copied_by.take().unwrap_or_default(),
-        copies_from: copies_from.take().unwrap_or_default(),
-        set: set.take(),
+        table: words.table.take(),
+        schema_name: words.schema_name.take(),
+        kind: words.kind.take(),
+        runtime: words.runtime.take(),
+        allows: words.allows,
+        feed: words.feed.take().is_some(),
+        copied_by: words.copied_by.take().unwrap_or_default(),
+        copies_from: words.copies_from.take().unwrap_or_default(),
+        set: words.set.take(),
         partition_key: partition_key.take().or_else(|| elsewhere(PARTITION_KEY)),
         row_key: row_key.take().or_else(|| elsewhere(ROW_KEY)),
         indexes,

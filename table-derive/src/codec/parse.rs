@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Lit, LitChar, LitInt, LitStr, Path, Token, parenthesized, token};
 
-use crate::codec::meant::{meant, meant_form};
+use crate::codec::suggestions::{meant, meant_form};
 use crate::codec::words::{self, Argument, WORDS, Word};
 use crate::codec::{Codec, Gives, Written};
 use crate::ctxt::{Ctxt, mistake};

@@ -250,9 +250,8 @@ impl<'e> Design<'e> {
             Piece::Part(part) => {
                 let Some(field) = self.field(part) else { return TokenStream::new() };
                 if each_bucket && part.codec.is_bucket() && !key.gives(part.field) {
-                    let (count, encode) =
-                        (field.item_of("Buckets", "COUNT"), field.item_of("Buckets", "encode_bucket"));
-                    quote_spanned!(field.span=> .buckets(#count, #encode))
+                    let bucket = &field.names.codec_alias;
+                    quote_spanned!(field.span=> .buckets(<#bucket>::COUNT, <#bucket>::encode_bucket))
                 } else {
                     field.append()
                 }

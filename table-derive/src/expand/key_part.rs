@@ -26,7 +26,7 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
             let codec = codec.ty(ty, ty.span());
             let sound = quote_spanned! {ty.span()=>
                 const _: __table::Form = __table::require_sound(
-                    <#codec as __table::KeyCodec<#ty>>::FAULT,
+                    <#codec as __table::KeyCodec<#ty>>::FACTS.fault,
                     "",
                     <#codec as __table::KeyCodec<#ty>>::FORM,
                 );

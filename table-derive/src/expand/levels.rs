@@ -69,6 +69,25 @@ fn definition(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'
     }
 }
 
+/// Generates the method that selects the partitions whose next level starts with a text, if the level may be a text.
+fn prefix_method(design: &Design<'_>, next: &KeyField<'_>) -> Option<TokenStream> {
+    let (entity, ty, field, codec) =
+        (design.entity.ty(), &next.names.ty, &next.names.name, &next.names.codec);
+    let begins = format_ident!("{}_prefix", next.field.ident.unraw());
+    let begins_doc = format!("Selects the partitions whose `{field}` starts with this text.");
+    next.may_be_text.then(|| {
+        let prefix = design.takes(quote_spanned!(next.span=> prefix: impl __table::KeyPrefix<#ty, #codec>));
+        let body = quote_spanned!(next.span=> self.0.prefix(#field, &prefix, __table::KeyPrefix::encode));
+        let (vis, body) = (design.vis_at(next.span), design.body(body));
+        quote_spanned! {next.span=>
+            #[doc = #begins_doc]
+            #vis fn #begins(self, #prefix) -> __table::Selection<#entity, __table::PartitionRange> {
+                #body
+            }
+        }
+    })
+}
+
 fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]) -> TokenStream {
     let [next, after @ ..] = missing else { return TokenStream::new() };
     let (vis, entity, prefix) = (design.vis(), design.entity.ty(), name(design, missing));
@@ -76,14 +95,13 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let (of_impl, of_type, of_where) = (parameters.of_impl(), parameters.of_type(), parameters.of_where());
     let (declared, holds) = (parameters.declared(), parameters.holds());
     let unbound = holds.as_ref().map(|_| quote!(<#declared>));
-    let (argument, ty, field, codec) =
-        (next.field.ident, &next.names.ty, &next.names.name, &next.names.codec);
-    let (encode, descending, form) = (next.item("encode"), next.item("DESCENDING"), next.item("FORM"));
+    let (argument, ty, field) = (next.field.ident, &next.names.ty, &next.names.name);
+    let (encode, facts, form) = (next.item("encode"), next.item("FACTS"), next.item("FORM"));
     // Pieces alternate between levels and terminators.
     let at = given.len() * 2;
     let range_doc = format!("Selects the partitions whose `{field}` is in a range.");
-    // The call has the span of the field's type; see `KeyField::item`.
-    let range_call = quote_spanned!(next.span=> .range(#field, &range, #encode, #descending, #form));
+    // The call is spanned at the field's type; see `KeyField::item`.
+    let range_call = quote_spanned!(next.span=> .range(#field, &range, #encode, #facts.descending, #form));
     let level = append(next);
     let (is_type, is_body) = if after.is_empty() {
         let one = quote!(__table::Selection<#entity, __table::Partition>);
@@ -98,19 +116,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     } else {
         format!("Selects the partitions with this `{field}`.")
     };
-    let begins = format_ident!("{}_prefix", argument.unraw());
-    let begins_doc = format!("Selects the partitions whose `{field}` starts with this text.");
-    let begins = next.may_be_text.then(|| {
-        let prefix = design.takes(quote_spanned!(next.span=> prefix: impl __table::KeyPrefix<#ty, #codec>));
-        let body = quote_spanned!(next.span=> self.0.prefix(#field, &prefix, __table::KeyPrefix::encode));
-        let (vis, body) = (design.vis_at(next.span), design.body(body));
-        quote_spanned! {next.span=>
-            #[doc = #begins_doc]
-            #vis fn #begins(self, #prefix) -> __table::Selection<#entity, __table::PartitionRange> {
-                #body
-            }
-        }
-    });
+    let begins = prefix_method(design, next);
     let range = design.takes(quote! {
         range: impl __table::KeyBounds<#ty> + __table::Ordered<{ __table::keeps_order(&__PARTITION_KEY.forms, #at) }>
     });

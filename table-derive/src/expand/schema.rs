@@ -72,9 +72,10 @@ fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
         return None;
     }
     let fields: Vec<_> = key.parts().filter_map(|part| design.field(part)).collect();
-    let follow = fields.iter().map(|field| field.item("FOLLOWS_TIME"));
+    let facts = fields.iter().map(|field| field.item("FACTS"));
     let at = key.original.path().span();
-    (!fields.is_empty()).then(|| quote_spanned!(at=> __table::require_spread(&[#(#follow),*], #entity);))
+    (!fields.is_empty())
+        .then(|| quote_spanned!(at=> __table::require_spread(&[#(#facts.follows_time),*], #entity);))
 }
 
 /// Generates the proof that the partition key starts with a field of many values, unless the declaration waives it (HPK-9).
@@ -84,8 +85,10 @@ fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
         return None;
     }
     let field = design.field(first)?;
-    let (name, values) = (&field.names.name, field.item("CARDINALITY"));
-    Some(quote_spanned!(first.name.span()=> __table::require_cardinality(#values, #name, #entity);))
+    let (name, facts) = (&field.names.name, field.item("FACTS"));
+    Some(
+        quote_spanned!(first.name.span()=> __table::require_cardinality(#facts.cardinality, #name, #entity);),
+    )
 }
 
 /// Generates `const SCHEMA: &'static EntitySchema = &EntitySchema { entity: "Employee", table: "Company", … };`.
@@ -192,8 +195,8 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
             let form = if !part.codec.may_fault() || is_told(design, part, &field) {
                 form
             } else {
-                let fault = field.item("FAULT");
-                // The proof has the span of the field's type, because rustc shows where the constant is evaluated.
+                let facts = field.item("FACTS");
+                // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
                 let asked = if design
                     .entity
                     .fields
@@ -204,7 +207,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 } else {
                     name.as_str()
                 };
-                quote_spanned!(field.span=> __table::require_sound(#fault, #asked, #form))
+                quote_spanned!(field.span=> __table::require_sound(#facts.fault, #asked, #form))
             };
             quote!(__table::KeyPiece::Field { field: #name, codec: #codec, form: #form })
         }

@@ -1,6 +1,6 @@
 //! The faults of writes: an entity that already exists, does not exist, or has another version.
 
-use table_store::error::Fault;
+use table_store::Fault;
 use table_store::etag::{ETag, IfMatch};
 
 /// A write whose condition does not hold.

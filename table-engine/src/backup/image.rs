@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use table_store::error::Result;
+use table_store::Result;
 
 use crate::backup::{end_restore, make_empty};
 use crate::base::{BackupFile, BaseView, CopyReport};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::backup::lock;
 use crate::base::{BASE, CopyReport, Unreadable};

@@ -8,8 +8,8 @@ mod writer;
 
 use std::ops::Range;
 
-use table_store::error::{Error, Result};
 use table_store::row::{Row, RowView};
+use table_store::{Error, Result};
 
 use crate::base::fault::BaseFault;
 pub(crate) use writer::BlockWriter;
@@ -232,8 +232,8 @@ impl Layout {
 #[cfg(test)]
 pub(crate) mod tests {
     use proptest::prelude::*;
+    use table_store::ValueRef;
     use table_store::row::RowWriter;
-    use table_store::value::ValueRef;
 
     use super::*;
 

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use table_store::error::Result;
+use table_store::Result;
 use table_store::row::RowView;
 
 use crate::base::block::Layout;

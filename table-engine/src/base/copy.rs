@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 use uuid::Uuid;
 
 use crate::base::fault::BaseFault;

@@ -6,7 +6,7 @@ mod run;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use table_store::error::Result;
+use table_store::Result;
 use table_store::row::RowView;
 
 use crate::base::version::Version;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use table_store::error::Result;
+use table_store::Result;
 
 use crate::base::Base;
 use crate::base::policy::{Choice, Condition};

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use table_store::error::{Error, Fault};
+use table_store::{Error, Fault};
 
 /// A base that cannot be read or copied.
 #[derive(Debug, thiserror::Error, Fault)]

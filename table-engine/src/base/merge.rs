@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use table_store::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result};
 
 use crate::base::cursor::Layers;
 use crate::base::excluded::Apart;

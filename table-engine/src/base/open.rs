@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::base::fault::BaseFault;
 use crate::base::version::stored::{self, BASE, Stored};

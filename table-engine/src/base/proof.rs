@@ -1,6 +1,6 @@
 //! The proof of a merge: before a merge is published, its result is compared with the layers that it read.
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::base::Base;
 use crate::base::fault::BaseFault;
@@ -42,7 +42,7 @@ impl Base {
 mod tests {
     use std::sync::Arc;
 
-    use table_store::error::ErrorCode;
+    use table_store::ErrorCode;
 
     use super::*;
     use crate::base::policy::Choice;

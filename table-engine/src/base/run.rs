@@ -9,7 +9,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 use uuid::Uuid;
 
 use crate::base::block::Found;

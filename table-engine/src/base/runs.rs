@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use table_store::error::Result;
+use table_store::Result;
 use table_store::row::RowView;
 
 use crate::base::pool::Pool;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use table_store::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result};
 
 use crate::base::copy::{check_copy, pool_in};
 use crate::base::run::{Run, RunWriter};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use table_store::error::ErrorCode;
+use table_store::ErrorCode;
 use table_store::name::TableName;
 use table_store::row::Row;
 
@@ -87,7 +87,7 @@ pub(crate) fn key_of(table: u32, n: u16) -> Vec<u8> {
 /// Creates a row that differs from others in its Timestamp, with a value of the given size.
 pub(crate) fn row_of(ticks: u64, bytes: u16) -> Row {
     let mut row = table_store::row::RowWriter::new();
-    row.property("Bytes", table_store::value::ValueRef::Binary(&vec![7; bytes.into()]));
+    row.property("Bytes", table_store::ValueRef::Binary(&vec![7; bytes.into()]));
     row.finish().with_timestamp(ticks)
 }
 

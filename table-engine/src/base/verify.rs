@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::base::fault::{BaseFault, Damage};
 use crate::base::run::Run;

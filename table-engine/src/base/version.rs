@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::base::fault::BaseFault;
 use crate::base::policy::{DELETIONS, Weight};

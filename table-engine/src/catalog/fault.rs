@@ -1,6 +1,6 @@
 //! The faults of the catalog: a table that already exists, does not exist, or is being deleted.
 
-use table_store::error::Fault;
+use table_store::Fault;
 use table_store::name::TableName;
 
 /// A table in an unsuitable state for a request.

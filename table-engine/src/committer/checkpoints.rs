@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::time::Duration;
 
 use futures_channel::oneshot;
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::base::Meta;
 use crate::checkpointer::{Checkpoint, Done, Job};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_channel::{Receiver, TryRecvError};
 use futures_channel::oneshot::Sender;
-use table_store::error::Result;
+use table_store::Result;
 
 use super::{Committer, caught};
 use crate::key::Span;
@@ -133,8 +133,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use pollster::block_on;
+    use table_store::ErrorCode;
     use table_store::clock::Clock;
-    use table_store::error::ErrorCode;
     use table_store::key::EntityKey;
     use table_store::limits::Limits;
     use table_store::name::TableName;

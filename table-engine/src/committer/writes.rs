@@ -1,6 +1,6 @@
 //! Applies single writes to the latest state. Each accepted write adds its frame to the group.
 
-use table_store::error::Result;
+use table_store::Result;
 use table_store::name::TableName;
 use table_store::store::Committed;
 

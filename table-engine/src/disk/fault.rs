@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-use table_store::error::{Error, ErrorCode, Fault};
+use table_store::{Error, ErrorCode, Fault};
 
 /// The task of a call to the disk, as named in an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use async_channel::Sender;
 use futures_channel::oneshot;
+use table_store::Result;
 use table_store::clock::Clock;
-use table_store::error::Result;
 use table_store::store::Capabilities;
 
 use super::{Calls, Engine, Inner};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use table_store::error::Fault;
+use table_store::Fault;
 
 /// A folder that cannot be opened or written to.
 #[derive(Debug, thiserror::Error, Fault)]

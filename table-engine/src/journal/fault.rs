@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use table_store::error::Fault;
+use table_store::Fault;
 
 /// Damage in a journal.
 #[derive(Debug, thiserror::Error, Fault)]

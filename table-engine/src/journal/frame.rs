@@ -207,8 +207,8 @@ impl Head {
 
 #[cfg(test)]
 mod tests {
+    use table_store::ValueRef;
     use table_store::row::RowWriter;
-    use table_store::value::ValueRef;
 
     use super::*;
     use crate::key;

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use table_store::error::{Error, Result};
+use table_store::{Error, Result};
 
 use crate::disk::{DiskFile, fault::Task};
 use crate::journal::fault::JournalFault;
@@ -199,7 +199,7 @@ pub(crate) fn corrupted(path: &Path, offset: u64) -> Error {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use table_store::error::ErrorCode;
+    use table_store::ErrorCode;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use table_store::error::Result;
+use table_store::Result;
 
 use crate::disk::{Disk, fault::Task};
 use crate::journal::Tail;

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use table_store::error::Result;
+use table_store::Result;
 use uuid::Uuid;
 
 use crate::bytes::{Reader, Writer};

@@ -4,9 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use table_store::error::{Error, Result};
 use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, TimeToLive};
-use table_store::ticks;
+use table_store::{Error, Result, ticks};
 
 use crate::decision::Ground;
 use crate::front::Front;

@@ -1,6 +1,6 @@
 //! The faults of stored queues and messages.
 
-use table_store::error::Fault;
+use table_store::Fault;
 use table_store::queue::{MessageId, QueueName};
 
 /// A queue or message in an unsuitable state for an operation.

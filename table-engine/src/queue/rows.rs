@@ -1,12 +1,10 @@
 //! Rows of a queue (`docs/format.md`, "Queues"): two for each message, one by id, one by the time it becomes visible.
 
 use chrono::{DateTime, Utc};
-use table_store::error::{Error, Result};
 use table_store::query::{KeyRange, TextRange};
 use table_store::queue::{Message, MessageId, PopReceipt};
 use table_store::row::{Row, RowView, RowWriter};
-use table_store::ticks;
-use table_store::value::ValueRef;
+use table_store::{Error, Result, ValueRef, ticks};
 use uuid::Uuid;
 
 use crate::front::Front;

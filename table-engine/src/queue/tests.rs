@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_store::error::ErrorCode;
+use table_store::ErrorCode;
 use table_store::query::{KeyRange, Query};
 use table_store::queue::{Lease, PutMessage, QueueName, QueueStore, TimeToLive};
 use table_store::store::TableStore;

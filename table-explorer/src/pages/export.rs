@@ -10,7 +10,7 @@ use table_inspect::csv::{Columns, CsvWriter};
 
 use crate::failure::Result;
 use crate::pages::Context;
-use crate::pages::built::Built;
+use crate::pages::form_query::FormQuery;
 use crate::response::{self, Body};
 
 /// The number of rows of one request.
@@ -18,7 +18,7 @@ const PAGE: usize = 1_000;
 
 /// Responds with a file. If no columns are selected, the result is first read once to find their names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
-    let built = Built::new(context, table)?;
+    let built = FormQuery::new(context, table)?;
     let query = Query { top: Some(PAGE), ..built.query };
     let is_csv = context.request.query("as") == Some("csv");
     let (store, table) = (context.state.source.tables.clone(), table.clone());

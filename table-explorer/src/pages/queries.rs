@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result};
 use crate::frame::Frame;
 use crate::link;
 use crate::notebook::Noted;
-use crate::pages::{Context, built};
+use crate::pages::{Context, form_query};
 use crate::response::{self, Body};
 use crate::show;
 
@@ -21,7 +21,7 @@ const PASSING: [&str; 4] = ["from", "run", "scan", "rows"];
 pub(crate) fn parameters(query: &[(String, String)]) -> String {
     let mut text = form_urlencoded::Serializer::new(String::new());
     let is_kept = |(name, value): &&(String, String)| {
-        let is_default = name == "top" && *value == built::ROWS.to_string();
+        let is_default = name == "top" && *value == form_query::ROWS.to_string();
         !value.is_empty() && !is_default && !PASSING.contains(&name.as_str())
     };
     text.extend_pairs(query.iter().filter(is_kept));

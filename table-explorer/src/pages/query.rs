@@ -11,7 +11,7 @@ use crate::frame::Frame;
 use crate::grid::Grid;
 use crate::keyed::Keyed;
 use crate::link;
-use crate::pages::built::Built;
+use crate::pages::form_query::FormQuery;
 use crate::pages::{Context, bulk, queries, recipe};
 use crate::show;
 
@@ -19,7 +19,7 @@ use crate::show;
 const PRICE: u64 = 36_000;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
-    let built = Built::new(context, table);
+    let built = FormQuery::new(context, table);
     let is_asked = context.request.query("run").is_some();
     let (plan, result) = match &built {
         Ok(built) => {
@@ -58,7 +58,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
 
 /// Returns only the plan, which the script shows while the user edits a condition.
 pub(crate) fn fragment(context: &Context<'_>, table: &TableName) -> Markup {
-    match Built::new(context, table) {
+    match FormQuery::new(context, table) {
         Ok(built) => plan(context, table, &built),
         Err(failure) => refusal(&failure),
     }
@@ -68,7 +68,7 @@ fn refusal(failure: &Failure) -> Markup {
     html! { div #plan.plan role="status" { span.badge.warn { "not a query" } span { (show::text(&failure.to_string())) } } }
 }
 
-fn plan(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Markup {
+fn plan(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>) -> Markup {
     let plan = built.query.plan(table);
     let filter = plan.lookups.first().and_then(|lookup| lookup.filter.clone());
     html! {
@@ -106,8 +106,8 @@ fn requests(plan: &Plan) -> Markup {
     }
 }
 
-/// Runs the query with one request. A scan of the entire table requires another click.
-async fn run(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Result<Markup> {
+/// Runs the query with one request. A scan of the whole table requires another click.
+async fn run(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>) -> Result<Markup> {
     let is_scan = built.query.keys.class() == QueryClass::TableScan && built.query.filter.is_some();
     if is_scan && context.request.query("scan").is_none() {
         return Ok(html! {

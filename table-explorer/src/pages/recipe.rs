@@ -7,10 +7,10 @@ use table_core::query::Select;
 use crate::keyed;
 use crate::link;
 use crate::pages::Context;
-use crate::pages::built::Built;
+use crate::pages::form_query::FormQuery;
 
-/// Returns the code for each tool, in a collapsible element, and the export links.
-pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Markup {
+/// Returns the sources, each in a collapsible element, and the export links.
+pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>) -> Markup {
     let filter = built.query.filter_text().unwrap_or_default();
     let select = match &built.query.select {
         Select::All => String::new(),
@@ -54,7 +54,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn command(context: &Context<'_>, table: &TableName, built: &Built<'_>, select: &str) -> String {
+fn command(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>, select: &str) -> String {
     let mut words = vec!["tables query".to_owned(), table.as_str().to_owned()];
     let mut has_parts = false;
     if let Some(schema) = built.schema {

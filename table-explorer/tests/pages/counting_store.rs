@@ -4,10 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use table_core::error::Result;
 use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
-use table_core::{Continuation, Engine, EntityKey, Page, Query, TableName, TableStore, Transaction};
+use table_core::{Continuation, Engine, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
 /// A store that counts requests and the rows that they read.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::load::{KeyLoad, Load};
 use crate::{Component, Fixed, PartitionMap, Route};
-use table_core::error::Result;
+use table_core::Result;
 
 /// One order of the levels, and its consequences.
 ///

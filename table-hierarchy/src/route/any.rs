@@ -2,7 +2,7 @@
 
 use crate::route::{Fixed, Route, RouteClass, touched};
 use crate::{EpkRange, PartitionMap};
-use table_core::error::Result;
+use table_core::Result;
 
 impl Route {
     /// Returns the route of alternatives joined by `OR`, each given by its levels. It is the union of their routes. If an alternative does not fix

@@ -1,8 +1,8 @@
 //! Key parts in the form that users read and write: `223` for `000223`, or an instant for inverted ticks.
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use table_core::key::KeyCodec;
 use table_core::key::codec::Escaped;
+use table_core::key::codec::KeyCodec;
 use table_core::schema::{Source, StoredPiece};
 use table_core::{Value, ticks};
 

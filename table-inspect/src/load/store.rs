@@ -3,10 +3,9 @@
 use std::any::Any;
 use std::fmt;
 
-use table_core::error::Result;
 use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
-use table_core::{Continuation, EntityKey, Page, Query, TableName, TableStore, Transaction};
+use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
 use super::PartitionLoad;
 

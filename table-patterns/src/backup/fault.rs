@@ -1,6 +1,6 @@
 //! Errors of backups in a blob store.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a prefix cannot be used for a backup.
 #[derive(Debug, thiserror::Error, Fault)]

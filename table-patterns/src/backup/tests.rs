@@ -1,8 +1,7 @@
 //! Tests of backups that fail at every request, and of restores of damaged backups.
 
 use pollster::block_on;
-use table_core::error::ErrorCode;
-use table_core::{TableEntity, TableStoreExt};
+use table_core::{ErrorCode, TableEntity, TableStoreExt};
 
 use super::*;
 use crate::faults::FaultyBlobs;

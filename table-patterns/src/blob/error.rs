@@ -1,7 +1,7 @@
 //! Conversion of blob store errors.
 
 use object_store::Error as StoreError;
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::blob::fault::StoreFault;
 

@@ -1,7 +1,7 @@
 //! Errors of blobs: failed requests, and content that differs from the uploaded content.
 
 use object_store::Error as StoreError;
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a blob cannot be read, or how its content differs from the uploaded content.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
-use table_core::error::Result;
+use table_core::Result;
 use table_core::runtime::ticks_of;
 
 use crate::blob::InBlobs;

@@ -7,7 +7,7 @@ use futures_core::Stream;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::{ObjectStore, ObjectStoreExt};
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::blob::BlobRef;
 use crate::blob::fault::ReadFault;

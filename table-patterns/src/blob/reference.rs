@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use table_core::error::{Error, Fault, Result};
 use table_core::property::Property;
 use table_core::row::RowWriter;
-use table_core::value::{EdmType, ValueRef};
+use table_core::{EdmType, Error, Fault, Result, ValueRef};
 
 /// The address of a blob in an entity: its name, length and checksum (PAT-LARGE-1). Created by an upload.
 ///

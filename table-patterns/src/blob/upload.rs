@@ -7,7 +7,7 @@ use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt};
-use table_core::error::Result;
+use table_core::Result;
 
 use crate::blob::BlobRef;
 use crate::blob::InBlobs;

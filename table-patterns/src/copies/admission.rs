@@ -1,10 +1,9 @@
 //! Admission of writes to holders: a write is refused if a newer program has extended their schema.
 
-use table_core::Table;
-use table_core::error::Result;
 use table_core::name::TableName;
 use table_core::store::TableStore;
 use table_core::table::Admission;
+use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 

@@ -5,12 +5,12 @@ use std::fmt;
 use std::time::Duration;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_key, classify_row};
 use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
 use table_core::selection::{Scan, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::copies::reference::{REFERENCE_PREFIX, source_in};
 use crate::copies::relations::Copying;

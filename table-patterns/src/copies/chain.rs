@@ -4,8 +4,8 @@
 //! worker refuses a change that returns to the same entity too often.
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
+use table_core::{Error, Result};
 
 use crate::copies::declared::Declared;
 use crate::copies::fault::CopyFault;

@@ -1,11 +1,11 @@
 //! The writes for the holders of one source, to be committed together.
 
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, Result};
 
 use crate::copies::fault::CopyFault;
 use crate::copies::group::Group;

@@ -3,8 +3,8 @@
 use table_core::__private::is_same_text;
 use table_core::entity::{AnyRelations, Entity};
 
-pub use crate::copies::end::{Gives, Holds, Is};
 pub use crate::copies::relation::{Incoming, Outgoing};
+pub use crate::copies::side::{Gives, Holds, Is};
 
 /// All relations that the struct of an entity declares.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Errors of copies: changed keys, dangling references, and unknown relations.
 
-use table_core::error::Fault;
+use table_core::Fault;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::Select;
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, Result};
 
 use crate::copies::reference::StoredReference;
 use crate::requests::{self, CONCURRENCY};

@@ -1,6 +1,6 @@
 //! Helpers for sources and holders.
 
-use table_core::error::Error;
+use table_core::Error;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::EntityRef;

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};

@@ -1,11 +1,11 @@
 //! Updates of holders, whose copies are derived from their source: see [`converge`].
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, Result};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::copies::chain;

@@ -5,15 +5,13 @@ use std::fmt::Write as _;
 use crate::copies::fault::CopyFault;
 use crate::entities::ReservedRows;
 use sha2::{Digest, Sha256};
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
-use table_core::limits;
 use table_core::name::TableName;
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef, limits};
 
 /// The prefix of the `RowKey`s of references. It is followed by the RowKey of the source, U+FFFC, and 32 hexadecimal digits.
 pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";

@@ -3,17 +3,17 @@
 use std::fmt;
 
 use table_core::entity::{Entity, FromEntity};
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
 use table_core::row::{Row, rewrite};
 use table_core::schema::EntitySchema;
+use table_core::{Error, Result};
 
-use crate::copies::end::Is;
 use crate::copies::fault::CopyFault;
 use crate::copies::plan::{HolderContext, plan_holder};
+use crate::copies::side::Is;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::EntityPlan;
 

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use table_core::Table;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::row::Row;
 use table_core::store::TableStore;
+use table_core::{Result, Table};
 
 use crate::copies::admission::Given;
 use crate::copies::chain;

@@ -1,9 +1,9 @@
 //! Settling copies: on demand, and for recorded changes.
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::copies::fault::CopyFault;
 use crate::copies::relations::Copying;

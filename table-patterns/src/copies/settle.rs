@@ -1,12 +1,12 @@
 //! Settling one holder: its references and its copied properties (PAT-DEN-2).
 
 use table_core::entity::Entity;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::store::TableStore;
+use table_core::{ErrorCode, Result};
 
 use crate::converge;
 use crate::copies::group::Group;

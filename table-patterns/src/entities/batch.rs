@@ -6,11 +6,11 @@ mod undo;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use table_core::error::{Error, Result};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::entity_bytes;
+use table_core::{Error, Result};
 
 use crate::entities::fault::EntityFault;
 use crate::entities::plan::{

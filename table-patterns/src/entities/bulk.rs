@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::limits::Limits;
@@ -12,6 +11,7 @@ use table_core::query::Select;
 use table_core::row::{self, Row};
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{Bulk, BulkTarget, BulkVerb};
+use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::batch::Batch;
 use crate::entities::contributor::PendingWrite;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
@@ -13,6 +12,7 @@ use table_core::operation::Operation;
 use table_core::query::Select;
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
+use table_core::{Error, Result};
 
 use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::{EntityKey, RowKey};
 use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};

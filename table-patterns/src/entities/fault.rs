@@ -1,6 +1,6 @@
 //! Errors of writes: refused operations, failed conditions, and transactions that are too large.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a write is refused.
 #[derive(Debug, thiserror::Error, Fault)]

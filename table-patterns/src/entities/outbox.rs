@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use table_core::error::{Error, Result};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::operation::Operation;
+use table_core::{Error, Result};
 
 use crate::entities::fault::EntityFault;
 use crate::outbox::Intent;

@@ -2,7 +2,6 @@
 
 use table_core::column::Column;
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
@@ -10,6 +9,7 @@ use table_core::property::Property;
 use table_core::selection::{PointKey, Primary};
 use table_core::store::TableStore;
 use table_core::table::{Patch, PatchChange, PatchTarget, SetBy};
+use table_core::{Error, Result};
 
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use table_core::error::Result;
+use table_core::Result;
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, RowKey};
 use table_core::limits::Limits;

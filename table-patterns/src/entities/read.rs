@@ -1,12 +1,12 @@
 //! The stored version of an entity on which a write is based.
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
 use table_core::row::Row;
 use table_core::store::{self, TableStore};
+use table_core::{Error, Result};
 
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;

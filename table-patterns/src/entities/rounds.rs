@@ -1,9 +1,9 @@
 //! Repeated attempts to commit a batch, with back-off.
 
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
 use table_core::retry::{Retry, RetryLoop};
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::batch::Batch;
 use crate::entities::commit::{Conflict, Outcome, Site};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use table_core::error::Error;
+use table_core::Error;
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;

@@ -1,9 +1,8 @@
 //! Tests of generic code over both handles.
 
 use pollster::block_on;
-use table_core::error::Result;
 use table_core::table::Repository;
-use table_core::{Engine, Entity, ErrorCode, IfMatch, TableStoreExt};
+use table_core::{Engine, Entity, ErrorCode, IfMatch, Result, TableStoreExt};
 
 use crate::EntityStore;
 use crate::faults::sendable;

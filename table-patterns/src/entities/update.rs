@@ -1,12 +1,11 @@
 //! Updates: read, change, write, and repeat if another writer committed first (CON-3).
 
 use table_core::entity::{Entity, Versioned};
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
-use table_core::row;
 use table_core::store::TableStore;
 use table_core::table::{IntoUpdateFrom, UpdateFrom};
+use table_core::{Error, Result, row};
 
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;

@@ -1,7 +1,7 @@
 //! Writes of a single entity: insert, replace, merge, upsert and delete (PAT-INTRA-4).
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch, IntoIfMatch};
 use table_core::operation::OperationKind;
 use table_core::row::Row;

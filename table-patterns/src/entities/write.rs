@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -11,6 +10,7 @@ use table_core::operation::OperationKind;
 use table_core::row::{self, Row};
 use table_core::store::TableStore;
 use table_core::table::PatchChange;
+use table_core::{Error, Result};
 
 use crate::entities::batch::Batch;
 use crate::entities::commit::Site;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::store::TableStore;
 use table_core::table::Table;
 

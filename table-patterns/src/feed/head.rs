@@ -1,6 +1,5 @@
 //! The head of a feed: the row that each commit replaces under its ETag.
 
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -8,7 +7,7 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
+use table_core::{Error, ErrorCode, Result, ValueRef};
 use uuid::Uuid;
 
 use crate::feed::{Cursor, Feed};

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Bound;
 
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -11,12 +10,12 @@ use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
+use table_core::{ErrorCode, Result, ValueRef};
 
 use crate::converge;
 use crate::entities::ReservedRows;
+use crate::feed::entries::{CHANGES, name};
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
-use crate::feed::record::{CHANGES, name};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
 /// A reader of the feed of one partition. Created by [`Feed::reader`]. The reader keeps its cursor but no entries.

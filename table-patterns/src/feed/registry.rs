@@ -5,7 +5,6 @@
 //! of the follower are conditional on earlier reads: the registry first, then the head. A partition that is kept listed never gets a mark, because
 //! the bearer of a shared access signature of that partition could not remove it.
 
-use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
@@ -15,7 +14,7 @@ use table_core::retry::Retry;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::value::ValueRef;
+use table_core::{Result, ValueRef};
 
 use crate::converge;
 use crate::feed::{Cursor, FEEDS, Feed, Head};

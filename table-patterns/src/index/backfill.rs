@@ -4,12 +4,12 @@ use std::num::NonZeroU32;
 use std::sync::OnceLock;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::index::Index;
 use table_core::query::Continuation;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::SchemaRecord;
+use table_core::{Error, Result};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::fence::{self, Fence};

@@ -1,12 +1,12 @@
 //! Changes of an index between two versions of an entity, computed without I/O.
 
 use table_core::entity::Entity;
-use table_core::error::{ErrorCode, Result};
 use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
 use table_core::query::EntityRef;
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema};
+use table_core::{ErrorCode, Result};
 
 use crate::entities::read_as;
 use crate::outbox::keys::guard_key;

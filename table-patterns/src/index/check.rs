@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::index::IndexOf;
 use table_core::key::EntityKey;
 use table_core::query::{KeyRange, Query, TextRange};

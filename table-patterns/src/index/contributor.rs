@@ -4,8 +4,8 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::index::IndexOf;
 use table_core::key::EntityKey;
 use table_core::limits::Limits;

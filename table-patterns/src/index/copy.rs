@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::schema::IndexSchema;
 use table_core::store::StoredRow;
+use table_core::{Error, Result};
 
 use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace};
 use crate::index::changes::{HoldsEntry, OwnerOf};

@@ -5,14 +5,13 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use table_core::column::Condition;
 use table_core::entity::{Entity, ProjectionOf, Versioned};
-use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Plan};
 use table_core::schema::IndexSchema;
 use table_core::selection::{ReadableAs, Source};
 use table_core::store::TableStore;
 use table_core::table::EntityQuery;
-use table_core::ticks;
+use table_core::{Result, ticks};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;

@@ -1,9 +1,9 @@
 //! Errors of indexes: refused writes, indexes that are not ready, and invalid records of changes.
 
-use table_core::error::Fault;
+use table_core::Fault;
 use table_core::key::EntityKey;
 
-/// The source of an error with the code [`UniqueViolation`](table_core::error::ErrorCode::UniqueViolation).
+/// The source of an error with the code [`UniqueViolation`](table_core::ErrorCode::UniqueViolation).
 ///
 /// ```
 /// use std::error::Error;

@@ -2,12 +2,12 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::index::{EventuallyConsistent, Index, StronglyConsistent};
 use table_core::key::EntityKey;
 use table_core::query::Select;
 use table_core::selection::{Lists, Point, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::fault::IndexFault;

@@ -3,13 +3,12 @@
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::schema::IndexKind;
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef};
 
 use crate::blob::{BlobRef, Collected, InBlobs, Naming, Orphans, decode_caseless, is_hashed};
 use crate::entities::{Entities, StepRecorder};

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
@@ -15,7 +14,7 @@ use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{LAYOUTS, TableStoreExt};
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef};
 
 use crate::converge::{self, upsert};
 use crate::index::fault::IndexFault;

@@ -3,7 +3,6 @@
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::entity::{Entity, ProjectionOf, Versioned};
-use table_core::error::{Error, Result};
 use table_core::index::{EventuallyConsistent, StronglyConsistent};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
@@ -12,6 +11,7 @@ use table_core::selection::{
 };
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{EntityQuery, TableScan};
+use table_core::{Error, Result};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;

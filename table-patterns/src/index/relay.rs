@@ -2,7 +2,6 @@
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
@@ -10,6 +9,7 @@ use table_core::query::Query;
 use table_core::queue::QueueStore;
 use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::fault::IndexFault;

@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::row::Row;
 use table_core::schema::{EntitySchema, IndexSchema};
+use table_core::{Error, Result};
 
 use crate::index::fault::IndexFault;
 use crate::outbox::keys::hash;

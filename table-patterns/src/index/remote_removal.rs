@@ -1,7 +1,7 @@
 //! Removal of an entity's entries from indexes in other partitions and tables, without changing the entity.
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::index::IndexOf;
 use table_core::key::EntityKey;

@@ -6,7 +6,6 @@ mod verdict;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::index::IndexOf;
 use table_core::key::EntityKey;
@@ -15,6 +14,7 @@ use table_core::query::Select;
 use table_core::row::Row;
 use table_core::schema::IndexSchema;
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, Result};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::entities::{Current, Entities, RACE, StepRecorder};

@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::{SchemaRecord, Table};
+use table_core::{Error, Result};
 
 use crate::index::fault::IndexFault;
 

@@ -8,7 +8,6 @@ mod rows;
 use std::sync::OnceLock;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
@@ -21,6 +20,7 @@ use table_core::schema::{IndexKind, IndexSchema, KeyPiece};
 use table_core::selection::{Scan, Selection};
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
+use table_core::{Error, Result};
 
 use crate::entities::{Batch, Contribution, Entities, EntityPlan, Outcome, StepRecorder, touch};
 use crate::failure::Failure;

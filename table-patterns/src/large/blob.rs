@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use table_core::error::Result;
+use table_core::Result;
 
 use crate::large::BlobRef;
 

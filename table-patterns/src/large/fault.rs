@@ -1,6 +1,6 @@
 //! Errors of large entities: mismatched contents and addresses.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a write of a large entity is invalid.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -1,11 +1,10 @@
 //! The blobs to which entities of a table refer, for the collector of orphans.
 
 use object_store::path::Path;
-use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::query::Select;
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
+use table_core::{Result, ValueRef};
 
 use crate::blob::{Collected, Naming, Orphans, decode};
 use crate::entities::StepRecorder;

@@ -2,9 +2,8 @@
 
 use std::any::Any;
 
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef};
 
 use crate::blob::encode;
 use crate::entities::{Contribution, Contributor, EntityChange};

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use object_store::ObjectStore;
 use object_store::path::Path;
-use table_core::Table;
 use table_core::clock::Clock;
-use table_core::error::{Error, Result};
+use table_core::{Error, Result, Table};
 
 use crate::blob::{BlobFolder, decode, encode};
 use crate::entities::{Entities, NoOutbox};

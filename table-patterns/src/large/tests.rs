@@ -13,9 +13,8 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use pollster::block_on;
 use table_core::embedded::{Clock, Engine};
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
-use table_core::{Entity, EntityKey, TableStoreExt};
+use table_core::{Entity, EntityKey, Error, ErrorCode, Result, TableStoreExt};
 
 use super::*;
 use crate::blob::encode;

@@ -2,8 +2,8 @@
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
+use table_core::{Error, Result};
 use uuid::Uuid;
 
 use crate::blob::upload;

@@ -1,8 +1,8 @@
 //! Writes to a table of large entities. They upload the blobs first, then write the entity with the addresses.
 
+use table_core::Result;
 use table_core::column::Column;
 use table_core::entity::Versioned;
-use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch, IntoIfMatch};
 use table_core::key::EntityKey;
 use table_core::selection::{Point, Selection};

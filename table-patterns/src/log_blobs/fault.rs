@@ -1,6 +1,6 @@
 //! Errors of logs in blobs: invalid names, lines and blobs.
 
-use table_core::error::{Error, Fault};
+use table_core::{Error, Fault};
 
 /// The reason why a log cannot be written or read.
 #[derive(Debug, thiserror::Error, Fault)]

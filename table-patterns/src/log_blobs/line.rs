@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
@@ -154,7 +154,7 @@ fn decode(field: &str) -> Option<String> {
 mod tests {
     use proptest::prelude::*;
 
-    use table_core::error::ErrorCode;
+    use table_core::ErrorCode;
 
     use super::*;
 

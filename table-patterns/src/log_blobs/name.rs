@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Timelike, Utc};
 use object_store::path::Path;
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 

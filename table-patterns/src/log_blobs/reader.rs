@@ -9,7 +9,7 @@ use futures_core::Stream;
 use futures_util::{TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Attribute, GetResult, ObjectStore, ObjectStoreExt};
-use table_core::error::{Error, Result};
+use table_core::{Error, Result};
 
 use crate::blob::InBlobs;
 use crate::log_blobs::fault::LogBlobFault;

@@ -9,8 +9,7 @@ use object_store::{Attribute, ObjectStoreExt};
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Clock;
-use table_core::error::ErrorCode;
-use table_core::ticks;
+use table_core::{ErrorCode, ticks};
 
 use super::*;
 use crate::faults::{FaultyBlobs, sendable};

@@ -9,8 +9,7 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Attribute, Attributes, ObjectStore, PutMode, PutOptions, PutPayload};
 use table_core::clock::Clock;
-use table_core::error::{Error, Result};
-use table_core::ticks;
+use table_core::{Error, Result, ticks};
 use uuid::Uuid;
 
 use crate::blob::InBlobs;

@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use chrono::{DateTime, Utc};
 use table_core::clock::Clock;
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::query::Select;
 use table_core::retry::Retry;
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 use uuid::Uuid;
 
 use crate::entities::StepRecorder;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a stamp, an event or a selection is invalid.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -5,11 +5,11 @@ use std::ops::Bound;
 use chrono::{DateTime, Utc};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
-use table_core::error::{Error, Result};
 use table_core::limits::PAGE_ENTITIES;
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::selection::{Class, FanOut, Partition, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;

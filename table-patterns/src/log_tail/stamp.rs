@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use table_core::error::{Error, Result};
-use table_core::key::codec::{Alphabet, Form, KeyCodec};
-use table_core::{KeyPart, ticks};
+use table_core::key::codec::{Alphabet, Facts, Form, KeyCodec};
+use table_core::{Error, KeyPart, Result, ticks};
 
 use crate::log_tail::fault::LogFault;
 
@@ -124,7 +123,7 @@ fn read(text: &str) -> Option<LogStamp> {
 /// The key codec of [`LogStamp`], which sorts the latest stamp first.
 ///
 /// ```
-/// use table_patterns::key::KeyCodec;
+/// use table_patterns::key::codec::KeyCodec;
 /// use table_patterns::log_tail::{Inverted, LogStamp};
 ///
 /// let key = |ticks| {
@@ -142,8 +141,7 @@ pub enum Inverted {}
 impl KeyCodec<LogStamp> for Inverted {
     const NAME: &'static str = "logstamp";
     const FORM: Form = Form::fixed(WIDTH, true, Alphabet::of("0123456789_abcdef"));
-    const DESCENDING: bool = true;
-    const FOLLOWS_TIME: bool = true;
+    const FACTS: Facts = Facts { descending: true, follows_time: true, ..Facts::NONE };
 
     fn encode(value: &LogStamp, out: &mut String) -> Result<()> {
         write!(out, "{value}").map_err(|error| Error::of(LogFault::Unwritable(error)))
@@ -164,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
     use table_core::key::codec::laws;
 
-    use table_core::error::ErrorCode;
+    use table_core::ErrorCode;
 
     use super::*;
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::{Clock, Engine};
-use table_core::error::ErrorCode;
-use table_core::{Entity, Selection, TableStoreExt, ticks};
+use table_core::{Entity, ErrorCode, Selection, TableStoreExt, ticks};
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
@@ -395,7 +394,7 @@ proptest! {
 
 #[test]
 fn cos_1_the_newest_events_are_found_in_a_store_without_order() {
-    let store = crate::faults::Unordered::new();
+    let store = crate::faults::unordered();
     let log = LogTail::new(block_on(store.table::<Expense>().create_if_missing()).unwrap());
     for cents in 0..2_500 {
         block_on(log.append(expense(cents))).unwrap();

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use sha2::{Digest, Sha256};
-use table_core::error::Result;
 use table_core::name::TableName;
 use table_core::query::{EntityRef, KeyRange, Query};
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
+use table_core::{Result, ValueRef};
 
 use crate::outbox::rows;
 use crate::paging::each_row;

@@ -1,6 +1,6 @@
 //! Errors of migration positions.
 
-use table_core::error::Fault;
+use table_core::Fault;
 use table_core::name::TableName;
 
 /// The reason why a copy cannot continue from a position.

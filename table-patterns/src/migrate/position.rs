@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use table_core::error::{Error, Result};
 use table_core::name::TableName;
 use table_core::query::Continuation;
+use table_core::{Error, Result};
 
 use crate::migrate::fault::PositionFault;
 

@@ -1,7 +1,7 @@
 //! The registration of copied partitions, by which followers and sweeps of the target find their feeds and pending intents.
 
+use table_core::Result;
 use table_core::clock::Clock;
-use table_core::error::Result;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::store::TableStore;

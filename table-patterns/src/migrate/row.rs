@@ -1,7 +1,7 @@
 //! A row in transit between stores, without the version of its source.
 
+use table_core::Result;
 use table_core::entity::{AnyTable, ToEntity};
-use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::query::EntityRef;
 use table_core::row::Row;

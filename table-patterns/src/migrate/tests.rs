@@ -4,15 +4,13 @@ use std::time::Duration;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
 use table_core::key::{EntityKey, RowKey};
 use table_core::query::EntityRef;
 use table_core::query::Select;
 use table_core::queue::QueueName;
 use table_core::row::RowWriter;
 use table_core::transaction::Transaction;
-use table_core::value::{Value, ValueRef};
-use table_core::{Continuation, FromEntity, IfMatch, Selection, TableEntity};
+use table_core::{Continuation, ErrorCode, FromEntity, IfMatch, Selection, TableEntity, Value, ValueRef};
 use uuid::Uuid;
 
 use super::*;

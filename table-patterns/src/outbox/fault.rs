@@ -1,6 +1,6 @@
 //! Errors of outboxes: invalid intents, and recorded rows that cannot be read.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why an intent or a message cannot be recorded or read.
 #[derive(Debug, thiserror::Error, Fault)]

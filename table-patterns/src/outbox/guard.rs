@@ -39,7 +39,6 @@
 use std::fmt::Write as _;
 use std::iter;
 
-use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -48,7 +47,7 @@ use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
+use table_core::{Result, ValueRef};
 
 use crate::converge;
 use crate::outbox::intent::TargetWrite;

@@ -1,11 +1,11 @@
 //! Intents: idempotent steps in other partitions, tables or stores.
 
 use table_core::entity::PlainEntity;
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::row::Row;
 use table_core::selection::{Point, Selection};
+use table_core::{Error, Result};
 
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::keys;

@@ -1,8 +1,7 @@
 //! Keys of guards, and the hash in the keys of an outbox.
 
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, RowKey};
-use table_core::limits;
+use table_core::{Error, Result, limits};
 
 use crate::outbox::fault::OutboxFault;
 

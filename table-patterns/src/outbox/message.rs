@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::{Error, ErrorCode, Result};
 
 use crate::outbox::fault::OutboxFault;
 

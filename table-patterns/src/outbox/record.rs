@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use table_core::error::{ErrorCode, Result};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::operation::Operation;
@@ -11,15 +10,16 @@ use table_core::queue::{PutMessage, QueueName, QueueStore, TimeToLive};
 use table_core::runtime::Runtime;
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
+use table_core::{ErrorCode, Result};
 use uuid::Uuid;
 
-use crate::order;
 use crate::outbox::intent::Intent;
 use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
 use crate::outbox::seal::{Place, Seals};
 use crate::outbox::text;
 use crate::outbox::work::Work;
+use crate::timestamp_order;
 
 /// An outbox that records intents in the transactions of changes, and notifies workers through a queue. Clones are handles of the same outbox.
 ///
@@ -105,7 +105,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     ///   [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub fn operation(&self, intent: &Intent) -> Result<Operation> {
         if intent.is_guarded() && intent.given_version().is_none() {
-            order::require(self.store())?;
+            timestamp_order::require(self.store())?;
         }
         rows::insert(intent, Uuid::new_v4().as_u64_pair().1)
     }

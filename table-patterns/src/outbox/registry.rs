@@ -10,7 +10,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
@@ -20,7 +19,7 @@ use table_core::row::{Row, RowWriter};
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef};
 
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::rows::alone;

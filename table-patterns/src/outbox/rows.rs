@@ -2,16 +2,14 @@
 
 use std::ops::Bound;
 
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
-use table_core::limits;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, KeyRange, TextRange};
 use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef, limits};
 
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::intent::Intent;

@@ -14,7 +14,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
@@ -23,7 +22,7 @@ use table_core::query::{KeyRange, TextRange};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::value::ValueRef;
+use table_core::{ErrorCode, Result, ValueRef};
 use uuid::Uuid;
 
 use crate::outbox::registry::{self, KEYS, REGISTRY};

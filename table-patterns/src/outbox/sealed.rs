@@ -1,13 +1,12 @@
 //! Sealing of the intents that an outbox records.
 
-use table_core::error::Result;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::{self, Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
+use table_core::{Result, ValueRef};
 
 use crate::outbox::record::Outbox;
 use crate::outbox::rows;

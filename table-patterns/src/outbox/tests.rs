@@ -2,6 +2,7 @@
 
 use pollster::block_on;
 use serde::{Deserialize, Serialize};
+use table_core::ValueRef;
 use table_core::embedded::{Clock, EngineOptions};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -11,7 +12,6 @@ use table_core::queue::{QueueName, QueueStore};
 use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
 
 use crate::feed::{Feed, FeedChange};
 use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};

@@ -3,10 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::row::Row;
+use table_core::{Error, Result};
 
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::intent::{Intent, Step, TargetWrite};
@@ -145,10 +145,10 @@ fn read_row(text: &str) -> Result<Row> {
 
 #[cfg(test)]
 mod tests {
+    use table_core::ValueRef;
     use table_core::row::RowWriter;
-    use table_core::value::ValueRef;
 
-    use table_core::error::ErrorCode;
+    use table_core::ErrorCode;
 
     use super::*;
 

@@ -3,9 +3,9 @@
 mod fault;
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, Result};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
+use table_core::{Error, Result};
 
 use crate::outbox::intent::Intent;
 use crate::outbox::text;
@@ -139,7 +139,7 @@ pub(crate) fn portable(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use table_core::error::ErrorCode;
+    use table_core::ErrorCode;
 
     use super::*;
     use crate::outbox::intent::Step;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::{Continuation, Page, Query, Select};

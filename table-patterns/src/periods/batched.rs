@@ -5,7 +5,6 @@ use std::ops::Bound;
 
 use table_core::column::Condition;
 use table_core::entity::PlainEntity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::filter::Filter;
 use table_core::key::{EntityKey, PartitionKey, RowKey, order};
@@ -16,7 +15,7 @@ use table_core::query::{KeyRange, Query, Select};
 use table_core::schema::ENTITY_TYPE;
 use table_core::selection::{Class, IntoSelection};
 use table_core::store::TableStore;
-use table_core::{Table, Transaction};
+use table_core::{Error, ErrorCode, Result, Table, Transaction};
 
 /// The progress of a batched delete.
 ///

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
+use table_core::Result;
 use table_core::entity::{FromEntity, Versioned};
-use table_core::error::Result;
 use table_core::key::order;
 use table_core::name::TableName;
 use table_core::query::{Continuation, EntityRef, Page, Query, Rows};

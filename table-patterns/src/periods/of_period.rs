@@ -3,8 +3,8 @@
 use std::any::Any;
 
 use chrono::{DateTime, Utc};
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::operation::OperationKind;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::{Contribution, Contributor, EntityChange, read_as};
 use crate::periods::Periodic;

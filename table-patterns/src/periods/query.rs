@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use futures_core::Stream;
 use futures_util::{TryStreamExt, stream};
+use table_core::Result;
 use table_core::column::Condition;
 use table_core::entity::{Entity, Versioned};
-use table_core::error::Result;
 use table_core::filter::Filter;
 use table_core::limits::PAGE_ENTITIES;
 use table_core::name::TableName;

@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 use table_core::clock::Clock;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
 use table_core::name::TableName;
 use table_core::selection::{Class, Selection};
 use table_core::store::TableStore;
-use table_core::{Table, TableStoreExt};
+use table_core::{Error, ErrorCode, Result, Table, TableStoreExt};
 
 use crate::entities::Entities;
-use crate::handle::has_remote;
+use crate::entity_store::has_remote;
 use crate::periods::of_period::OfPeriod;
 use crate::periods::{Period, PeriodQuery, Periodic};
 

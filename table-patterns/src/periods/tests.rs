@@ -10,9 +10,8 @@ use futures_util::TryStreamExt;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::{Clock, Engine};
-use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
-use table_core::{Entity, Selection, TableStoreExt, ticks};
+use table_core::{Entity, ErrorCode, Selection, TableStoreExt, ticks};
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};

@@ -1,6 +1,6 @@
 //! Errors of parents and their parts: mismatched keys, and too many parts.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a write of a parent or a part is invalid.
 #[derive(Debug, thiserror::Error, Fault)]

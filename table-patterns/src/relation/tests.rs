@@ -2,10 +2,9 @@ use std::time::Duration;
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
 use table_core::group::{Many, One};
 use table_core::retry::Retry;
-use table_core::{Entity, EntityGroup, TableStoreExt};
+use table_core::{Entity, EntityGroup, ErrorCode, TableStoreExt};
 
 use super::*;
 use crate::EntityStore;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::query::Select;
 use table_core::selection::{Partition, Selection};

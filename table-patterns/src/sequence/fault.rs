@@ -1,6 +1,6 @@
 //! Errors of sequences: invalid names, stored rows and numbers.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a sequence cannot provide numbers.
 #[derive(Debug, thiserror::Error, Fault)]

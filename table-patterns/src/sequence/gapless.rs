@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::Range;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::RowKey;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::RowKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::RowWriter;
 use table_core::store::StoredRow;
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef};
 
 use crate::sequence::fault::SequenceFault;
 

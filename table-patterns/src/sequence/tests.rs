@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::error::ErrorCode;
 use table_core::row::RowWriter;
 use table_core::{
-    Engine, Entity, Operation, OperationKind, PartitionKey, RowKey, Selection, TableEntity, TableName,
-    TableStore, TableStoreExt, ValueRef,
+    Engine, Entity, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, Selection, TableEntity,
+    TableName, TableStore, TableStoreExt, ValueRef,
 };
 
 use crate::EntityStore;

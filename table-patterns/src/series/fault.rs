@@ -1,6 +1,6 @@
 //! Errors of series: missing slots and overflowing sums.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a slot or an increment of a series is invalid.
 #[derive(Debug, thiserror::Error, Fault)]

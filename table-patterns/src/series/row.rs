@@ -1,11 +1,10 @@
 //! One entity with its slots.
 
 use table_core::entity::{FromEntity, PlainEntity, ProjectionOf, ToEntity};
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
-use table_core::property;
 use table_core::query::{EntityRef, Select};
 use table_core::row::{Property, Row, RowWriter};
+use table_core::{Error, Result, property};
 
 use crate::series::fault::SeriesFault;
 use crate::series::{Series, is_sorted};

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use table_core::Table;
 use table_core::entity::Versioned;
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::EntityKey;
 use table_core::property::{self, Property};
@@ -14,6 +12,7 @@ use table_core::row::{Row, RowWriter};
 use table_core::selection::{IntoSelection, Paged, Point, Selection};
 use table_core::store::TableStore;
 use table_core::table::EntityQuery;
+use table_core::{Error, Result, Table};
 
 use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::series::fault::SeriesFault;

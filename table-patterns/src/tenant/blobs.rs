@@ -3,9 +3,9 @@
 use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use table_core::error::{Error, Result};
 use table_core::key::PartitionKey;
 use table_core::query::EntityRef;
+use table_core::{Error, Result};
 
 use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs};
 use crate::tenant::fault::TenantFault;

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use futures_util::FutureExt;
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::text::RESERVED;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -11,6 +10,7 @@ use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Page, Select, TextRange};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::converge;
 use crate::copies::source_in;

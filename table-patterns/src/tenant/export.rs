@@ -7,12 +7,12 @@ mod no_blob_parts;
 
 use std::collections::VecDeque;
 
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::odata::write_body;
 use table_core::query::{EntityRef, Query};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::copies::REFERENCE_PREFIX;
 use crate::outbox::guard::GUARD_PREFIX;

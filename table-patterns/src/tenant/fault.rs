@@ -1,6 +1,6 @@
 //! Errors of tenants: incomplete registrations, and lines that cannot be imported.
 
-use table_core::error::Fault;
+use table_core::Fault;
 use table_core::name::TableName;
 
 /// The reason why a registration, an export or an import is refused.

@@ -8,12 +8,12 @@ use base64::Engine as _;
 #[cfg(feature = "blobs")]
 use base64::engine::general_purpose::STANDARD;
 use futures_util::FutureExt;
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::odata::{Sender, read_entity};
 use table_core::query::Select;
 use table_core::table::Table;
+use table_core::{Error, Result};
 
 use crate::migrate::Copied;
 use crate::migrate::register::Kind;

@@ -69,7 +69,7 @@ pub(super) struct End {
 
 impl HeaderPlace {
     /// Returns the name of the table.
-    pub(super) fn table(&self) -> table_core::error::Result<TableName> {
+    pub(super) fn table(&self) -> table_core::Result<TableName> {
         TableName::new(&self.table)
     }
 }

@@ -2,10 +2,9 @@
 
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
-use table_core::entity::{Entity, IndexEntry};
-use table_core::error::{Error, Result};
+use table_core::entity::Entity;
 use table_core::etag::IfMatch;
-use table_core::index::IndexOf;
+use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{RowOwner, classify_key, classify_row};
 use table_core::name::TableName;
@@ -14,6 +13,7 @@ use table_core::query::{EntityRef, TextRange};
 use table_core::row::Row;
 use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::converge;
 use crate::copies::{Copies, SettleCopies};

@@ -1,8 +1,8 @@
 //! The partitions of a place: a single partition, or all partitions with a prefix.
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, Result};
 use table_core::query::{KeyRange, TextRange};
+use table_core::{Error, Result};
 
 use crate::tenant::fault::TenantFault;
 

@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{RowOwner, classify_key};
 use table_core::name::TableName;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::{Continuation, EntityRef, KeyRange, Page, Query, Select, TextRange};
 use table_core::store::{DynTableStore, TableStore};
+use table_core::{Error, Result};
 
 #[cfg(feature = "blobs")]
 use crate::blob::BlobFolder;
@@ -86,7 +86,7 @@ impl Place {
     pub(super) fn check(&self) -> Result<()> {
         let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
         for other in self.members.iter().flat_map(|member| member.others()) {
-            if crate::handle::has_remote(other.indexes) && !is_known(other.entity) {
+            if crate::entity_store::has_remote(other.indexes) && !is_known(other.entity) {
                 return Err(
                     Error::of(TenantFault::Unregistered(other.entity)).with_table(self.name()?.as_str())
                 );

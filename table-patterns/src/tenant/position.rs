@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, Result};
 use table_core::query::Continuation;
+use table_core::{Error, Result};
 
 use crate::tenant::fault::TenantFault;
 use crate::tenant::line::{End, HeaderPlace};

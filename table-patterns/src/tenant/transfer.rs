@@ -1,10 +1,10 @@
 //! Rows and blobs in transit to other partitions or another store.
 
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::Row;
+use table_core::{Error, Result};
 
 use crate::feed::FEED_PREFIX;
 use crate::outbox::rows::seal_in;
@@ -94,8 +94,8 @@ use with_blobs::with_moved_blobs;
 
 #[cfg(feature = "blobs")]
 mod with_blobs {
+    use table_core::ValueRef;
     use table_core::row::RowWriter;
-    use table_core::value::ValueRef;
 
     use super::{Incoming, Place, Result, Row};
     use crate::blob::BlobRef;

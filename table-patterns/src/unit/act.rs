@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use table_core::error::Error;
+use table_core::Error;
 
 use crate::unit::UnitOfWork;
 

@@ -4,12 +4,12 @@ use std::any::TypeId;
 use std::sync::Arc;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::{Author, Entities, EntityPlan, PlannedRow, RowWrite, StepRecorder, touch};
 use crate::outbox::Step;

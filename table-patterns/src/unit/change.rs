@@ -1,7 +1,7 @@
 //! Changes of entities that were read. Stored properties that the type does not declare, such as the slots of a series, are kept.
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::OperationKind;

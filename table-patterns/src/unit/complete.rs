@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::{
     Batch, Completed, Entities, EntityPlan, PendingWrite, PlannedRow, Siblings, StepRecorder, WriteContext,

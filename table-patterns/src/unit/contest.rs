@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use table_core::error::{Error, Result};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::runtime::Runtime;
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::{SeenRows, StepRecorder, Turn};
 use crate::unit::UnitOfWork;

@@ -1,6 +1,6 @@
 //! Errors of units: entities of other partitions or tables, and empty units.
 
-use table_core::error::Fault;
+use table_core::Fault;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::RowKey;
 use table_core::operation::Operation;
 use table_core::store::TableStore;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -11,7 +10,7 @@ use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
+use table_core::{Result, ValueRef};
 
 use crate::entities::{SeenRows, touch};
 use crate::unit::reservation::{HOLD, MOST_EXPIRED, PREFIX, Reservation, Reservations, Stored, is_refusal};

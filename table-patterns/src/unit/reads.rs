@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use table_core::entity::{Entity, ProjectionOf, Versioned};
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{EntityRef, Select};
 use table_core::selection::{PointKey, Primary};
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, Result};
 
 use crate::entities::{EntityFault, Group, GroupRead, StepRecorder};
 use crate::unit::UnitOfWork;

@@ -26,13 +26,12 @@
 
 use std::time::Duration;
 
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::RowKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::EntityRef;
 use table_core::runtime::Runtime;
-use table_core::value::ValueRef;
+use table_core::{Error, ErrorCode, Result, ValueRef};
 
 /// The prefix of the `RowKey`s of reservations. The place in the queue follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::try_join;
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::EntityKey;
 use table_core::query::Select;
 use table_core::runtime::Runtime;

@@ -1,11 +1,11 @@
 //! Slots of a series in a unit: single slots are set or incremented under the version of their row, without writing the other slots.
 
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
 use table_core::property::{self, Property};
 use table_core::row::{self, Row, RowWriter};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::{StepRecorder, read_as};
 use crate::series::{Series, SlotNumber, slot_name, sum_overflow, with_slots};

@@ -11,7 +11,6 @@ mod transaction;
 use pollster::block_on;
 use serde::{Deserialize, Serialize};
 use table_core::embedded::Engine;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::PartitionKey;
 use table_core::limits::Limits;
@@ -20,7 +19,7 @@ use table_core::query::{KeyRange, Query, TextRange};
 use table_core::queue::QueueName;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::{Entity, Selection};
+use table_core::{Entity, ErrorCode, Result, Selection};
 
 use crate::EntityStore;
 use crate::entities::Entities;

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::retry::RetryLoop;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::{Entities, StepRecorder, Turn};
 use crate::unit::committed::{Committed, Versions};

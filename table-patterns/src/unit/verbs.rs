@@ -1,11 +1,11 @@
 //! Writes and conditions of single entities in a unit.
 
 use table_core::entity::{Entity, Versioned};
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::operation::{OperationKind, RowState};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::StepRecorder;
 use crate::outbox::Step;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use table_core::entity::{Entity, FromEntity};
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, Result};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::read_many;

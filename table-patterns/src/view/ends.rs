@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::feed::{self, Cursor};
 use crate::requests::{self, CONCURRENCY};

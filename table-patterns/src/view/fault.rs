@@ -1,6 +1,6 @@
 //! Errors of views: refused projections, overflowing sums, and unreadable records.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a view cannot be written or read.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{RowOwner, classify_key};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::converge::upsert;
 use crate::failure::Failure;

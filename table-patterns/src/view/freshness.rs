@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::store::TableStore;
 
 use crate::view::View;

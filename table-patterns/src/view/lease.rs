@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::etag::ETag;
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;

@@ -1,11 +1,10 @@
 //! Operations on rows of a view: writing rows, and adding to sums and their columns.
 
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::row::{RowView, RowWriter};
-use table_core::value::{EdmType, ValueRef};
+use table_core::{EdmType, Result, ValueRef};
 
 /// Returns a numeric property of a row; 0 if the property does not exist.
 pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, Result};
 
 use crate::converge::upsert;
 use crate::requests;

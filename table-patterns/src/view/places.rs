@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::query::{EntityRef, Select};

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::view::View;
 use crate::view::fault::ViewFault;

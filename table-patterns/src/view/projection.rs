@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-use table_core::Column;
 use table_core::entity::PlainEntity;
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::row::Row;
 use table_core::selection::{Point, Selection};
+use table_core::{Column, Error, Result};
 
 use crate::view::fault::ViewFault;
 

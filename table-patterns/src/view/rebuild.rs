@@ -5,7 +5,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{RowOwner, classify_row};
@@ -13,6 +12,7 @@ use table_core::name::TableName;
 use table_core::query::{Continuation, EntityRef, KeyRange, Page, Query, Select, TextRange};
 use table_core::schema::{ENTITY_TYPE, KeyPiece};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::read_many;
 use crate::view::View;

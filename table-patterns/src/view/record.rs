@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
-use table_core::limits;
 use table_core::row::{Row, RowView, RowWriter};
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef, limits};
 
 use crate::feed::Cursor;
 use crate::view::fault::ViewFault;

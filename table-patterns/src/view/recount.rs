@@ -7,14 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::row::{Property, Row, RowView, RowWriter};
 use table_core::store::{StoredRow, TableStore};
-use table_core::value::{EdmType, ValueRef};
+use table_core::{EdmType, Error, Result, ValueRef};
 use uuid::Uuid;
 
 use crate::paging::each_row;

@@ -1,11 +1,10 @@
 //! Sightings of leases, for followers that run once and remember nothing. Such followers measure a lease only by the store's clock.
 
-use table_core::error::Result;
 use table_core::etag::ETag;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
+use table_core::{Result, ValueRef};
 
 use crate::converge::{self, upsert};
 use crate::view::View;

@@ -1,8 +1,7 @@
 //! The state row of a view: its name and version, its identifier, and whether it is built.
 
-use table_core::error::Result;
 use table_core::row::{Row, RowView, RowWriter};
-use table_core::value::ValueRef;
+use table_core::{Result, ValueRef};
 use uuid::Uuid;
 
 /// The stored state of the view in a table.

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use table_core::Table;
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
@@ -15,6 +13,7 @@ use table_core::query::Select;
 use table_core::retry::Retry;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
+use table_core::{Error, Result, Table};
 use uuid::Uuid;
 
 use crate::converge::{self, upsert};

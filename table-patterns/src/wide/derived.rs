@@ -1,8 +1,7 @@
 //! Runtime of `#[derive(Wide)]`. Not public API.
 
-use table_core::error::Result;
 use table_core::row::RowWriter;
-use table_core::value::ValueRef;
+use table_core::{Result, ValueRef};
 
 use crate::wide::{WideReader, WideWriter};
 

@@ -1,6 +1,6 @@
 //! Errors of wide entities: undeclared properties, and inconsistent parts.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// The reason why a wide entity cannot be written or read.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -2,15 +2,14 @@
 
 use std::ops::Bound;
 
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
-use table_core::property;
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::retry::Retry;
 use table_core::row::Row;
 use table_core::store::TableStore;
+use table_core::{Error, Result, property};
 use uuid::Uuid;
 
 use crate::paging::each_row;

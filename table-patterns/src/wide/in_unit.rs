@@ -1,7 +1,7 @@
 //! Wide entities in a unit of work: their parts are written in the unit's transaction.
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::selection::{Point, Selection};

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
-use table_core::property::Property;
+use table_core::property::{self, Property};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::table::PatchValue;
+use table_core::{Error, Result};
 use uuid::Uuid;
 
 use crate::wide::fault::WideFault;
@@ -70,7 +70,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
     pub fn set<T: Property>(mut self, property: WideProperty<W, T>, value: impl PatchValue<T>) -> Self {
         let (name, value) = (property.name(), value.into_value());
         self.properties = self.properties.and_then(|mut properties| {
-            if value.to_value()?.is_none() {
+            if property::to_value(&value)?.is_none() {
                 return Err(Error::of(WideFault::Removed).with_property(name));
             }
             properties.set(name, &value)?;

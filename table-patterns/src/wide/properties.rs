@@ -1,9 +1,8 @@
 //! The properties of a wide entity, assigned to its parts.
 
-use table_core::error::{Error, Result};
 use table_core::property::Property;
 use table_core::row::{Row, RowWriter};
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef};
 use uuid::Uuid;
 
 use crate::wide::WRITE_ID;

@@ -1,9 +1,9 @@
 //! Migration of entities that were written with a different number of parts.
 
-use table_core::error::{Error, Result};
 use table_core::operation::OperationKind;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::wide::fault::WideFault;
 use crate::wide::fetch::fetch;

@@ -1,7 +1,7 @@
 //! Fields that hold one value per slot, such as `Day001` to `Day366`.
 
-use table_core::error::{Error, Result};
 use table_core::property::Property;
+use table_core::{Error, Result};
 
 use crate::wide::fault::WideFault;
 use crate::wide::{WideReader, WideWriter};

@@ -4,7 +4,6 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use table_core::entity::{Entity, FromEntity};
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
@@ -13,7 +12,7 @@ use table_core::retry::Retry;
 use table_core::row::{Row, RowView};
 use table_core::selection::{Point, Selection};
 use table_core::store::{Committed, TableStore};
-use table_core::{Table, Transaction};
+use table_core::{Error, Result, Table, Transaction};
 use uuid::Uuid;
 
 use crate::wide::fault::WideFault;

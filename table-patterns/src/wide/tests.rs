@@ -6,10 +6,9 @@ use std::time::Duration;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::retry::Retry;
-use table_core::{Entity, Selection, TableEntity, TableStoreExt};
+use table_core::{Entity, ErrorCode, Selection, TableEntity, TableStoreExt};
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};

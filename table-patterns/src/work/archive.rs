@@ -22,7 +22,6 @@
 //! If all entities of a table must be moved, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -30,6 +29,7 @@ use table_core::operation::OperationKind;
 use table_core::query::Select;
 use table_core::retry::Retry;
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::outbox::rows::{alone, fresh};
 use crate::outbox::{Message, Step};

@@ -2,9 +2,9 @@
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::queue::QueueStore;
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::failure::Failure;
 use crate::outbox::rows::{Pending, Place};
@@ -12,9 +12,9 @@ use crate::outbox::work::Work;
 use crate::requests;
 use crate::work::circuit::StepError;
 use crate::work::claim::Claims;
-use crate::work::end::End;
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
+use crate::work::outcome::End;
 use crate::work::steps::kept;
 use crate::work::worker::Worker;
 

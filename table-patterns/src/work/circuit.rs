@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use table_core::error::Error;
+use table_core::Error;
 use table_core::runtime::ticks_of;
 
 /// The maximum number of remembered targets.

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
@@ -19,9 +19,9 @@ use uuid::Uuid;
 
 use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::outbox::work::Work;
-use crate::work::end::End;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
+use crate::work::outcome::End;
 use crate::work::worker::{Outcome, Worker};
 
 /// The number of rows that a worker reads, claims and holds in memory at a time.

@@ -1,6 +1,6 @@
 //! Errors of work: sweeps that read too much, steps without a handler, and expired claims.
 
-use table_core::error::{Error, Fault};
+use table_core::{Error, Fault};
 
 /// The reason why work cannot be done.
 #[derive(Debug, thiserror::Error, Fault)]

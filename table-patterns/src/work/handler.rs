@@ -4,10 +4,10 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use futures_util::future::BoxFuture;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::PartitionKey;
 use table_core::key::RowKey;
 use table_core::name::TableName;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::outbox::message::{self, Message};
 use crate::work::fault::WorkFault;

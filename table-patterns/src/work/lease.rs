@@ -7,10 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::queue::{Lease, QueueName, QueueStore};
 use table_core::runtime::{Runtime, ticks_of};
-use table_core::ticks;
+use table_core::{Error, ErrorCode, Result, ticks};
 
 use crate::work::handler::Keep;
 

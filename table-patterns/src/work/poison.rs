@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
@@ -12,7 +11,7 @@ use table_core::operation::OperationKind;
 use table_core::query::Select;
 use table_core::queue::{Lease, Message, PutMessage, QueueStore, TimeToLive};
 use table_core::store::TableStore;
-use table_core::ticks;
+use table_core::{Error, ErrorCode, Result, ticks};
 
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::{self, Pending, Place, together};

@@ -1,6 +1,5 @@
 //! Performing the steps of an intent, and completing its message.
 
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -8,15 +7,16 @@ use table_core::operation::OperationKind;
 use table_core::queue::{Message, QueueStore};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::failure::Failure;
-use crate::order;
 use crate::outbox::guard::{self, Origin};
 use crate::outbox::intent::{Intent, Step, TargetWrite};
 use crate::outbox::message::is_unreadable;
 use crate::outbox::rows::{self, Pending, Place, alone};
 use crate::outbox::seal;
 use crate::outbox::work::{Tried, Work};
+use crate::timestamp_order;
 use crate::work::circuit::StepError;
 use crate::work::fault::WorkFault;
 use crate::work::handler::{Delivery, Keep};
@@ -95,7 +95,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let place = seal::Place { table, partition_key, row_key: key.row_key.as_str() };
         let text = (pending.text(), pending.seal.as_deref());
         let is_genuine = self.outbox.seals().is_genuine(self.outbox.store(), place, text).await?;
-        let version = order::is_known(self.outbox.store()).then_some(pending.version);
+        let version = timestamp_order::is_known(self.outbox.store()).then_some(pending.version);
         self.take(lease, StepOrigin { table, partition_key, version, is_genuine }, intent).await
     }
 
@@ -138,7 +138,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
                     // An earlier release recorded the step, or it was copied from a store with finer Timestamps.
                     (true, None) => {
-                        order::require(self.outbox.store())?;
+                        timestamp_order::require(self.outbox.store())?;
                         None
                     }
                     (false, _) => None,

@@ -9,12 +9,12 @@
 
 use std::time::Duration;
 
-use table_core::error::{Error, Result};
 use table_core::name::TableName;
 use table_core::query::{EntityRef, Query};
 use table_core::queue::QueueStore;
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::failure::Failure;
 use crate::outbox::record::Outbox;

@@ -5,16 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pollster::block_on;
 use serde::{Deserialize, Serialize};
-use table_core::TableEntity;
-use table_core::TableStoreExt;
 use table_core::embedded::{Clock, Engine, EngineOptions};
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::queue::{PutMessage, QueueName, QueueStore};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
+use table_core::{Error, ErrorCode, Result, TableEntity, TableStoreExt};
 
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::feed::{FEEDS, Feed, FeedChange};

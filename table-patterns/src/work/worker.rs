@@ -5,10 +5,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::queue::{Lease, QueueStore};
 use table_core::runtime::{Backoff, ticks_of};
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::failure::Failure;
 use crate::outbox::message::Message;

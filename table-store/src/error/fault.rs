@@ -12,7 +12,7 @@ use crate::error::code::ErrorCode;
 /// message of the source, which is printed after it.
 ///
 /// ```
-/// use table_core::error::Fault;
+/// use table_core::Fault;
 /// use table_core::Error;
 ///
 /// #[derive(Debug, thiserror::Error, Fault)]

@@ -11,7 +11,7 @@ use serde::de::{
 };
 
 use crate::etag::ETag;
-use crate::key::text::{check_partition_key, check_row_key};
+use crate::key::{check_partition_key, check_row_key};
 use crate::odata::reader::ANNOTATION;
 use crate::odata::token::Token;
 use crate::query::Rows;

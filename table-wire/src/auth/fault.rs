@@ -1,6 +1,6 @@
 //! Errors of signed requests. No message contains a signature or a key.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// An error in an account key, or in the signature of a request.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -1,6 +1,6 @@
 //! Errors in batch bodies.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// An error in a body that cannot be read as a batch.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -1,6 +1,6 @@
 //! Errors in signing, parsing, verifying and using shared access signatures.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// An error in a shared access signature, or an operation that it does not permit.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -15,7 +15,7 @@ use crate::backup::repository::Repository;
 use crate::backup::storage::Storage;
 use crate::backup::storage::folder::sync_folder;
 use crate::failure::{Failure, Result};
-use crate::part::part_of;
+use crate::incomplete::part_of;
 
 /// The number of bytes that are copied at a time.
 const PIECE: usize = 1 << 20;

@@ -4,8 +4,8 @@ use table_core::query::KeyRange;
 use table_core::schema::{StoredIndex, StoredSchema};
 use table_core::{DynTableStore, EntityKey, Query, TableEntity, TableName};
 
+use crate::check::index_row::{owner, wanted};
 use crate::check::sums::Sums;
-use crate::check::wanted::{owner, wanted};
 use crate::failure::Result;
 use crate::rows::Pages;
 use crate::transfer::compare::is_same;

@@ -10,7 +10,7 @@ use table_core::{FromEntity, TableEntity};
 
 use crate::commands::{Context, count_of, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::part::part_of;
+use crate::incomplete::part_of;
 use crate::rows::{self, Pages, Selection};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use table_core::{DynTableStore, TableName};
 
 use crate::failure::{Failure, Result};
-use crate::part::part_of;
+use crate::incomplete::part_of;
 use crate::rows::is_empty;
 use crate::transfer::checksum::SequenceChecksum;
 

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::query::{Continuation, KeyRange, Page, Select};
 use table_core::row::{RowView, RowWriter};
 use table_core::{
-    EntityKey, Operation, OperationKind, PartitionKey, Query, Row, RowKey, TableName, TableStore,
+    EntityKey, Operation, OperationKind, PartitionKey, Query, Result, Row, RowKey, TableName, TableStore,
     Transaction, Value,
 };
 

@@ -1,9 +1,8 @@
 //! The limits of entities and transactions, computed as directly as possible (ENT-2, TYPE-10, SIZE-1 to SIZE-4, EGT-2, EGT-3).
 
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::limits::Limits;
 use table_core::transaction::Transaction;
-use table_core::{EntityKey, OperationKind, Value};
+use table_core::{EntityKey, Error, ErrorCode, OperationKind, Result, Value};
 
 use super::{Properties, properties};
 

@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use table_core::error::ErrorCode;
 use table_core::query::KeyRange;
-use table_core::{IfMatch, OperationKind, Query, TableStore, Value};
+use table_core::{ErrorCode, IfMatch, OperationKind, Query, TableStore, Value};
 
 use super::scene::{Scene, a, is_a, refused};
 

@@ -1,8 +1,7 @@
 //! Scenarios of deletes (DEL rules).
 
-use table_core::error::ErrorCode;
 use table_core::query::KeyRange;
-use table_core::{IfMatch, Query, TableStore};
+use table_core::{ErrorCode, IfMatch, Query, TableStore};
 
 use super::scene::{Scene, a, refused, row_keys, stale};
 

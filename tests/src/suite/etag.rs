@@ -1,7 +1,6 @@
 //! Scenarios of `ETag` and Timestamp (ETAG rules).
 
-use table_core::error::ErrorCode;
-use table_core::{IfMatch, OperationKind, TableStore};
+use table_core::{ErrorCode, IfMatch, OperationKind, TableStore};
 
 use super::scene::{Scene, a, refused, row};
 

@@ -1,8 +1,7 @@
 //! The table of conditions (IFM rules).
 
-use table_core::error::ErrorCode;
 use table_core::etag::ETag;
-use table_core::{IfMatch, TableStore};
+use table_core::{ErrorCode, IfMatch, TableStore};
 
 use super::scene::{Scene, a, refused, stale};
 

@@ -1,7 +1,6 @@
 //! Scenarios of inserts (INS rules).
 
-use table_core::TableStore;
-use table_core::error::ErrorCode;
+use table_core::{ErrorCode, TableStore};
 
 use super::scene::{Scene, a, is_a, refused, row};
 

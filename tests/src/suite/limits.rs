@@ -1,9 +1,8 @@
 //! Limits at their boundaries: keys, names, values, entities (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
 
-use table_core::error::ErrorCode;
 use table_core::limits::Limits;
 use table_core::row::RowWriter;
-use table_core::{IfMatch, Row, TableStore, ValueRef};
+use table_core::{ErrorCode, IfMatch, Row, TableStore, ValueRef};
 
 use super::scene::{Scene, a, refused, row};
 

@@ -1,8 +1,7 @@
 //! Pages and continuations (PAGE rules).
 
-use table_core::error::ErrorCode;
 use table_core::query::{KeyRange, Query, Select};
-use table_core::{Filter, IfMatch, TableStore};
+use table_core::{ErrorCode, Filter, IfMatch, TableStore};
 
 use super::scene::{Scene, a, refused, row_keys};
 

@@ -1,8 +1,7 @@
 //! Properties: the eight types and their boundaries (PROP, TYPE rules).
 
 use chrono::{DateTime, Utc};
-use table_core::error::ErrorCode;
-use table_core::{TableStore, Value};
+use table_core::{ErrorCode, TableStore, Value};
 use uuid::Uuid;
 
 use super::scene::{Scene, a, is_a, refused, row};

@@ -2,10 +2,9 @@
 
 use std::ops::Bound::{Excluded, Included};
 
-use table_core::error::ErrorCode;
 use table_core::filter::Comparison;
 use table_core::query::{KeyRange, Query, Select, TextRange};
-use table_core::{Filter, TableStore};
+use table_core::{ErrorCode, Filter, TableStore};
 
 use super::scene::{Scene, a, refused, row_keys, rows};
 

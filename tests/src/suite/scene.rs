@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::Utc;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::filter::Filter;
 use table_core::query::{Continuation, KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
 use table_core::{
-    EntityKey, Operation, OperationKind, PartitionKey, Row, RowKey, TableName, TableStore, Transaction, Value,
+    EntityKey, Error, ErrorCode, Operation, OperationKind, PartitionKey, Result, Row, RowKey, TableName,
+    TableStore, Transaction, Value,
 };
 
 /// A new table in a store.

@@ -1,8 +1,7 @@
 //! Tables: names, creation, deletion, listing (TBL, OPT rules).
 
-use table_core::error::ErrorCode;
 use table_core::query::{KeyRange, Select};
-use table_core::{EntityKey, Error, IfMatch, Query, TableName, TableStore};
+use table_core::{EntityKey, Error, ErrorCode, IfMatch, Query, TableName, TableStore};
 
 use super::scene::{Scene, a, fresh_name, is_a, refused, row};
 

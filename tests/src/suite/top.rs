@@ -1,8 +1,7 @@
 //! Scenarios of `$top` (TOP rules).
 
-use table_core::TableStore;
-use table_core::error::ErrorCode;
 use table_core::query::{KeyRange, Query};
+use table_core::{ErrorCode, TableStore};
 
 use super::scene::Scene;
 

@@ -1,11 +1,11 @@
 //! Entity group transactions (EGT rules).
 
-use table_core::error::ErrorCode;
 use table_core::limits::Limits;
 use table_core::operation::RowState;
 use table_core::query::KeyRange;
 use table_core::{
-    ETag, IfMatch, Operation, OperationKind, PartitionKey, Query, RowKey, TableStore, Transaction, Value,
+    ETag, ErrorCode, IfMatch, Operation, OperationKind, PartitionKey, Query, RowKey, TableStore, Transaction,
+    Value,
 };
 
 use super::scene::{Scene, a, is_a, refused, row, row_keys, stale};

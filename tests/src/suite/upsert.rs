@@ -1,7 +1,6 @@
 //! Scenarios of insert-or-replace and insert-or-merge (UPS rules).
 
-use table_core::error::ErrorCode;
-use table_core::{IfMatch, TableStore};
+use table_core::{ErrorCode, IfMatch, TableStore};
 
 use super::scene::{Scene, a, is, is_a, refused, row};
 

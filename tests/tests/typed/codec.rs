@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use pollster::block_on;
 use proptest::prelude::*;
+use table_core::KeyPart;
 use table_core::index::Index;
 use table_core::key::codec::{Alphabet, Desc, Form, KeyCodec, LevelCodec, Reversible, laws};
-use table_core::key::{KeyPart, order};
+use table_core::key::order;
 use table_core::query::EntityRef;
 use table_core::{Engine, Entity, EntityKey, Error, ErrorCode, FromEntity, Result, Table, TableStoreExt};
 

@@ -3,8 +3,9 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use table_core::embedded::Engine;
-use table_core::value::EdmType;
-use table_core::{Entity, ErrorCode, IfMatch, Projection, Property, Result, TableEntity, TableStoreExt};
+use table_core::{
+    EdmType, Entity, ErrorCode, IfMatch, Projection, Property, Result, TableEntity, TableStoreExt,
+};
 
 /// An event with a type parameter as a property, another one as JSON, a constant in a type, levels, and two parts of the row key.
 #[derive(Clone, Debug, PartialEq, Entity)]

@@ -1,7 +1,6 @@
 //! Two types in one partition: the row of a section is among the section's builds, and is found by its properties.
 
-use table_core::error::Result;
-use table_core::{Entity, TableEntity, TableStoreExt, Value};
+use table_core::{Entity, Result, TableEntity, TableStoreExt, Value};
 
 use crate::grid::{Grid, thousands};
 use crate::large::PackageIndex;

@@ -1,7 +1,6 @@
 //! Queries that keys support: a point, a range of numbers, and all builds of a package.
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::large::PackageIndex;

@@ -1,7 +1,6 @@
 //! Queries that are read page by page: one with a stored token, and one for the newest rows.
 
-use table_core::error::Result;
-use table_core::{Continuation, Entity, TableStoreExt, Versioned};
+use table_core::{Continuation, Entity, Result, TableStoreExt, Versioned};
 
 use crate::grid::Grid;
 use crate::large::PackageIndex;

@@ -3,8 +3,7 @@
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::{Grid, thousands};
 use crate::large::PackageIndex;

@@ -1,7 +1,6 @@
 //! Writes to a table of millions of rows: one write with an `ETag`, and one transaction with a hundred operations. Both recipes revert their changes.
 
-use table_core::error::Result;
-use table_core::{Entity, Error, ErrorCode, IfMatch, TableStoreExt};
+use table_core::{Entity, Error, ErrorCode, IfMatch, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::large::PackageIndex;

@@ -1,6 +1,7 @@
 //! `Bars`: a string with the escapes of the Bot Framework.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::caret::fits;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::raw::is_too_long;

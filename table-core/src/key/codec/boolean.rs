@@ -1,8 +1,9 @@
 //! `Boolean`: a `bool` as one digit.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::mismatch;
-use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
 /// A codec that writes `false` as `0` and `true` as `1`: the default codec of `bool`. Fixed width, ordered.
 ///
@@ -29,7 +30,7 @@ fn read(text: &str) -> Option<bool> {
 impl KeyCodec<bool> for Boolean {
     const NAME: &'static str = "flag";
     const FORM: Form = Form::fixed(1, true, Alphabet::of("01"));
-    const CARDINALITY: Option<usize> = Some(2);
+    const FACTS: Facts = Facts { cardinality: Some(2), ..Facts::NONE };
 
     fn encode(value: &bool, out: &mut String) -> Result<()> {
         out.push(if *value { '1' } else { '0' });

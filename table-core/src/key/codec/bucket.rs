@@ -1,61 +1,25 @@
 //! `Bucket`: a small number computed from a value, which distributes a hot key over partitions.
 
 use std::marker::PhantomData;
-use std::ops::Range;
 
-use crate::error::{Error, Result};
-use crate::key::codec::fault::{CodecFault, mismatch};
+use table_store::{Error, Result};
+
+use crate::key::codec::fault::CodecFault;
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource, decimal};
-
-/// A derived part with a small number of values, all of which can be enumerated.
-///
-/// Laws: a value has the same bucket in every version and on every machine; every bucket has one encoding of the form [`FORM`](DerivedPart::FORM),
-/// and the encodings sort by number. The order of values is lost, so ranges of values are not available.
-pub trait Buckets<T>: DerivedPart<T> {
-    /// The number of buckets, which is also the minimum number of requests for reading all values.
-    const COUNT: u32;
-
-    /// Returns the bucket of a value. It is less than [`COUNT`](Self::COUNT).
-    ///
-    /// # Errors
-    /// `KeyEncoding` if the value cannot be encoded.
-    fn bucket_of(value: &T) -> Result<u32>;
-
-    /// Appends the encoding of a bucket.
-    ///
-    /// # Errors
-    /// `KeyEncoding` if the bucket does not exist.
-    fn encode_bucket(bucket: u32, out: &mut String) -> Result<()>;
-
-    /// Decodes a bucket.
-    ///
-    /// # Errors
-    /// `EntityMismatch` if the string is not an output of `encode_bucket`.
-    fn decode_bucket(text: &str) -> Result<u32>;
-
-    /// Returns every bucket, for reads of all values. Such a read sends at least one request for each bucket.
-    #[must_use]
-    fn all_buckets() -> Range<u32> {
-        0..Self::COUNT
-    }
-}
+use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
 /// A codec that writes one of `N` buckets, chosen by a hash of `C`'s encoding, with as many digits as `N - 1`.
 ///
-/// The bucket is the 64-bit FNV-1a hash of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. The function never
-/// changes, and `N` must not change after entities have been stored. A read of one value computes its bucket; a read of all values queries all
-/// `N` buckets.
+/// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and `N`
+/// must not change once entities are stored. Reads of one value compute its bucket; reads of all values query all `N`. The order of values is lost, so
+/// ranges of values are not offered.
 ///
 /// ```
-/// use table_core::key::codec::{Bucket, Buckets, DerivedPart, Padded};
+/// use table_core::key::codec::{Bucket, DerivedPart, Padded};
 ///
-/// type Part = Bucket<Padded, 16>;
-/// let bucket = <Part as Buckets<u32>>::bucket_of(&223)?;
 /// let mut key = "day_20140423_".to_owned();
-/// Part::encode(&223u32, &mut key)?;
-/// assert_eq!(key, format!("day_20140423_{bucket:02}"));
-/// assert_eq!(<Part as Buckets<u32>>::all_buckets(), 0..16);
+/// Bucket::<Padded, 16>::encode(&223u32, &mut key)?;
+/// assert_eq!(key, "day_20140423_08");
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Debug)]
@@ -86,6 +50,25 @@ impl<C, const N: u32> Bucket<C, N> {
         }
         width
     };
+
+    /// The number of buckets, which is the minimum number of requests needed to read all values.
+    pub const COUNT: u32 = N;
+
+    /// Appends the encoding of a bucket.
+    ///
+    /// # Errors
+    /// `KeyEncoding` if the bucket does not exist.
+    #[doc(hidden)]
+    pub fn encode_bucket(number: u32, out: &mut String) -> Result<()> {
+        if number >= N {
+            return Err(Error::of(CodecFault::Bucket { number, last: N.saturating_sub(1) }));
+        }
+        for place in (0..Self::WIDTH).rev() {
+            let [digit, ..] = (number / 10u32.pow(place) % 10).to_le_bytes();
+            out.push(char::from(b'0' + digit));
+        }
+        Ok(())
+    }
 }
 
 const fn hash(text: &[u8]) -> u64 {
@@ -108,7 +91,7 @@ fn bucket<const N: u32>(text: &str) -> u32 {
 impl<T, C: PartSource<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
     const NAME: &'static str = Named::<C, T, N>::NAME.as_str();
     const FORM: Form = Form::fixed(Self::WIDTH as usize, false, Alphabet::DIGITS);
-    const FAULT: Option<&'static str> = C::SOURCE_FAULT;
+    const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         // The encoding of the value is needed only temporarily, so it is appended to the buffer and removed again.
@@ -116,36 +99,6 @@ impl<T, C: PartSource<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
         C::write_hashed(value, out)?;
         let number = bucket::<N>(out.get(start..).unwrap_or_default());
         out.truncate(start);
-        <Self as Buckets<T>>::encode_bucket(number, out)
-    }
-}
-
-impl<T, C: PartSource<T>, const N: u32> Buckets<T> for Bucket<C, N> {
-    const COUNT: u32 = N;
-
-    fn bucket_of(value: &T) -> Result<u32> {
-        let mut text = String::new();
-        C::write_hashed(value, &mut text)?;
-        Ok(bucket::<N>(&text))
-    }
-
-    fn encode_bucket(number: u32, out: &mut String) -> Result<()> {
-        if number >= N {
-            return Err(Error::of(CodecFault::Bucket { number, last: N.saturating_sub(1) }));
-        }
-        for place in (0..Self::WIDTH).rev() {
-            let [digit, ..] = (number / 10u32.pow(place) % 10).to_le_bytes();
-            out.push(char::from(b'0' + digit));
-        }
-        Ok(())
-    }
-
-    fn decode_bucket(text: &str) -> Result<u32> {
-        Some(text)
-            .filter(|text| text.len() == Self::WIDTH as usize)
-            .and_then(|text| decimal::read(text.as_bytes(), false))
-            .and_then(|number| u32::try_from(number).ok())
-            .filter(|number| *number < N)
-            .ok_or_else(|| mismatch(text, <Self as DerivedPart<T>>::NAME))
+        Self::encode_bucket(number, out)
     }
 }

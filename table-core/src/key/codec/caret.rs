@@ -1,6 +1,7 @@
 //! `Caret`: a string with the escapes of the Durable Task Framework.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::raw::is_too_long;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};

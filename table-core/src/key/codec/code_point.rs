@@ -1,6 +1,7 @@
 //! `CodePoint`: a `char` as six hexadecimal digits.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 

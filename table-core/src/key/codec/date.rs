@@ -1,10 +1,10 @@
 //! `Date`: a day as `yyyyMMdd`.
 
 use chrono::{Datelike, NaiveDate};
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, decimal};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible, decimal};
 
 const WIDTH: usize = 8;
 
@@ -60,7 +60,7 @@ fn read(text: &str, reversed: bool) -> Option<NaiveDate> {
 impl KeyCodec<NaiveDate> for Date {
     const NAME: &'static str = "date";
     const FORM: Form = Form::fixed(WIDTH, true, Alphabet::DIGITS);
-    const FOLLOWS_TIME: bool = true;
+    const FACTS: Facts = Facts { follows_time: true, ..Facts::NONE };
 
     fn encode(value: &NaiveDate, out: &mut String) -> Result<()> {
         push(*value, false, out)

@@ -1,8 +1,9 @@
 //! `DerivedPart`: a key part that is computed from a field but does not determine it, and the sources of such parts.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::key::codec::fault::CodecFault;
-use crate::key::codec::{Form, KeyCodec};
+use crate::key::codec::{Facts, Form, KeyCodec};
 
 /// A key part that is computed from a value but does not determine it. The value itself is stored as a property of the entity.
 ///
@@ -30,10 +31,8 @@ pub trait DerivedPart<T> {
     const NAME: &'static str;
     /// The form of the encoding. It is ordered if greater values never have smaller encodings; different values may have equal encodings.
     const FORM: Form;
-    /// `true` if the part follows time; see [`KeyCodec::FOLLOWS_TIME`](crate::key::KeyCodec::FOLLOWS_TIME).
-    const FOLLOWS_TIME: bool = false;
-    /// The error in the arguments of the part; see [`KeyCodec::FAULT`](crate::key::KeyCodec::FAULT).
-    const FAULT: Option<&'static str> = None;
+    /// Facts for compile-time checks, of which a derived part has two: [`Facts::follows_time`] and [`Facts::fault`].
+    const FACTS: Facts = Facts::NONE;
 
     /// Appends the encoding of a value.
     ///
@@ -71,7 +70,7 @@ pub trait PartSource<T> {
     const SOURCE_NAME: &'static str;
     /// The form of the encoding.
     const SOURCE_FORM: Form;
-    /// The error in the arguments of the source; see [`KeyCodec::FAULT`].
+    /// The error in the arguments of the source; see [`Facts::fault`].
     const SOURCE_FAULT: Option<&'static str>;
 
     /// Appends the encoding of a value.
@@ -90,7 +89,7 @@ pub trait PartSource<T> {
 impl<T, C: KeyCodec<T>> PartSource<T> for C {
     const SOURCE_NAME: &'static str = C::NAME;
     const SOURCE_FORM: Form = C::FORM;
-    const SOURCE_FAULT: Option<&'static str> = C::FAULT;
+    const SOURCE_FAULT: Option<&'static str> = C::FACTS.fault;
 
     fn write(value: &T, out: &mut String) -> Result<()> {
         C::encode(value, out)
@@ -107,7 +106,7 @@ macro_rules! source {
         impl<$($generics)*> PartSource<$value> for $part {
             const SOURCE_NAME: &'static str = <Self as DerivedPart<$value>>::NAME;
             const SOURCE_FORM: Form = <Self as DerivedPart<$value>>::FORM;
-            const SOURCE_FAULT: Option<&'static str> = <Self as DerivedPart<$value>>::FAULT;
+            const SOURCE_FAULT: Option<&'static str> = <Self as DerivedPart<$value>>::FACTS.fault;
 
             fn write(value: &$value, out: &mut String) -> Result<()> {
                 <Self as DerivedPart<$value>>::encode(value, out)

@@ -2,14 +2,15 @@
 
 use std::marker::PhantomData;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::name::Name;
-use crate::key::codec::{Form, KeyCodec, Reversible};
+use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
 /// A codec that writes the values of `C` in descending order, for example the newest instant first (inverted ticks, TICK-5) or the highest
 /// score first.
 ///
-/// The form is that of `C`. Because of [`KeyCodec::DESCENDING`], K3 holds in reverse, and the ends of a range are swapped.
+/// The form is that of `C`. With [`Facts::descending`](crate::key::codec::Facts::descending), K3 holds in reverse, so a range swaps its ends.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, KeyCodec};
@@ -32,13 +33,14 @@ impl<T, C: Reversible<T>> Named<C, T> {
 impl<T, C: Reversible<T>> KeyCodec<T> for Desc<C> {
     const NAME: &'static str = Named::<C, T>::NAME.as_str();
     const FORM: Form = C::FORM;
-    const FAULT: Option<&'static str> = match C::FAULT {
-        None if !C::FORM.is_fixed() => Some("[T031] only a part of fixed width can be reversed"),
-        fault => fault,
+    const FACTS: Facts = Facts {
+        descending: !C::FACTS.descending,
+        fault: match C::FACTS.fault {
+            None if !C::FORM.is_fixed() => Some("[T031] only a part of fixed width can be reversed"),
+            fault => fault,
+        },
+        ..C::FACTS
     };
-    const DESCENDING: bool = !C::DESCENDING;
-    const CARDINALITY: Option<usize> = C::CARDINALITY;
-    const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
 
     #[inline]
     fn encode(value: &T, out: &mut String) -> Result<()> {

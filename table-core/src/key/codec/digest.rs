@@ -3,9 +3,10 @@
 use std::fmt::Write;
 use std::marker::PhantomData;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource};
+use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
 /// A hash function for bytes.
 ///
@@ -214,10 +215,13 @@ where
 {
     const NAME: &'static str = Named::<C, T, H, N, FORM>::NAME.as_str();
     const FORM: Form = Form::fixed(N, false, Alphabet::of(Self::ALPHABET));
-    const FAULT: Option<&'static str> = if N >= 1 && N <= Self::CHARACTERS {
-        C::SOURCE_FAULT
-    } else {
-        Some("[T029] `hash(…, n, field)`: n must be between 1 and the number of characters of the hash")
+    const FACTS: Facts = Facts {
+        fault: if N >= 1 && N <= Self::CHARACTERS {
+            C::SOURCE_FAULT
+        } else {
+            Some("[T029] `hash(…, n, field)`: n must be between 1 and the number of characters of the hash")
+        },
+        ..Facts::NONE
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {

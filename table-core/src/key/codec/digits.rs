@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, Counted, Form, Integer, KeyCodec, Reversible, decimal};
+use crate::key::codec::{Alphabet, Counted, Facts, Form, Integer, KeyCodec, Reversible, decimal};
 
 /// An integer as `N` zero-padded decimal digits, like the format `D6` in .NET.
 ///
@@ -220,7 +221,7 @@ pub const fn digits_fit(digits: usize, bits: u32) -> bool {
 impl<T: Integer, const N: usize, S: Sign> KeyCodec<T> for Digits<N, S> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = Self::FORM;
-    const FAULT: Option<&'static str> = Self::fault::<T>();
+    const FACTS: Facts = Facts { fault: Self::fault::<T>(), ..Facts::NONE };
 
     #[inline]
     fn encode(value: &T, out: &mut String) -> Result<()> {
@@ -367,9 +368,11 @@ mod tests {
             error.to_string().contains("-1 is below zero") && error.to_string().contains("digits(11, signed"),
             "{error}"
         );
-        assert!(<Digits<6> as KeyCodec<i32>>::FAULT.is_some_and(|fault| fault.contains("[T179]")));
-        assert!(<Digits<6, Signed> as KeyCodec<u32>>::FAULT.is_some_and(|fault| fault.contains("[T179]")));
-        assert!(<Digits<9> as KeyCodec<i8>>::FAULT.is_some_and(|fault| fault.contains("[T029]")));
+        assert!(<Digits<6> as KeyCodec<i32>>::FACTS.fault.is_some_and(|fault| fault.contains("[T179]")));
+        assert!(
+            <Digits<6, Signed> as KeyCodec<u32>>::FACTS.fault.is_some_and(|fault| fault.contains("[T179]"))
+        );
+        assert!(<Digits<9> as KeyCodec<i8>>::FACTS.fault.is_some_and(|fault| fault.contains("[T029]")));
     }
 
     #[test]

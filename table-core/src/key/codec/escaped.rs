@@ -1,6 +1,7 @@
 //! `Escaped`: any string, encoded with legal characters in the same order.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::raw::is_too_long;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};

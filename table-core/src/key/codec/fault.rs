@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::error::{Error, Fault};
+use table_store::{Error, Fault};
 
 /// The cause of an encoding or decoding error.
 #[derive(Debug, thiserror::Error, Fault)]

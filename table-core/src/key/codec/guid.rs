@@ -1,8 +1,8 @@
 //! `Guid`: a `Uuid` in the text format of the service and .NET.
 
+use table_store::Result;
 use uuid::Uuid;
 
-use crate::error::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 

@@ -1,8 +1,8 @@
 //! `GuidAs`: a `Uuid` in another common text format.
 
+use table_store::Result;
 use uuid::Uuid;
 
-use crate::error::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};

@@ -1,9 +1,10 @@
 //! `Hex`: an unsigned integer as hexadecimal digits.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible};
+use crate::key::codec::{Alphabet, Facts, Form, Integer, KeyCodec, Reversible};
 
 /// An unsigned integer as `N` zero-padded hexadecimal digits in lower case, or in upper case if `UPPER`.
 ///
@@ -52,16 +53,19 @@ impl<const N: usize, const UPPER: bool> Hex<N, UPPER> {
 impl<T: Integer, const N: usize, const UPPER: bool> KeyCodec<T> for Hex<N, UPPER> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = Form::fixed(N, true, Alphabet::of(Self::DIGITS));
-    const FAULT: Option<&'static str> = if !T::SIGNED && N >= 1 && N <= T::VALUE_BITS.div_ceil(4) as usize {
-        None
-    } else {
-        Some(
-            "[T029] `hex(n)`: the integer must be unsigned, and n between 1 and the number of its hexadecimal digits",
-        )
+    const FACTS: Facts = Facts {
+        fault: if !T::SIGNED && N >= 1 && N <= T::VALUE_BITS.div_ceil(4) as usize {
+            None
+        } else {
+            Some(
+                "[T029] `hex(n)`: the integer must be unsigned, and n between 1 and the number of its hexadecimal digits",
+            )
+        },
+        ..Facts::NONE
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        const { assert!(<Self as KeyCodec<T>>::FAULT.is_none()) };
+        const { assert!(<Self as KeyCodec<T>>::FACTS.fault.is_none()) };
         Self::push(fitting::<T, N>(value, Self::LARGEST)?, out);
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! `Hour`: a full hour as `yyyyMMddHH`.
 
 use chrono::{DateTime, Timelike, Utc};
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, date, decimal};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible, date, decimal};
 
 const WIDTH: usize = 10;
 
@@ -53,7 +53,7 @@ fn read(text: &str, reversed: bool) -> Option<DateTime<Utc>> {
 impl KeyCodec<DateTime<Utc>> for Hour {
     const NAME: &'static str = "hour";
     const FORM: Form = Form::fixed(WIDTH, true, Alphabet::DIGITS);
-    const FOLLOWS_TIME: bool = true;
+    const FACTS: Facts = Facts { follows_time: true, ..Facts::NONE };
 
     fn encode(value: &DateTime<Utc>, out: &mut String) -> Result<()> {
         push(*value, false, out)

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 use std::marker::PhantomData;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, Form, KeyCodec};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
 
 /// A codec whose output is a number.
 ///
@@ -26,7 +27,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec};
             fixed width use `desc`"
 )]
 pub trait Counted<T>: KeyCodec<T> {
-    /// The reason why this codec has no number, as in [`KeyCodec::FAULT`].
+    /// The reason why this codec cannot return a number, as in [`Facts::fault`].
     #[doc(hidden)]
     const COUNT_FAULT: Option<&'static str> = None;
 
@@ -71,9 +72,12 @@ const fn digits(number: u64) -> usize {
 impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
     const NAME: &'static str = Named::<C, T, FROM>::NAME.as_str();
     const FORM: Form = Form::fixed(digits(FROM), true, Alphabet::DIGITS);
-    const DESCENDING: bool = true;
-    const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
-    const FAULT: Option<&'static str> = if C::FAULT.is_some() { C::FAULT } else { C::COUNT_FAULT };
+    const FACTS: Facts = Facts {
+        descending: true,
+        cardinality: None,
+        follows_time: C::FACTS.follows_time,
+        fault: if C::FACTS.fault.is_some() { C::FACTS.fault } else { C::COUNT_FAULT },
+    };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         let count = C::count(value)?;

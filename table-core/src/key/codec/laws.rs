@@ -6,7 +6,8 @@ mod edges;
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
-use crate::error::{ErrorCode, Result};
+use table_store::{ErrorCode, Result};
+
 use crate::key::codec::{Form, KeyCodec, TextCodec};
 use crate::key::{order, text};
 pub use derived::{check_derived, check_derived_texts, check_truncation};
@@ -67,7 +68,7 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
     }
     written.extend(found.iter().map(|(value, text)| (value, text.clone())));
     written.sort_by(|(left, _), (right, _)| compare(left, right));
-    if C::DESCENDING {
+    if C::FACTS.descending {
         written.reverse();
     }
     for ((left, left_text), (right, right_text)) in written.iter().zip(written.iter().skip(1)) {

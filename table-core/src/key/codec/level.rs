@@ -11,7 +11,7 @@ use crate::key::codec::{
 /// `Microsoft`. Plain text ([`Text`]) may contain `!`, so its levels are written by [`Escaped`]. A newtype delegates to its inner codec. All other
 /// codecs are used unchanged. The compiler checks that the output of [`Level`](Self::Level) cannot contain `!`.
 ///
-/// Implement this trait for the custom codec of a type's [`KeyPart`](crate::key::KeyPart):
+/// Implement this trait for a custom codec that a type's [`KeyPart`](crate::key::codec::KeyPart) names:
 ///
 /// ```
 /// # use table_core::key::codec::{Alphabet, Form, KeyCodec};
@@ -97,8 +97,8 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::key::KeyPart;
     use crate::key::codec::Form;
+    use crate::key::codec::KeyPart;
 
     const fn level<T: KeyPart<Codec: LevelCodec<T>>>() -> Form {
         <<T::Codec as LevelCodec<T>>::Level as KeyCodec<T>>::FORM
@@ -127,7 +127,7 @@ mod tests {
     fn hpk_9_few_values_are_counted_through_codecs_around_them() {
         use crate::key::codec::tests::Mixed;
         const fn few<C: KeyCodec<T>, T>() -> Option<usize> {
-            C::CARDINALITY
+            C::FACTS.cardinality
         }
         struct Active(bool);
         impl KeyNewtype for Active {

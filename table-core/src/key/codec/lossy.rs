@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::derived::source;
 use crate::key::codec::name::Name;
-use crate::key::codec::{DerivedPart, Form, PartSource};
+use crate::key::codec::{DerivedPart, Facts, Form, PartSource};
 
 /// A codec that writes a string in lower case, or in upper case if `UPPER`, using `C`. The field is also stored as a property.
 ///
@@ -93,7 +94,7 @@ impl<C, const FROM: char, const TO: char> Replaced<C, FROM, TO> {
 impl<C: PartSource<String>, const UPPER: bool> DerivedPart<String> for Folded<C, UPPER> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = unordered::<C>();
-    const FAULT: Option<&'static str> = C::SOURCE_FAULT;
+    const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
         C::write(&Self::of(value), out)
@@ -103,7 +104,7 @@ impl<C: PartSource<String>, const UPPER: bool> DerivedPart<String> for Folded<C,
 impl<C: PartSource<String>, const FROM: char, const TO: char> DerivedPart<String> for Replaced<C, FROM, TO> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = unordered::<C>();
-    const FAULT: Option<&'static str> = C::SOURCE_FAULT;
+    const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
         C::write(&Self::of(value), out)
@@ -119,7 +120,7 @@ impl<C, const N: usize> First<C, N> {
 impl<C: PartSource<String>, const N: usize> DerivedPart<String> for First<C, N> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = Form { min: 0, ..C::SOURCE_FORM };
-    const FAULT: Option<&'static str> = C::SOURCE_FAULT;
+    const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
         C::write(&Self::of(value), out)

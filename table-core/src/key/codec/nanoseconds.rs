@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Digits, Form, KeyCodec, NonNegative, Reversible, Signed};
 

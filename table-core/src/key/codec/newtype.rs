@@ -2,8 +2,9 @@
 
 use std::marker::PhantomData;
 
-use crate::error::Result;
-use crate::key::codec::{Form, KeyCodec, Reversible};
+use table_store::Result;
+
+use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
 /// A wrapper around another type, such as `struct EmployeeId(u32)`. `#[derive(KeyPart)]` implements it.
 pub trait KeyNewtype: Sized {
@@ -20,7 +21,7 @@ pub trait KeyNewtype: Sized {
 /// The codec of a newtype. Its name, form and output are those of the field's codec `C`.
 ///
 /// ```
-/// use table_core::key::KeyPart;
+/// use table_core::KeyPart;
 /// use table_core::key::codec::{Digits, KeyCodec, KeyNewtype, Newtype};
 ///
 /// struct EmployeeId(u32);
@@ -49,9 +50,8 @@ pub struct Newtype<C>(PhantomData<C>);
 impl<T: KeyNewtype, C: KeyCodec<T::Inner>> KeyCodec<T> for Newtype<C> {
     const NAME: &'static str = C::NAME;
     const FORM: Form = C::FORM;
-    const DESCENDING: bool = C::DESCENDING;
-    const CARDINALITY: Option<usize> = C::CARDINALITY;
-    const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
+    // `#[derive(KeyPart)]` reports the fault where the newtype is declared.
+    const FACTS: Facts = Facts { fault: None, ..C::FACTS };
 
     #[inline]
     fn encode(value: &T, out: &mut String) -> Result<()> {

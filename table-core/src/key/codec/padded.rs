@@ -1,6 +1,7 @@
 //! `Padded`: an integer with all digits of its type.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::digits::{decode_integer, integer_form, push_sign};
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Counted, Form, Integer, KeyCodec, Reversible, decimal};

@@ -8,9 +8,10 @@ pub use token::pattern;
 
 use std::fmt::Write;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::{Alphabet, Counted, Form, KeyCodec, Reversible};
+use crate::key::codec::{Alphabet, Counted, Facts, Form, KeyCodec, Reversible};
 
 use moment::Units;
 use token::{Token, name, tokens};
@@ -137,9 +138,11 @@ const FAULT: &str = "[T008] this pattern cannot write this type; a date has ever
 impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = Self::FORM;
-    const FOLLOWS_TIME: bool = T::FIRST == 0;
-    const FAULT: Option<&'static str> =
-        if Self::UNITS.0 == T::FIRST { <Self as super::Truncates<T>>::CUT_FAULT } else { Some(FAULT) };
+    const FACTS: Facts = Facts {
+        follows_time: T::FIRST == 0,
+        fault: if Self::UNITS.0 == T::FIRST { <Self as super::Truncates<T>>::CUT_FAULT } else { Some(FAULT) },
+        ..Facts::NONE
+    };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         Self::push(value, false, out)

@@ -1,6 +1,7 @@
 //! `Percent`: any string, percent-encoded as in URLs.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::caret::fits;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};

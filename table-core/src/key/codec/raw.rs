@@ -1,6 +1,7 @@
 //! `Text`: an unchanged string that is legal in keys.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::first_illegal;

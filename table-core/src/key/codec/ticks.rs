@@ -1,10 +1,10 @@
 //! `Ticks`: an instant as .NET ticks.
 
 use chrono::{DateTime, Utc};
+use table_store::{Error, Result};
 
-use crate::error::{Error, Result};
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::{Alphabet, Counted, Form, KeyCodec, Reversible, decimal};
+use crate::key::codec::{Alphabet, Counted, Facts, Form, KeyCodec, Reversible, decimal};
 use crate::ticks;
 
 const WIDTH: usize = 19;
@@ -72,7 +72,7 @@ fn read(text: &str) -> Option<u64> {
 impl KeyCodec<DateTime<Utc>> for Ticks {
     const NAME: &'static str = "ticks";
     const FORM: Form = Form::fixed(WIDTH, true, Alphabet::DIGITS);
-    const FOLLOWS_TIME: bool = true;
+    const FACTS: Facts = Facts { follows_time: true, ..Facts::NONE };
 
     #[inline]
     fn encode(value: &DateTime<Utc>, out: &mut String) -> Result<()> {

@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 
 use chrono::{DateTime, NaiveDate, Timelike, Utc};
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::derived::source;
 use crate::key::codec::fault::refused;
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
-use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
+use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Unix};
 
 /// A codec that is less precise than its values, and can truncate a value to a value that it can encode.
 ///
@@ -28,8 +28,8 @@ use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
 pub trait Truncates<T>: KeyCodec<T> {
     /// The form of truncated values: ordered only if greater values never have smaller encodings.
     const CUT_FORM: Form = Self::FORM;
-    /// The error in the arguments of a codec that is used inside `truncate`; see [`KeyCodec::FAULT`].
-    const CUT_FAULT: Option<&'static str> = Self::FAULT;
+    /// The error in the arguments of the codec inside `truncate`; see [`Facts::fault`].
+    const CUT_FAULT: Option<&'static str> = Self::FACTS.fault;
 
     /// Returns the greatest value not greater than `value` that the codec can encode, or `None` if no such value exists.
     fn truncate(value: &T) -> Option<T>;
@@ -61,8 +61,7 @@ impl<T, C: KeyCodec<T>> Named<C, T> {
 impl<T, C: Truncates<T>> DerivedPart<T> for Truncated<C> {
     const NAME: &'static str = Named::<C, T>::NAME.as_str();
     const FORM: Form = C::CUT_FORM;
-    const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
-    const FAULT: Option<&'static str> = C::CUT_FAULT;
+    const FACTS: Facts = Facts { follows_time: C::FACTS.follows_time, fault: C::CUT_FAULT, ..Facts::NONE };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         let cut = C::truncate(value)

@@ -1,10 +1,10 @@
 //! `Ulid`: 128 bits in the standard text format of ULIDs. The first 48 bits are a time.
 
+use table_store::Result;
 use uuid::Uuid;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
 /// A ULID as 26 upper-case letters and digits (Crockford's base 32), from a `u128`, a `Uuid`, or a `String` that contains one.
 ///
@@ -51,7 +51,7 @@ macro_rules! ulid {
         impl KeyCodec<$type> for Ulid {
             const NAME: &'static str = "ulid";
             const FORM: Form = Form::fixed(WIDTH, true, Alphabet::of(DIGITS));
-            const FOLLOWS_TIME: bool = true;
+            const FACTS: Facts = Facts { follows_time: true, ..Facts::NONE };
 
             fn encode($value: &$type, out: &mut String) -> Result<()> {
                 push($number, out);

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
-use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
 /// An instant as the number of seconds since 1970 in 10 digits, or of milliseconds in 13 digits if `MILLIS`.
 ///
@@ -68,7 +68,7 @@ impl<const MILLIS: bool> Counted<DateTime<Utc>> for Unix<MILLIS> {
 impl<const MILLIS: bool> KeyCodec<DateTime<Utc>> for Unix<MILLIS> {
     const NAME: &'static str = Self::NAMED;
     const FORM: Form = Form::fixed(Self::WIDTH, true, Alphabet::DIGITS);
-    const FOLLOWS_TIME: bool = true;
+    const FACTS: Facts = Facts { follows_time: true, ..Facts::NONE };
 
     fn encode(value: &DateTime<Utc>, out: &mut String) -> Result<()> {
         Self::push(Self::count(value)?, out);

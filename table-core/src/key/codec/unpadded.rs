@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, decimal};
 

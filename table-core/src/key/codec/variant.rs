@@ -1,9 +1,10 @@
 //! `Variant`: a fieldless enum as its variant name.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, Form, KeyCodec};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
 use crate::key::order;
 use crate::key::text::is_legal_text;
 
@@ -98,7 +99,7 @@ impl<T: KeyEnum> Named<T> {
 impl<T: KeyEnum> KeyCodec<T> for Variant {
     const NAME: &'static str = Named::<T>::NAME.as_str();
     const FORM: Form = form_of(T::VARIANTS);
-    const CARDINALITY: Option<usize> = Some(T::VARIANTS.len());
+    const FACTS: Facts = Facts { cardinality: Some(T::VARIANTS.len()), ..Facts::NONE };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         let name = T::VARIANTS.get(value.index()).ok_or_else(|| {

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Utc, Weekday};
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::{Alphabet, Form, KeyCodec, Truncates};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Truncates};
 
 const WIDTH: usize = 8;
 const NAME: &str = "week";
@@ -101,7 +101,7 @@ macro_rules! in_week {
         impl KeyCodec<$type> for Week {
             const NAME: &'static str = NAME;
             const FORM: Form = Form::fixed(WIDTH, true, Alphabet::DIGITS.with('-').with('W'));
-            const FOLLOWS_TIME: bool = true;
+            const FACTS: Facts = Facts { follows_time: true, ..Facts::NONE };
 
             fn encode(value: &$type, out: &mut String) -> Result<()> {
                 push(*value, out)

@@ -1,9 +1,10 @@
 //! `Without`: an unchanged string that cannot contain the separator after it.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, Form, KeyCodec, Text, TextCodec, raw};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Text, TextCodec, raw};
 use crate::key::text::is_legal;
 
 /// A codec that writes a string unchanged, like [`Text`], and refuses the character `C`. A literal that starts with `C` may therefore
@@ -40,10 +41,13 @@ impl<const C: char> Without<C> {
 impl<const C: char> KeyCodec<String> for Without<C> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = Form { alphabet: Alphabet::LEGAL.without(C), ..<Text as KeyCodec<String>>::FORM };
-    const FAULT: Option<&'static str> = if C.is_ascii() && is_legal(C) {
-        None
-    } else {
-        Some("[T037] the separator must be an ASCII character that keys may contain")
+    const FACTS: Facts = Facts {
+        fault: if C.is_ascii() && is_legal(C) {
+            None
+        } else {
+            Some("[T037] the separator must be an ASCII character that keys may contain")
+        },
+        ..Facts::NONE
     };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {

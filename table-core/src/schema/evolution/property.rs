@@ -1,9 +1,10 @@
 //! Changes of properties.
 
+use table_store::EdmType;
+
 use crate::schema::evolution::change::Change;
 use crate::schema::evolution::rules::{self, Rule};
 use crate::schema::stored::{StoredProperty, StoredSchema};
-use crate::value::EdmType;
 
 pub(super) fn changes(old: &StoredSchema, new: &StoredSchema, changes: &mut Vec<Change>) {
     let found = |schema: &'_ StoredSchema, name: &str| {

@@ -1,12 +1,12 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use table_store::EdmType;
 
 use super::*;
 use crate::key::codec::{Alphabet, Form};
 use crate::schema::IndexKind;
 use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty};
-use crate::value::EdmType;
 
 const BASE: &str = r#"schema 1
 entity Employee

@@ -1,7 +1,8 @@
 //! Bulk writes of entities without derived rows.
 
+use table_store::{Error, ErrorCode, Result};
+
 use crate::entity::ToEntity;
-use crate::error::{Error, ErrorCode, Result};
 use crate::etag::IfMatch;
 use crate::key::{EntityKey, PartitionKey};
 use crate::operation::{Operation, OperationKind};

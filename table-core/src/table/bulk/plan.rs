@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::PartitionKey;
 use crate::table::bulk::BulkTarget;
 
@@ -84,8 +85,8 @@ mod tests {
     use crate::key::EntityKey;
     use crate::operation::OperationKind;
     use crate::row::RowWriter;
-    use crate::value::ValueRef;
     use crate::{Table, TableName};
+    use table_store::ValueRef;
 
     type Untyped = Table<TableEntity, Engine>;
 

@@ -1,6 +1,7 @@
 //! The handles that can run bulk writes.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::key::{EntityKey, PartitionKey};
 
 /// The kind of a bulk write.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::error::Error;
+use table_store::Error;
 
 /// The positions of entities in the input of a bulk write, as ordered ranges.
 ///

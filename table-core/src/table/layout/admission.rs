@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::name::TableName;
 use crate::runtime::Runtime;
 use crate::store::TableStore;

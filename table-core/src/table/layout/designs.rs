@@ -1,6 +1,7 @@
 //! Stores and deletes the schemas of a table.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::etag::IfMatch;
 use crate::mixed::is_reserved;
 use crate::name::TableName;

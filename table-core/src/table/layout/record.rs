@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use table_store::{Error, Result, Value};
+
 use crate::bag::TableEntity;
 use crate::entity::FromEntity;
-use crate::error::{Error, Result};
 use crate::etag::ETag;
 use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
@@ -14,7 +15,6 @@ use crate::schema::{Evolution, StoredSchema};
 use crate::store::{StoredRow, TableStore};
 use crate::table::fault::TableFault;
 use crate::table::request;
-use crate::value::Value;
 
 /// The table of stored schemas. The `PartitionKey` is a table's name in lower case; the `RowKey` is the name of an entity type.
 ///

@@ -1,8 +1,9 @@
 //! Detection of renamed types: the first schema of a type is compared with the stored schemas of the other types in its table.
 
+use table_store::Result;
+
 use crate::bag::TableEntity;
 use crate::entity::FromEntity;
-use crate::error::Result;
 use crate::mixed::is_reserved;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query};

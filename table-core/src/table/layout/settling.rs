@@ -1,6 +1,7 @@
 //! The flag of a schema whose optional properties may still be unknown to older programs.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::etag::IfMatch;
 use crate::name::TableName;
 use crate::operation::OperationKind;

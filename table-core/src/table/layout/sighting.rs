@@ -1,7 +1,8 @@
 //! Sightings of older programs: rows next to the stored schema. Their Timestamps, which the store's clock sets, show when an older program last
 //! checked whether it may write. Programs that cannot read the stored schema have grants: rows with the time until which they may write.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result, ValueRef};
+
 use crate::etag::IfMatch;
 use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
@@ -14,7 +15,6 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record;
 use crate::table::request;
-use crate::value::ValueRef;
 
 /// The store's time, and the last sighting of a program with an older schema.
 ///

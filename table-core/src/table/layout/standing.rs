@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::name::TableName;
 use crate::runtime::Runtime;
 use crate::schema::StoredSchema;

@@ -1,6 +1,7 @@
 //! The parts of a stored schema that the program does not know.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::name::TableName;
 use crate::schema::{StoredSchema, compare_schemas};
 use crate::table::fault::TableFault;

@@ -12,9 +12,9 @@ use std::task::{Context, Poll};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use table_store::{Error, Result};
 
 use crate::entity::{FromEntity, ToEntity, Versioned};
-use crate::error::{Error, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::row::Row;

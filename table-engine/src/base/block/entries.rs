@@ -4,7 +4,7 @@ use std::iter::Zip;
 use std::ops::Range;
 use std::slice::Iter;
 
-use table_store::error::Result;
+use table_store::Result;
 use table_store::row::RowView;
 
 use super::{COUNTS, KEY_END, Layout, ROW, Shape, corrupted, from_le};

@@ -156,8 +156,8 @@ impl BlockWriter {
 
 #[cfg(test)]
 mod tests {
+    use table_store::ValueRef;
     use table_store::row::RowWriter;
-    use table_store::value::ValueRef;
 
     use super::*;
 

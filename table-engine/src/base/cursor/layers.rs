@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-use table_store::error::Result;
+use table_store::Result;
 use table_store::row::RowView;
 
 use super::run::RunCursor;

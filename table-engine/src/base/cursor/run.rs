@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use table_store::error::Result;
+use table_store::Result;
 use table_store::row::RowView;
 
 use crate::base::cache::Block;

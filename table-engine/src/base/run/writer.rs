@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use table_store::error::{Error, Result};
 use table_store::row::RowView;
+use table_store::{Error, Result};
 use uuid::Uuid;
 
 use crate::base::block::BlockWriter;

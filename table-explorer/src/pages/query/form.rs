@@ -8,7 +8,7 @@ use table_inspect::kind::Kind;
 use crate::keyed;
 use crate::link;
 use crate::pages::Context;
-use crate::pages::built::{self, Condition, PART};
+use crate::pages::form_query::{self, Condition, PART};
 use crate::show;
 
 const OPERATORS: [(&str, &str); 6] =
@@ -17,7 +17,7 @@ const OPERATORS: [(&str, &str); 6] =
 /// Returns the form with the conditions of the request, followed by a plan.
 pub(crate) fn render(context: &Context<'_>, table: &TableName, plan: &Markup) -> Markup {
     let schemas: Vec<&StoredSchema> = context.known.of(table).collect();
-    let schema = built::schema(context, table);
+    let schema = form_query::schema(context, table);
     html! {
         form.query #query action=(link::table(table, "q")) data-plan=(link::table(table, "plan")) aria-label="Query" {
             div.row {
@@ -32,7 +32,7 @@ pub(crate) fn render(context: &Context<'_>, table: &TableName, plan: &Markup) ->
                 div.row {
                     label.wide { span { "$filter" } input name="filter" value=(context.request.query("filter").unwrap_or_default()) placeholder="Age ge 30 and Active eq true" spellcheck="false"; }
                     label { span { "$select" } input name="select" value=(context.request.query("select").unwrap_or_default()) placeholder="all properties" spellcheck="false"; }
-                    label { span { "rows a page" } input.short name="top" type="number" min="1" max="1000" value=(context.request.query("top").map_or_else(|| built::ROWS.to_string(), str::to_owned)); }
+                    label { span { "rows a page" } input.short name="top" type="number" min="1" max="1000" value=(context.request.query("top").map_or_else(|| form_query::ROWS.to_string(), str::to_owned)); }
                 }
             }
             (plan)
@@ -58,7 +58,7 @@ fn parts(context: &Context<'_>, schema: &StoredSchema) -> Markup {
             @let id = format!("{PART}{name}");
             span.fld {
                 label class=(keyed::colour(&kind, name)) for=(id) { (show::text(name)) }
-                input #(id) name=(id) value=(built::part(context, name).unwrap_or_default()) placeholder="any" autocomplete="off" spellcheck="false" title="One value, a range such as 100..199, or a beginning such as ada*";
+                input #(id) name=(id) value=(form_query::part(context, name).unwrap_or_default()) placeholder="any" autocomplete="off" spellcheck="false" title="One value, a range such as 100..199, or a beginning such as ada*";
             }
         }
         @if let Some(partition) = context.request.query("partition") {
@@ -80,7 +80,7 @@ fn raw(context: &Context<'_>) -> Markup {
 
 /// Returns the fields for the given conditions, followed by an empty condition.
 fn conditions(context: &Context<'_>, schema: Option<&StoredSchema>) -> Markup {
-    let given = built::conditions(context);
+    let given = form_query::conditions(context);
     let empty = Condition { property: "", operator: "eq", value: "" };
     html! {
         datalist #properties { @if let Some(schema) = schema { @for property in &schema.properties { option value=(property.name) { (show::type_name(property.edm)) } } } }

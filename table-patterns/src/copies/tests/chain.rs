@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::Entity;
 use table_core::clock::Clock;
 use table_core::embedded::{Engine, EngineOptions};
-use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::queue::QueueName;
 use table_core::runtime::{Runtime, ticks_of};
 use table_core::selection::{Point, Selection};
+use table_core::{Entity, Result};
 
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollster::block_on;
-use table_core::error::ErrorCode;
+use table_core::ErrorCode;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Project, ada, bob, project, sales};

@@ -1,7 +1,7 @@
 //! Tests that every write of a source or a holder by the handle maintains the copies.
 
 use pollster::block_on;
-use table_core::error::ErrorCode;
+use table_core::ErrorCode;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, ada, bob, project, sales};

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::Entity;
 use table_core::embedded::Engine;
-use table_core::error::{ErrorCode, Result};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
+use table_core::{Entity, ErrorCode, Result};
 
 use crate::copies::{CopyRelation, OnDelete, REFERENCE_PREFIX};
 use crate::entities::Entities;

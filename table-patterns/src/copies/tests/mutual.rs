@@ -1,11 +1,10 @@
 //! Tests of two entities of one partition that are sources and holders of each other.
 
 use pollster::block_on;
-use table_core::Entity;
 use table_core::embedded::Engine;
-use table_core::error::Result;
 use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
+use table_core::{Entity, Result};
 
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;

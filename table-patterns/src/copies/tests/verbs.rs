@@ -1,8 +1,9 @@
 //! Tests of each write: its stored rows, its requests and its errors.
 
+mod limits;
+
 use pollster::block_on;
-use table_core::Entity;
-use table_core::error::ErrorCode;
+use table_core::ErrorCode;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Manager, Project, ada, bob, project, sales};
@@ -179,38 +180,7 @@ fn pat_den_2_a_reference_to_a_missing_source_is_refused() {
     assert!(company.references().is_empty());
 }
 
-#[test]
-fn invalid_input_is_refused_and_nothing_is_partially_written() {
-    let company = company();
-    block_on(company.departments.insert(&sales(Some(223)))).unwrap();
-    let before = company.rows("Company");
-    let key = || Employee::key("Sales", 223);
-    let error = block_on(company.employees.update(key(), |ada| ada.id = 7)).unwrap_err();
-    assert_eq!(error.rule(), Some("UPD-6"));
-    let error = block_on(company.departments.update(Department::key("Sales"), |sales| {
-        sales.department = "Marketing".into();
-    }));
-    assert_eq!(error.unwrap_err().rule(), Some("UPD-6"));
-    assert!(
-        block_on(company.employees.update(Employee::key("Sales", 5), drop_it)).unwrap_err().is_not_found()
-    );
-    assert!(block_on(company.departments.insert(&sales(None))).unwrap_err().is_already_exists());
-    assert!(
-        block_on(company.projects.delete(Project::key("None", 1), IfMatch::Any)).unwrap_err().is_not_found()
-    );
-    // A program that does not declare this relation must not leave copies stale.
-    let older = Entities::<older::Employee, _, _>::from(company.outbox.clone());
-    let key = older::Employee::key("Sales", 223);
-    let error = block_on(older.update(key, |ada| ada.last_name = "Byron".into())).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Unsupported);
-    assert!(error.to_string().contains("`manager`"), "{error}");
-    assert_eq!(company.rows("Company"), before);
-    assert_eq!(company.pending(), 0);
-}
-
-fn drop_it(_: &mut Employee) {}
-
-/// The program before departments contained the names of their managers.
+/// The program as it was before departments contained the names of their managers.
 mod older {
     use table_core::Entity;
     use table_core::selection::{Point, Selection};
@@ -262,170 +232,36 @@ mod older {
     }
 }
 
-/// Departments whose `RowKey`s leave no room for references.
 #[test]
-fn key_8_a_source_that_leaves_no_space_for_reference_keys_is_refused() {
-    use table_core::selection::{Point, Selection};
-
-    #[derive(Entity)]
-    #[entity(table = "Company", copied_by(Words))]
-    #[partition_key(department)]
-    #[row_key(name)]
-    struct Wordy {
-        department: String,
-        name: String,
-    }
-    #[derive(Entity)]
-    #[entity(table = "Projects", copies_from(Words))]
-    #[partition_key(name)]
-    #[row_key("wordy")]
-    struct Holder {
-        name: String,
-        source: String,
-    }
-    struct Words;
-    impl crate::copies::CopyRelation for Words {
-        type Source = Wordy;
-        type Holder = Holder;
-        type Copied = ();
-        const NAME: &'static str = "words";
-        fn reference(holder: &Holder) -> Option<Selection<Wordy, Point>> {
-            Some(Wordy::key("Sales", &holder.source))
-        }
-        fn copied(_: &Wordy) {}
-        fn set(_: &mut Holder, (): ()) {}
-        fn clear(_: &mut Holder) {}
-    }
+fn invalid_input_is_refused_and_nothing_is_partially_written() {
     let company = company();
-    let sources = Entities::<Wordy, _, _>::from(company.outbox.clone());
-    let holders = Entities::<Holder, _, _>::from(company.outbox.clone());
-    for (length, fits) in [(473, true), (474, false)] {
-        let name = "x".repeat(length);
-        block_on(sources.insert(&Wordy { department: "Sales".into(), name: name.clone() })).unwrap();
-        let outcome = block_on(holders.insert(&Holder { name: length.to_string(), source: name }));
-        assert_eq!(
-            outcome.map(drop).map_err(|error| error.rule()),
-            if fits { Ok(()) } else { Err(Some("KEY-8")) }
-        );
-    }
-}
-
-#[test]
-fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
-    let company = company();
-    // 250 holders in three partitions.
-    for part in 0..250 {
-        let name = ["Engine", "Loom", "Mill"][usize::from(part) % 3];
-        block_on(company.projects.insert(&Project { part, ..project(name, Some(223)) })).unwrap();
-    }
-    company.recover();
-    let change = |ada: &mut Employee| ada.last_name = "Byron".into();
-    block_on(company.employees.update(Employee::key("Sales", 223), change)).unwrap();
-    assert_eq!(company.pending(), 1);
-    company.store.heal();
-    assert_eq!(block_on(company.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
-    let submits = company.store.calls().iter().filter(|call| **call == Call::Submit).count();
-    assert_eq!(submits, 3, "84, 83 and 83 in a transaction each");
-    company.recover();
-    company.assert_agreement("batches");
-
-    // Pages of seven rows are read. One reference is removed, and one holder changes between read and write.
-    let pages = Company::on(company.engine.clone(), |store| store.pages_of(7));
-    assert_eq!(block_on(pages.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
-    let mut rival = Some(company.again());
-    company.store.script(move |call, _| match (call, rival.take()) {
-        (Call::Submit, Some(rival)) => crate::faults::Fault::Meanwhile(Box::new(move || {
-            let key = Project::key("Engine", 0);
-            block_on(rival.projects.update(key, |project| project.deputy = Some(9))).unwrap();
-        })),
-        (_, still) => {
-            rival = still;
-            crate::faults::Fault::None
-        }
-    });
-    assert_eq!(block_on(company.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
-    company.store.heal();
-    company.recover();
-    company.assert_agreement("one between");
-}
-
-/// The partition of the source contains more holders than fit into its transaction, so the outbox updates them.
-#[test]
-fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
-    use table_core::selection::{Point, Selection};
-
-    #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "Company", copied_by(Owner))]
-    #[partition_key(department)]
-    #[row_key("owner_", id)]
-    struct Person {
-        department: String,
-        #[digits(3)]
-        id: u32,
-        first_name: String,
-    }
-    #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "Company", copies_from(Owner))]
-    #[partition_key(department)]
-    #[row_key("desk_", number)]
-    struct Desk {
-        department: String,
-        #[digits(4)]
-        number: u16,
-        owner: i32,
-        owner_name: String,
-    }
-    struct Owner;
-    impl crate::copies::CopyRelation for Owner {
-        type Source = Person;
-        type Holder = Desk;
-        type Copied = String;
-        const NAME: &'static str = "owner";
-        fn reference(desk: &Desk) -> Option<Selection<Person, Point>> {
-            Some(Person::key(&desk.department, u32::try_from(desk.owner).ok()?))
-        }
-        fn copied(owner: &Person) -> String {
-            owner.first_name.clone()
-        }
-        fn set(desk: &mut Desk, name: String) {
-            desk.owner_name = name;
-        }
-        fn clear(desk: &mut Desk) {
-            desk.owner = -1;
-        }
-    }
-    let company = company();
-    let employees = Entities::<Person, _, _>::from(company.outbox.clone());
-    let ada = Person { department: "Sales".into(), id: 223, first_name: "Ada".into() };
-    block_on(employees.insert(&ada)).unwrap();
-    let desks = Entities::<Desk, _, _>::from(company.outbox.clone());
-    let worker = || {
-        crate::work::Worker::new(company.outbox.clone())
-            .with_index_handler(&employees)
-            .with_index_handler(&desks)
-    };
-    let insert = |number| {
-        let desk = Desk { department: "Sales".into(), number, owner: 223, owner_name: String::new() };
-        block_on(desks.insert(&desk)).unwrap();
-    };
-    let rename = |to: &str| {
-        let rename = |ada: &mut Person| ada.first_name = to.into();
-        block_on(employees.update(Person::key("Sales", 223), rename)).unwrap();
-        company.pending()
-    };
-    let names = || {
-        let range = block_on(desks.table().query(Desk::rows("Sales")).collect()).unwrap();
-        range.into_iter().map(|desk| desk.owner_name).collect::<std::collections::BTreeSet<_>>()
-    };
-    (0..99).for_each(insert);
-    assert_eq!(rename("Augusta"), 0, "all in its transaction");
-    assert_eq!(names(), ["Augusta".to_owned()].into());
-    (99..130).for_each(insert);
-    assert_eq!(rename("Ada"), 1);
-    block_on(worker().run_until_idle()).unwrap();
-    assert_eq!(names(), ["Ada".to_owned()].into());
+    block_on(company.departments.insert(&sales(Some(223)))).unwrap();
+    let before = company.rows("Company");
+    let key = || Employee::key("Sales", 223);
+    let error = block_on(company.employees.update(key(), |ada| ada.id = 7)).unwrap_err();
+    assert_eq!(error.rule(), Some("UPD-6"));
+    let error = block_on(company.departments.update(Department::key("Sales"), |sales| {
+        sales.department = "Marketing".into();
+    }));
+    assert_eq!(error.unwrap_err().rule(), Some("UPD-6"));
+    assert!(
+        block_on(company.employees.update(Employee::key("Sales", 5), drop_it)).unwrap_err().is_not_found()
+    );
+    assert!(block_on(company.departments.insert(&sales(None))).unwrap_err().is_already_exists());
+    assert!(
+        block_on(company.projects.delete(Project::key("None", 1), IfMatch::Any)).unwrap_err().is_not_found()
+    );
+    // A program that does not declare this relation must not leave copies stale.
+    let older = Entities::<older::Employee, _, _>::from(company.outbox.clone());
+    let key = older::Employee::key("Sales", 223);
+    let error = block_on(older.update(key, |ada| ada.last_name = "Byron".into())).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Unsupported);
+    assert!(error.to_string().contains("`manager`"), "{error}");
+    assert_eq!(company.rows("Company"), before);
     assert_eq!(company.pending(), 0);
 }
+
+fn drop_it(_: &mut Employee) {}
 
 #[test]
 fn futures_are_send() {

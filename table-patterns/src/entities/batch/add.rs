@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::entity_bytes;
+use table_core::{Error, Result};
 
 use crate::entities::batch::undo::Done;
 use crate::entities::batch::{Batch, ContributedRow, ContributedWrite, PlannedIntent};

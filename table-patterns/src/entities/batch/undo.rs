@@ -1,6 +1,6 @@
 //! Changes to a batch that are rolled back on failure.
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::RowKey;
 use table_core::limits::Limits;
 use table_core::operation::OperationKind;

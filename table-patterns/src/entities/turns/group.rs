@@ -7,12 +7,12 @@ use std::task::{Context, Poll, Waker};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};
 use table_core::store::{Committed, StoredRow};
+use table_core::{Error, Result};
 
 use crate::entities::fault::EntityFault;
 use crate::entities::plan::{ChangeRecord, RecordChanges, is_condition};

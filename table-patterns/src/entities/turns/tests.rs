@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use pollster::block_on;
 use proptest::prelude::*;
+use table_core::ValueRef;
 use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -18,7 +19,6 @@ use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{KeyRange, Query, Select};
 use table_core::row::{Row, RowWriter};
 use table_core::store::{StoredRow, TableStore};
-use table_core::value::ValueRef;
 
 use super::group::{Group, GroupOutcome, GroupRead};
 use crate::entities::plan::touch;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::runtime::ticks_of;
+use table_core::{Error, Result};
 use uuid::Uuid;
 
 use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::runtime::Runtime;
 use table_core::store::StoredRow;
+use table_core::{Error, Result};
 
 use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace, UndoWrite};
 use crate::index::changes::OwnerOf;

@@ -10,9 +10,9 @@
 
 use std::collections::BTreeSet;
 
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
+use table_core::{Error, Result};
 
 use crate::index::list::fault::{Content, ListFault};
 
@@ -95,7 +95,7 @@ fn corrupted(content: Content) -> Error {
 mod tests {
     use proptest::prelude::*;
 
-    use table_core::error::ErrorCode;
+    use table_core::ErrorCode;
 
     use super::*;
 

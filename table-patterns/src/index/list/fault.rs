@@ -1,6 +1,6 @@
 //! Errors of lists: full and invalid lists, and blobs that cannot be read.
 
-use table_core::error::Fault;
+use table_core::Fault;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::row::{Row, RowView, RowWriter, entity_bytes};
 use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef};
 
 use crate::blob::BlobRef;
 use crate::index::list::fault::ListFault;
@@ -188,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
     use table_core::entity::Entity;
 
-    use table_core::error::ErrorCode;
+    use table_core::ErrorCode;
 
     use super::*;
     use crate::index::fixture::Employee;

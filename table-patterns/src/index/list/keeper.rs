@@ -1,7 +1,6 @@
 //! Reads and writes lists in their entity or in the blob to which it refers.
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
@@ -10,6 +9,7 @@ use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::runtime::Runtime;
 use table_core::store::StoredRow;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::index::changes::{OwnerOf, owner_of};
 use crate::index::list::blobs::{ListBlobs, Upload};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::row::Row;
+use table_core::{Error, Result};
 
 use crate::blob::BlobRef;
 use crate::index::changes::OwnerOf;

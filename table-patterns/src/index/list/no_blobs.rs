@@ -1,6 +1,6 @@
 //! Uninhabited stand-ins for list blobs in builds without the feature `blobs`.
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 

@@ -1,7 +1,6 @@
 //! The writes that settle an entry: its guard, and the copy or the list.
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::OperationKind;
@@ -9,6 +8,7 @@ use table_core::query::Select;
 use table_core::row::{Row, RowView};
 use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, ErrorCode, Result};
 
 use crate::converge;
 use crate::entities::StepRecorder;

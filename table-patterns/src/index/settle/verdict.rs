@@ -1,7 +1,7 @@
 //! Decides whether a recorded change is settled by the entity that was read.
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::store::TableStore;
 

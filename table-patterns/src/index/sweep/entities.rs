@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::index::IndexEntry;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::schema::IndexKind;
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::{Batch, Current, Outcome, RACE, StepRecorder, read_as};
 use crate::failure::Failure;

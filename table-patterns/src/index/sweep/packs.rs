@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::index::IndexEntry;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::limits::Limits;
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::{Batch, EntityPlan, Outcome, StepRecorder};
 use crate::index::sweep::{Item, Sweep};

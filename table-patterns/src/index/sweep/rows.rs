@@ -1,13 +1,13 @@
 //! The pass from index rows to entities: finds and removes rows without an owner.
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::row::Row;
 use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, Result};
 
 use crate::entities::{RACE, StepRecorder};
 use crate::index::changes::owner_of;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pollster::block_on;
+use table_core::ErrorCode;
 use table_core::embedded::{Clock, Engine};
-use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::runtime::{Runtime, ticks_of};
 use table_core::table::TableStoreExt;

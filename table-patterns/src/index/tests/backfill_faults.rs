@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::Entity;
 use table_core::embedded::Engine;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::index::Index;
 use table_core::key::EntityKey;
+use table_core::{Entity, ErrorCode, Result};
 
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored};

@@ -2,7 +2,6 @@
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -11,7 +10,7 @@ use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
+use table_core::{ErrorCode, ValueRef};
 
 use super::kit::Records;
 use crate::EntityStore;

@@ -5,9 +5,9 @@ use std::thread;
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::retry::Retry;
+use table_core::{ErrorCode, Result};
 
 use super::kit::{Staff, ada, expected, stored};
 use crate::EntityStore;

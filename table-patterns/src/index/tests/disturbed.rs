@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use table_core::embedded::Engine;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
+use table_core::{Error, ErrorCode, Result};
 
 /// The fault of a disturbed store at a submit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
+use table_core::{ErrorCode, Result};
 
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Staff, StaffByEmail, ada, expected, stored};

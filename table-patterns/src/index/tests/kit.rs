@@ -8,7 +8,6 @@ use futures_util::TryStreamExt;
 use proptest::prelude::*;
 use table_core::bag::TableEntity;
 use table_core::embedded::Clock;
-use table_core::error::Result;
 use table_core::index::IndexEntry;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits::Limits;
@@ -21,8 +20,7 @@ use table_core::schema::IndexKind;
 use table_core::selection::Selection;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::value::{Value, ValueRef};
-use table_core::{Entity, ToEntity};
+use table_core::{Entity, Result, ToEntity, Value, ValueRef};
 
 use crate::entities::StepRecorder;
 use crate::index::RemoteChange;

@@ -7,14 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use pollster::block_on;
-use table_core::Entity;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::runtime::ticks_of;
 use table_core::table::TableStoreExt;
-use table_core::value::Value;
+use table_core::{Entity, ErrorCode, Value};
 
 use super::disturbed::Disturbed;
 use super::kit::{Staff, StaffByAge, StaffByEmail, ada, expected, stored, waiting};

@@ -5,15 +5,14 @@ use std::sync::atomic::Ordering;
 
 use object_store::ObjectStoreExt;
 use pollster::block_on;
-use table_core::Entity;
 use table_core::embedded::Engine;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
+use table_core::{Entity, ErrorCode, Result};
 
 use super::kit::Records;
 use super::people::{Employee, assert_lists, jones, model, person, recorded, scene, settle_all};

@@ -2,9 +2,8 @@
 //! A list in a blob is never lost, missing or incomplete.
 
 use pollster::block_on;
-use table_core::error::Result;
 use table_core::etag::IfMatch;
-use table_core::{Entity, Versioned};
+use table_core::{Entity, Result, Versioned};
 
 use super::disturbed::Fault;
 use super::people::{

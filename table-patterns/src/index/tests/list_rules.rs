@@ -5,13 +5,12 @@ use std::thread;
 
 use pollster::block_on;
 use table_advice::meter::Meter;
-use table_core::Entity;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::operation::OperationKind;
+use table_core::{Entity, ErrorCode};
 
 use super::disturbed::Disturbed;
 use super::kit::{Records, expected, records, stored};

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
-use table_core::{Entity, Versioned};
+use table_core::{Entity, ErrorCode, Result, Versioned};
 
 use super::kit::{Staff, expected, staff, stored};
 use crate::EntityStore;

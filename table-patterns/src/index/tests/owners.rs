@@ -1,11 +1,10 @@
 //! Tests of two entity types that require the same keys for their entries in another partition.
 
 use pollster::block_on;
-use table_core::Entity;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
 use table_core::name::TableName;
 use table_core::store::TableStore;
+use table_core::{Entity, ErrorCode};
 
 use super::kit::Records;
 use crate::EntityStore;
@@ -85,7 +84,7 @@ fn pat_inter_3_the_same_type_over_another_table_is_refused_too() {
     let engine = Engine::in_memory();
     open::<Customer>(&engine).unwrap();
     let other = table_core::Table::new(engine, TableName::new("CustomersOfTheOtherFirm").unwrap());
-    let other: Entities<Customer, _, _> = crate::handle::handle(other, Records::default());
+    let other: Entities<Customer, _, _> = crate::entity_store::handle(other, Records::default());
     assert_eq!(block_on(other.create_if_missing()).unwrap_err().code(), ErrorCode::SchemaMismatch);
 }
 

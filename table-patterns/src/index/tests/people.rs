@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use table_core::Entity;
 use table_core::embedded::{Clock, Engine};
-use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::runtime::{Runtime, ticks_of};
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
+use table_core::{Entity, Result};
 
 use super::disturbed::Disturbed;
 use super::kit::{Records, records};

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use pollster::block_on;
+use table_core::Result;
 use table_core::embedded::{Clock, Engine};
-use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::queue::QueueName;
 

@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::Entity;
 use table_core::bag::TableEntity;
 use table_core::embedded::Engine;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::limits::{ENTITY_BYTES, ENTITY_RESERVE};
 use table_core::row::entity_bytes;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::value::Value;
+use table_core::{Entity, ErrorCode, Result, Value};
 
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, expected, records, stored};

@@ -7,13 +7,12 @@ use std::thread;
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::Entity;
 use table_core::bag::TableEntity;
 use table_core::embedded::Engine;
-use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::table::TableStoreExt;
+use table_core::{Entity, Result};
 
 use super::disturbed::Disturbed;
 use super::kit::{Records, Staff, ada, expected, staff, stored};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use table_core::error::{Error, ErrorCode};
+use table_core::{Error, ErrorCode};
 
 use super::*;
 use crate::faults::Fault;

@@ -1,6 +1,6 @@
 //! Errors of messages of the work queue.
 
-use table_core::error::{Error, Fault};
+use table_core::{Error, Fault};
 
 /// The reason why a message of the work queue cannot be sent or read.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;
 use table_core::embedded::{Clock, Engine};
-use table_core::error::{ErrorCode, Result};
 use table_core::key::PartitionKey;
-use table_core::{Entity, Table, TableStore, ticks};
+use table_core::{Entity, ErrorCode, Result, Table, TableStore, ticks};
 
 use super::{noon, pass};
 use crate::EntityStore;

@@ -3,17 +3,18 @@
 use chrono::TimeDelta;
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::embedded::Clock;
+use table_core::embedded::{Clock, Engine};
+use table_core::testing::LimitedStore;
 use table_core::ticks;
 
 use super::{Attempts, LoginAttempt, PeriodTables, attempt, attempts, noon};
-use crate::faults::Unordered;
+use crate::faults::unordered;
 
-type Scattered = PeriodTables<LoginAttempt, Unordered>;
+type Scattered = PeriodTables<LoginAttempt, LimitedStore<Engine>>;
 
 fn scattered() -> Scattered {
     let now = ticks::from_datetime(noon()).unwrap();
-    PeriodTables::new(Unordered::new()).retain(3).precreate(2).with_clock(Clock::new(move || now))
+    PeriodTables::new(unordered()).retain(3).precreate(2).with_clock(Clock::new(move || now))
 }
 
 proptest! {

@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::name::TableName;
 use table_core::query::EntityRef;
-use table_core::value::ValueRef;
+use table_core::{Error, ErrorCode, Result, ValueRef};
 
 use crate::blob::{BlobRef, names_row};
 use crate::tenant::export::{Export, text};

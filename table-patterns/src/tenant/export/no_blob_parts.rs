@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::name::TableName;
 use table_core::query::EntityRef;
 

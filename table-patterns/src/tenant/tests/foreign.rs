@@ -9,8 +9,7 @@ use table_core::query::{KeyRange, Query, Select};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
-use table_core::{Entity, Row};
+use table_core::{Entity, Row, ValueRef};
 
 use super::kit::{Ticket, World, export, import, some_steps};
 use crate::index::{RemoteChange, relay};

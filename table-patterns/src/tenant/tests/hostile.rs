@@ -4,14 +4,13 @@
 use std::time::Duration;
 
 use pollster::block_on;
-use table_core::Entity;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
+use table_core::{Entity, ValueRef};
 
 use super::kit::{Agent, Step, Store, Ticket, TicketByTitle, World, some_steps};
 use crate::copies::REFERENCE_PREFIX;

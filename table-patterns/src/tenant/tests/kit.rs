@@ -9,15 +9,13 @@ use object_store::memory::InMemory;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
-use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query};
 use table_core::queue::QueueName;
 use table_core::row::Property;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
-use table_core::{Entity, EntitySet, TableEntity, TableName, ticks};
+use table_core::{Entity, EntitySet, Result, TableEntity, TableName, ValueRef, ticks};
 
 use crate::EntityStore;
 use crate::blob::BlobRef;

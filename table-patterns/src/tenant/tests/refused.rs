@@ -1,7 +1,7 @@
 //! Registrations, exports and imports that are refused before anything is written.
 
 use pollster::block_on;
-use table_core::error::ErrorCode;
+use table_core::ErrorCode;
 
 use super::kit::{Agent, Step, Ticket, World, export, import, some_steps};
 use crate::tenant::Tenant;

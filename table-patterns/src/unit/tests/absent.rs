@@ -2,12 +2,11 @@
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::store::TableStore;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Error, ErrorCode, Result, TableStoreExt};
 
 use crate::EntityStore;
-use crate::faults::Unordered;
+use crate::faults::unordered;
 
 /// A doctor on duty. The tests check that two doctors are never on duty at the same time.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -83,7 +82,7 @@ fn eng_21_two_transactions_that_found_nothing_do_not_both_commit() {
 
 #[test]
 fn eng_21_a_store_without_checks_refuses_a_unit_that_depends_on_nothing() {
-    let store = ward(&Unordered::new());
+    let store = ward(&unordered());
     block_on(async {
         let error = take_over(&store, 1, async || Ok(())).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::Unsupported, Some("ENG-21")), "{error}");
@@ -132,7 +131,7 @@ async fn with_conditions<S: TableStore + Clone + 'static>(store: &S) -> Result<[
 fn eng_21_a_condition_keeps_the_version_where_the_store_has_checks() {
     let [before, after] = block_on(with_conditions(&ward(&Engine::in_memory()))).unwrap();
     assert_eq!(before, after);
-    let [before, after] = block_on(with_conditions(&ward(&Unordered::new()))).unwrap();
+    let [before, after] = block_on(with_conditions(&ward(&unordered()))).unwrap();
     assert_ne!(before, after, "an empty merge is the only condition of the service");
 }
 

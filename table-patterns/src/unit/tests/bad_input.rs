@@ -1,10 +1,9 @@
 //! Tests of rejected unit input: each message says how to correct the input, and nothing is written.
 
 use pollster::block_on;
-use table_core::Entity;
 use table_core::entity::Versioned;
-use table_core::error::{Error, ErrorCode};
 use table_core::etag::ETag;
+use table_core::{Entity, Error, ErrorCode};
 
 use super::{Elsewhere, Ticket, desk, ticket, unit};
 

@@ -1,12 +1,11 @@
 //! Tests of changes of entities whose rows contain undeclared properties: slots of a series, properties of a newer program, and copies.
 
 use pollster::block_on;
-use table_core::Entity;
 use table_core::embedded::Engine;
 use table_core::entity::Versioned;
-use table_core::error::ErrorCode;
 use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
+use table_core::{Entity, ErrorCode};
 
 use crate::EntityStore;
 use crate::copies::CopyRelation;

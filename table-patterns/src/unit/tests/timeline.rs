@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use futures_channel::oneshot;
 use futures_util::future::{LocalBoxFuture, join_all};
+use table_core::Result;
 use table_core::clock::Clock;
-use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::{Continuation, Page, Query, Select};

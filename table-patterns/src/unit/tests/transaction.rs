@@ -8,10 +8,9 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::error::{Error, ErrorCode};
 use table_core::key::PartitionKey;
 use table_core::runtime::Runtime;
-use table_core::{Entity, IfMatch};
+use table_core::{Entity, Error, ErrorCode, IfMatch};
 
 use crate::EntityStore;
 use crate::entities::{Entities, Turn};

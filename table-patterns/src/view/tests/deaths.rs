@@ -2,7 +2,7 @@
 //! any request while other processes complete all pending work.
 
 use pollster::block_on;
-use table_core::error::ErrorCode;
+use table_core::ErrorCode;
 
 use super::kit::Company;
 use crate::faults::Fault;

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::retry::Retry;
 use table_core::row::RowView;
 use table_core::store::TableStore;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::EntityStore;
 use crate::entities::Entities;

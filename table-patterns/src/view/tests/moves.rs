@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pollster::block_on;
-use table_core::TableStoreExt;
 use table_core::embedded::Engine;
-use table_core::error::Result;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::store::TableStore;
+use table_core::{Result, TableStoreExt};
 
 use super::kit::{Company, Headcount};
 use crate::faults::Fault;

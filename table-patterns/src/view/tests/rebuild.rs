@@ -4,15 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pollster::block_on;
-use table_core::TableStoreExt;
 use table_core::embedded::Clock;
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
+use table_core::{ErrorCode, Result, TableStoreExt};
 
 use super::kit::{Company, Department, Employee, Headcount};
 use super::verbs::Ages;

@@ -2,14 +2,12 @@
 
 use pollster::block_on;
 use table_core::embedded::{Clock, EngineOptions};
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query};
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
-use table_core::{EntityKey, TableStoreExt};
+use table_core::{EntityKey, ErrorCode, Result, TableStoreExt, ValueRef};
 
 use super::kit::{Company, Employee, Headcount};
 use crate::entities::Entities;

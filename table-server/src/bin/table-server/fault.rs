@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// An error in flags or the configuration file that prevents the program from starting. No message repeats a key.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::backup::storage::{Append, MARKER, Storage, too_short};
 use crate::failure::{Failure, Result};
-use crate::part::part_of;
+use crate::incomplete::part_of;
 
 /// A folder of a file system.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 use table_core::query::KeyRange;
+use table_core::testing::LimitedStore;
 use table_core::{DynTableStore, Engine, EntityKey, IfMatch, Query, TableEntity, TableName, TableStoreExt};
 
 use super::first_not_contained;
-use crate::transfer::shuffled::Shuffled;
 
 fn name() -> TableName {
     TableName::new("Company").unwrap()
@@ -26,7 +26,9 @@ async fn pairs() -> Vec<(DynTableStore, DynTableStore)> {
             if is_ordered {
                 DynTableStore::new(Engine::in_memory())
             } else {
-                DynTableStore::new(Shuffled::new(true))
+                let engine = Engine::in_memory();
+                let shuffled = LimitedStore::new(engine, |capabilities| capabilities.ordered = false);
+                DynTableStore::new(shuffled.shuffled(7))
             }
         };
         let pair = (store(kinds.0), store(kinds.1));

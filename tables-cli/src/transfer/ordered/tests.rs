@@ -1,11 +1,11 @@
 use table_core::query::KeyRange;
+use table_core::testing::LimitedStore;
 use table_core::{DynTableStore, Engine, Query, TableEntity, TableName, TableStoreExt};
 
 use super::Ordered;
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::derived::OtherTables;
-use crate::transfer::shuffled::Shuffled;
 use crate::transfer::sync::{SyncOptions, sync};
 
 async fn fill(store: DynTableStore) -> DynTableStore {
@@ -17,7 +17,12 @@ async fn fill(store: DynTableStore) -> DynTableStore {
     store
 }
 
-/// Synchronises a target with a source that contains the same rows.
+/// Returns a store that returns rows in arbitrary order, and reports it or not.
+fn shuffled(says_so: bool) -> LimitedStore<Engine> {
+    LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = !says_so).shuffled(7)
+}
+
+/// Synchronises a target with a source that has the same rows.
 async fn synchronised(source: DynTableStore, target: DynTableStore) -> (Result<()>, usize) {
     let (source, target) = (fill(source).await, fill(target).await);
     let options =
@@ -31,7 +36,7 @@ async fn synchronised(source: DynTableStore, target: DynTableStore) -> (Result<(
 
 #[test]
 fn a_store_that_says_it_has_no_order_is_refused() {
-    let (store, name) = (DynTableStore::new(Shuffled::new(true)), TableName::new("Company").unwrap());
+    let (store, name) = (DynTableStore::new(shuffled(true)), TableName::new("Company").unwrap());
     let pages = Pages::new(&store, &name, Query::new(KeyRange::ALL));
     let Err(Failure::Refused(message)) = Ordered::new(pages) else { panic!("the store is accepted") };
     assert!(message.contains("key order"), "{message}");
@@ -43,7 +48,7 @@ async fn no_row_is_deleted_because_a_store_returned_rows_out_of_order() {
     for says_so in [true, false] {
         for is_source in [true, false] {
             let (shuffled, engine) =
-                (DynTableStore::new(Shuffled::new(says_so)), DynTableStore::new(Engine::in_memory()));
+                (DynTableStore::new(shuffled(says_so)), DynTableStore::new(Engine::in_memory()));
             let (source, target) = if is_source { (shuffled, engine) } else { (engine, shuffled) };
             let (outcome, rows) = synchronised(source, target).await;
             assert!(

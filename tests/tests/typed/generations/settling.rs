@@ -1,7 +1,6 @@
 //! An optional property that is added on a store with other processes: a program that knows it waits before its first write, until older programs know it,
 //! too.
 
-use std::fmt;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,66 +9,19 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::query::{Continuation, Page, Query, Select};
 use table_core::retry::Retry;
-use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::table::LEASE;
-use table_core::{Entity, EntityKey, IfMatch, Result, Table, TableName, TableStoreExt, Transaction};
+use table_core::testing::LimitedStore;
+use table_core::{Entity, IfMatch, Table, TableStore, TableStoreExt};
 use table_patterns::Entities;
 use table_patterns::work::Runtime;
 use tests::time::Time;
 
 use super::{before, nicknamed, refused};
 
-/// An engine that other processes may use at the same time.
-#[derive(Clone, Debug)]
-struct Shared {
-    engine: Engine,
-    capabilities: Capabilities,
-}
-
-impl Shared {
-    fn new(engine: Engine) -> Self {
-        let mut capabilities = engine.capabilities().clone();
-        capabilities.exclusive = false;
-        Self { engine, capabilities }
-    }
-}
-
-impl fmt::Display for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.engine.fmt(f)
-    }
-}
-
-impl TableStore for Shared {
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-
-    async fn create_table(&self, table: &TableName) -> Result<()> {
-        self.engine.create_table(table).await
-    }
-
-    async fn delete_table(&self, table: &TableName) -> Result<()> {
-        self.engine.delete_table(table).await
-    }
-
-    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
-        self.engine.list_tables(prefix, from, top).await
-    }
-
-    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
-        self.engine.get(table, key, select).await
-    }
-
-    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
-        self.engine.query(table, query, from).await
-    }
-
-    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
-        self.engine.submit(table, transaction).await
-    }
+/// Returns a store that other processes may use at the same time.
+fn shared(engine: Engine) -> LimitedStore<Engine> {
+    LimitedStore::new(engine, |capabilities| capabilities.exclusive = false)
 }
 
 /// A process: its runtime measures how long it has waited.
@@ -117,7 +69,7 @@ fn no_write_of_an_older_handle_removes_a_property_that_a_newer_release_has_just_
     for write in 0..7 {
         block_on(async {
             let time = Time::default();
-            let store = Shared::new(time.engine());
+            let store = shared(time.engine());
             let older = Process::new(&time, &store).open::<before::Employee>().await;
             older.insert(&before::employee(1, "ada")).await.unwrap();
             let process = Process::new(&time, &store);
@@ -156,7 +108,7 @@ fn no_write_of_an_older_handle_removes_a_property_that_a_newer_release_has_just_
 fn each_program_waits_until_one_of_them_has_waited() {
     block_on(async {
         let time = Time::default();
-        let store = Shared::new(time.engine());
+        let store = shared(time.engine());
         let older = Process::new(&time, &store).open::<before::Employee>().await;
         older.insert(&before::employee(1, "ada")).await.unwrap();
         let mut first = Process::new(&time, &store);
@@ -193,7 +145,7 @@ fn a_store_of_this_process_alone_needs_no_wait() {
         assert!(refused(older.insert_or_replace(&before::employee(1, "ada")).await));
         assert_eq!(nickname(&newer).await.as_deref(), Some("countess"));
         // A first schema, and one without new properties, need none either.
-        let store = Shared::new(time.engine());
+        let store = shared(time.engine());
         let process = Process::new(&time, &store);
         process.open::<nicknamed::Employee>().await.insert(&nicknamed("ada")).await.unwrap();
         time.pass(Duration::from_secs(3_600));

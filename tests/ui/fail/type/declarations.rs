@@ -46,7 +46,7 @@ mod not_a_struct {
 
 mod parameter_in_key {
     use table_core::Entity;
-    use table_core::key::KeyPart;
+    use table_core::KeyPart;
 
     #[derive(Entity)]
     #[partition_key(department)]

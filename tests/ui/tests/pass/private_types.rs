@@ -2,7 +2,7 @@
 #![deny(warnings)]
 
 mod inner {
-    use table_core::key::KeyPart;
+    use table_core::KeyPart;
     use table_core::key::codec::{KeyNewtype, Newtype, Padded};
     use table_core::property::Property;
     use table_core::row::RowWriter;

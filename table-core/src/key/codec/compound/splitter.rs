@@ -1,6 +1,7 @@
 //! Splits a compound key into its encoded parts.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 use crate::key::codec::compound::reading::{end_of_part, first_character};

@@ -27,7 +27,7 @@ fn sample<C: KeyCodec<T>, T>(values: impl IntoIterator<Item = T>, rank: impl Fn(
     };
     let mut values: Vec<_> =
         values.into_iter().filter_map(|value| encoded(&value).map(|text| (rank(&value), text))).collect();
-    if C::DESCENDING {
+    if C::FACTS.descending {
         for (rank, _) in &mut values {
             for place in rank {
                 *place = u32::MAX - *place;

@@ -1,7 +1,8 @@
 //! Tests that the checks of the laws detect codecs that break one of them.
 
+use table_store::Error;
+
 use super::*;
-use crate::error::Error;
 use crate::key::codec::{Alphabet, DerivedPart, Padded, Text, Truncates};
 
 /// Declares a broken codec from two closures.

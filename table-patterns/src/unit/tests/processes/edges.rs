@@ -6,10 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use pollster::block_on;
-use table_core::EntityKey;
-use table_core::TableName;
 use table_core::embedded::Engine;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::PartitionKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{Continuation, Page, Query, Select};
@@ -17,7 +14,7 @@ use table_core::retry::Retry;
 use table_core::row::RowWriter;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
+use table_core::{EntityKey, Error, ErrorCode, Result, TableName, ValueRef};
 
 use super::super::timeline::Distant;
 use super::{BOUND, Counter, Run, contest, entry, post};

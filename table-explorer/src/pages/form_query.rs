@@ -20,7 +20,7 @@ pub(crate) const PART: &str = "part.";
 
 /// A query, and the schema that its part names refer to.
 #[derive(Debug)]
-pub(crate) struct Built<'a> {
+pub(crate) struct FormQuery<'a> {
     pub(crate) query: Query,
     pub(crate) schema: Option<&'a StoredSchema>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Condition<'a> {
     pub(crate) value: &'a str,
 }
 
-impl<'a> Built<'a> {
+impl<'a> FormQuery<'a> {
     /// Creates the query from the parameters of the request.
     ///
     /// # Errors

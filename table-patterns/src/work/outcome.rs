@@ -1,6 +1,6 @@
 //! The outcomes of attempts at rows, and the operations that record them.
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::operation::Operation;
 
 use crate::outbox::rows::{Note, Pending};

@@ -1,12 +1,12 @@
 //! Sources: entities whose properties are copied into other entities. Writing a source updates its copies (PAT-DEN-2).
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::Operation;
 use table_core::query::{EntityRef, Select};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::copies::admission::Given;
 use crate::copies::chain;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use table_core::error::{Error, Fault, Result};
 use table_core::store::TableStore;
+use table_core::{Error, Fault, Result};
 
 /// The error for guarded steps without versions on a store whose Timestamps do not order changes.
 #[derive(Debug, thiserror::Error, Fault)]

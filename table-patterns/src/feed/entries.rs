@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -12,7 +11,7 @@ use table_core::retry::Retry;
 use table_core::row::RowWriter;
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
+use table_core::{Error, Result, ValueRef};
 
 use crate::converge;
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::key::RowKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
@@ -16,7 +16,7 @@ use table_core::transaction::Transaction;
 use crate::entities::{
     ChangeRecord, Contribution, Contributor, Entities, EntityChange, RecordChanges, ReservedRows,
 };
-use crate::feed::{Feed, read, record};
+use crate::feed::{Feed, entries, read};
 
 /// The feed of a handle.
 pub(crate) struct FeedRecorder<S> {
@@ -75,7 +75,7 @@ impl<E: Entity, S: TableStore + 'static, H> Contributor<E, H> for FeedRecorder<S
 
 impl<S: TableStore> RecordChanges for Feed<S> {
     fn operations(&self, records: &[ChangeRecord]) -> usize {
-        record::operations(records)
+        entries::operations(records)
     }
 
     fn commit<'a>(

@@ -1,0 +1,220 @@
+//! The requests of a query: pages, streams and collections.
+
+use futures_core::Stream;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use table_store::{Error, Result};
+
+use crate::entity::Versioned;
+use crate::name::TableName;
+use crate::query::{Continuation, EntityRef, Page, Select};
+use crate::selection::{ReadableAs, Source};
+use crate::store::TableStore;
+use crate::table::decode;
+use crate::table::query::{EntityPage, EntityQuery};
+
+impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
+    /// Returns the first page.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection cannot be encoded in a key; `InvalidInput` for a page size out of range
+    /// (TOP-2), a limit of 0, or a range that starts after its end; `EntityMismatch` if a stored row is not a `T`.
+    pub async fn page(&self) -> Result<EntityPage<T>>
+    where
+        F: ReadableAs<T>,
+    {
+        self.read(self.source.page(&self.paging, None).await?)
+    }
+
+    /// Returns the page that follows an earlier page of the same query.
+    ///
+    /// # Errors
+    /// Any error from [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
+    pub async fn page_from(&self, continuation: &Continuation) -> Result<EntityPage<T>>
+    where
+        F: ReadableAs<T>,
+    {
+        self.read(self.source.page(&self.paging, Some(continuation)).await?)
+    }
+
+    fn read(&self, page: Page) -> Result<EntityPage<T>>
+    where
+        F: ReadableAs<T>,
+    {
+        Ok(EntityPage {
+            items: decode::items::<F, T>(self.source.table()?, &page)?,
+            rows_read: page.rows_read,
+            continuation: page.continuation,
+        })
+    }
+
+    /// Streams the entities of all pages (PAGE-4), at most [`limit`](Self::limit).
+    ///
+    /// The stream borrows nothing, and is not a snapshot as a whole: each page is a separate snapshot (CON-9). It buffers one page and decodes entities lazily.
+    pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
+    where
+        F: ReadableAs<T>,
+    {
+        let (limit, table) = (self.paging.limit.unwrap_or(usize::MAX), self.source.table.clone());
+        let entities = move |page: Result<Page>| {
+            let table = table.as_ref().map_err(Clone::clone)?;
+            Ok::<_, Error>(stream::iter(decode::each::<F, T>(table.clone(), page?)))
+        };
+        self.source.pages(&self.paging).map(entities).try_flatten().take(limit)
+    }
+
+    /// Lends each entity to `each`, up to the [`limit`](Self::limit). Returns the number of entities.
+    ///
+    /// The function buffers one page and decodes each entity into the memory of the previous one, so it is the fastest way to read entities and uses
+    /// the least memory. To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream).
+    ///
+    /// ```
+    /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+    /// # pollster::block_on(async {
+    /// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// # employees.insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await?;
+    /// let mut ages = 0;
+    /// let handed = employees.query(Employee::partition("Sales")).for_each(|employee| ages += employee.age).await?;
+    /// assert_eq!((handed, ages), (1, 36));
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Any error from [`page`](Self::page). Entities before an error have been passed to `each`.
+    pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64>
+    where
+        F: ReadableAs<T>,
+    {
+        let mut lent = 0;
+        let mut each = |entity: &Versioned<T>| {
+            lent += 1;
+            each(entity);
+        };
+        self.each_page(|table, page, left| decode::lend::<F, T>(table, page, left, &mut each)).await?;
+        Ok(lent)
+    }
+
+    /// Passes each page to `read` with the remaining limit. `read` returns the number of entities that it used.
+    async fn each_page(self, mut read: impl FnMut(&TableName, &Page, usize) -> Result<usize>) -> Result<()> {
+        let table = self.source.table()?.clone();
+        let mut left = self.paging.limit.unwrap_or(usize::MAX);
+        let mut pages = std::pin::pin!(self.source.pages(&self.paging));
+        while left > 0
+            && let Some(page) = pages.try_next().await?
+        {
+            left -= read(&table, &page, left)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the number of entities, up to the [`limit`](Self::limit). Reads all of them, because the service cannot count.
+    ///
+    /// # Errors
+    /// Any error from [`page`](Self::page).
+    pub async fn count(self) -> Result<u64>
+    where
+        F: ReadableAs<T>,
+    {
+        self.for_each(|_| {}).await
+    }
+
+    /// Returns all entities with their versions.
+    ///
+    /// # Errors
+    /// Any error from [`page`](Self::page).
+    pub async fn collect_versioned(self) -> Result<Vec<Versioned<T>>>
+    where
+        F: ReadableAs<T>,
+    {
+        let mut all = Vec::new();
+        let mut take = |entity| all.push(entity);
+        self.each_page(|table, page, left| decode::hand_over::<F, T>(table, page, left, &mut take)).await?;
+        Ok(all)
+    }
+
+    /// Returns all entities.
+    ///
+    /// # Errors
+    /// Any error from [`page`](Self::page).
+    pub async fn collect(self) -> Result<Vec<T>>
+    where
+        F: ReadableAs<T>,
+    {
+        let mut all = Vec::new();
+        let mut take = |entity: Versioned<T>| all.push(entity.into_value());
+        self.each_page(|table, page, left| decode::hand_over::<F, T>(table, page, left, &mut take)).await?;
+        Ok(all)
+    }
+
+    /// Returns the results of `read` for each stored row with all its properties, for readers that need more than a `T`, such as the key of the index
+    /// row.
+    ///
+    /// # Errors
+    /// Any error from [`page`](Self::page) or `read`.
+    pub async fn collect_with<R>(mut self, read: impl Fn(EntityRef<'_>) -> Result<R>) -> Result<Vec<R>> {
+        let limit = self.paging.limit.unwrap_or(usize::MAX);
+        self.paging.select = Select::All;
+        let table = self.source.table()?.clone();
+        let mut all = Vec::new();
+        let mut pages = std::pin::pin!(self.source.pages(&self.paging));
+        while all.len() < limit
+            && let Some(page) = pages.try_next().await?
+        {
+            for entity in page.rows.iter().take(limit - all.len()) {
+                let here = |error: Error| {
+                    error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
+                };
+                all.push(read(entity).map_err(here)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns the first entity in key order, or `None`. Requests pages of one entity, or full pages if the query has a filter or the type belongs to a set.
+    ///
+    /// # Errors
+    /// Any error from [`page`](Self::page).
+    pub async fn first(self) -> Result<Option<Versioned<T>>>
+    where
+        F: ReadableAs<T>,
+    {
+        let narrows = self.paging.filter.is_some() || self.paging.is_mixed;
+        let query = if narrows { self } else { self.page_size(1) };
+        Ok(query.limit(1).collect_versioned().await?.pop())
+    }
+}
+
+/// Reads all entities, like [`collect`](EntityQuery::collect).
+///
+/// ```
+/// # use table_core::{Entity, TableStoreExt, embedded::Engine};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+/// # pollster::block_on(async {
+/// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+/// let sales: Vec<Employee> = employees.query(Employee::partition("Sales")).await?;
+/// assert!(sales.is_empty());
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+impl<E, S, T, F> IntoFuture for EntityQuery<E, S, T, F>
+where
+    E: 'static,
+    S: TableStore + Clone + 'static,
+    T: Send + 'static,
+    F: ReadableAs<T>,
+{
+    type Output = Result<Vec<T>>;
+    type IntoFuture = BoxFuture<'static, Result<Vec<T>>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.collect().boxed()
+    }
+}

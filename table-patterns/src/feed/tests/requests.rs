@@ -1,0 +1,146 @@
+//! Tests of the requests and rows that reading, writing and trimming take.
+
+use pollster::block_on;
+use table_core::query::Select;
+
+use super::{World, numbers};
+use crate::faults::{Call, sendable};
+use crate::feed::Cursor;
+
+#[test]
+fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {
+    let world = World::new(50);
+    let feed = world.feed(0);
+    for number in 0..500 {
+        world.write(&feed, &[number]);
+    }
+    world.store.heal();
+    let mut reader = feed.reader(world.table.clone(), world.sales.clone(), Cursor::default());
+    let mut seen = 0;
+    loop {
+        let some = block_on(sendable(reader.next(10))).unwrap();
+        if some.is_empty() {
+            break;
+        }
+        seen += some.len();
+        assert_eq!(*reader.cursor(), some.last().unwrap().cursor);
+    }
+    let calls = world.calls();
+    let queries = calls.iter().filter(|call| **call == Call::Query).count();
+    assert_eq!((seen, queries, calls.len()), (500, 50, 52), "a query for ten entries, the head at both ends");
+    assert!(block_on(reader.next(10)).unwrap().is_empty());
+    assert_eq!(world.calls(), [Call::Get]);
+}
+
+/// Rows of a bulk load have many changes each; rows of single writes have one change.
+#[test]
+fn pat_ec_8_a_young_feed_is_read_about_once_per_row_in_any_batch_size() {
+    for (changes, writes) in [(1, 600), (80, 40), (7, 200)] {
+        let world = World::new(usize::MAX);
+        let feed = world.feed(0);
+        for _ in 0..writes {
+            world.write(&feed, &vec![0; changes]);
+        }
+        for portion in [10, 100, 1_000] {
+            let (mut rows, mut seen) = (0, 0);
+            let mut reader = feed.reader(world.table.clone(), world.sales.clone(), Cursor::default());
+            loop {
+                world.store.heal();
+                let some = block_on(reader.next(portion)).unwrap();
+                rows += world.store.rows_read();
+                if some.is_empty() {
+                    break;
+                }
+                seen += some.len();
+            }
+            assert_eq!(seen, changes * writes);
+            assert!(
+                10 * rows <= 12 * seen,
+                "{rows} rows for {seen} entries of {changes} a row, {portion} at a time"
+            );
+        }
+    }
+}
+
+#[test]
+fn pat_ec_8_a_write_costs_one_request_once_the_head_is_known() {
+    let world = World::new(50);
+    let feed = world.feed(0);
+    world.write(&feed, &[0]);
+    assert_eq!(
+        world.calls(),
+        [
+            [Call::Create, Call::Get, Call::Submit].as_slice(),
+            &[Call::Submit, Call::Create, Call::Submit, Call::Submit],
+        ]
+        .concat(),
+        "the test's table, the head; the registry and its table, the change"
+    );
+    world.write(&feed, &[1]);
+    assert_eq!(world.calls(), [Call::Submit]);
+    // Another process.
+    world.write(&world.feed(0), &[2]);
+    assert_eq!(world.calls(), [Call::Get, Call::Submit]);
+    world.write(&feed, &[3]);
+    assert_eq!(world.calls(), [Call::Submit, Call::Get, Call::Submit], "the remembered head is an old one");
+}
+
+#[test]
+fn pat_ec_8_trimming_costs_only_the_trimmed_rows() {
+    let world = World::new(1_000);
+    let feed = world.feed(0);
+    for number in 0..300 {
+        world.write(&feed, &[number]);
+    }
+    let first = world.read(&feed, &Cursor::default(), 10);
+    world.store.heal();
+    assert_eq!(block_on(feed.trim(&world.table, &world.sales, &first[9].cursor)).unwrap(), 10);
+    assert_eq!(world.calls(), [Call::Get, Call::Submit, Call::Query, Call::Submit]);
+    assert_eq!(world.rows(Select::All), 291, "290 entries and the head");
+    assert_eq!(
+        numbers(&world.read(&feed, &Cursor::default(), 3)),
+        [10, 11, 12],
+        "a reader that was before the floor"
+    );
+    // A repeated trim, with a cursor before the floor.
+    assert_eq!(block_on(feed.trim(&world.table, &world.sales, &first[4].cursor)).unwrap(), 0);
+}
+
+#[test]
+fn pat_ec_8_an_interrupted_trim_is_completed_by_the_next() {
+    let world = World::new(1_000);
+    let feed = world.feed(0);
+    for number in 0..20 {
+        world.write(&feed, &[number]);
+    }
+    let all = world.read(&feed, &Cursor::default(), 20);
+    for number in 0..4 {
+        world.store.fail_at(number);
+        let _ = block_on(feed.trim(&world.table, &world.sales, &all[9].cursor));
+        world.store.heal();
+        assert_eq!(numbers(&world.read(&feed, &all[9].cursor, 100)), (10..20).collect::<Vec<_>>());
+    }
+    block_on(feed.trim(&world.table, &world.sales, &all[9].cursor)).unwrap();
+    assert_eq!(world.rows(Select::All), 11);
+}
+
+#[test]
+fn pat_ec_8_many_changes_of_a_transaction_share_a_row() {
+    let world = World::new(7);
+    let feed = world.feed(0);
+    world.write(&feed, &(0..97).collect::<Vec<_>>());
+    world.write(&feed, &[97]);
+    assert_eq!(world.rows(Select::All), 4, "80 and 17 changes, one change, the head");
+    let (mut cursor, mut seen) = (Cursor::default(), Vec::new());
+    loop {
+        let some = world.read(&feed, &cursor, 10);
+        let Some(last) = some.last() else { break };
+        cursor = last.cursor.clone();
+        seen.extend(numbers(&some));
+    }
+    assert_eq!(seen, (0..98).collect::<Vec<_>>());
+    // A floor within a row keeps the row.
+    let some = world.read(&feed, &Cursor::default(), 90);
+    assert_eq!(block_on(feed.trim(&world.table, &world.sales, &some[89].cursor)).unwrap(), 90);
+    assert_eq!(numbers(&world.read(&feed, &Cursor::default(), 100)), (90..98).collect::<Vec<_>>());
+}

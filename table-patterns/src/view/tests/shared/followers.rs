@@ -1,0 +1,198 @@
+//! Tests of followers that share a view: crashes, delays, and the number of requests.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pollster::block_on;
+use table_core::embedded::{Clock, EngineOptions};
+use table_core::{ErrorCode, Result};
+
+use super::{ByDepartment, Member, World, Years, members};
+use crate::EntityStore;
+use crate::faults::{Call, Fault, FaultyStore};
+use crate::view::{CaughtUp, Projection, View};
+
+#[test]
+fn imp_6_a_crashed_follower_is_replaced_with_any_clock() {
+    for clock in ["passes", "stands", "jumps back"] {
+        let world = World::new();
+        let (dead, store) = world.follower::<ByDepartment>();
+        block_on(dead.rebuild().run()).unwrap();
+        (0..50).for_each(|id| world.hire("A", id, 30));
+        // The follower dies while it holds the lease: after the write that takes it.
+        let mut writes = 0;
+        store.script(move |call, _| {
+            writes += usize::from(call == Call::Submit);
+            if writes < 2 { Fault::None } else { Fault::Before(ErrorCode::EngineClosed) }
+        });
+        block_on(dead.catch_up(100)).unwrap_err();
+        let (next, _) = world.follower::<ByDepartment>();
+        let mut calls = 0;
+        loop {
+            let caught = block_on(next.catch_up(100)).unwrap();
+            calls += 1;
+            if !caught.is_behind {
+                break;
+            }
+            assert_eq!((caught.changes, caught.busy), (0, 1));
+            match clock {
+                "passes" => world.time.fetch_add(100_000_000, Ordering::SeqCst),
+                "jumps back" => world.time.fetch_sub(864_000_000_000, Ordering::SeqCst),
+                _ => 0,
+            };
+            assert!(calls < 1_000, "{clock}");
+        }
+        assert_eq!(members(&next, "A").0, 50);
+        assert_eq!(calls == 4, clock == "passes", "{clock}: {calls}");
+    }
+}
+
+#[test]
+fn imp_6_programs_that_call_once_replace_a_crashed_follower() {
+    let store_time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+    let clock = Arc::clone(&store_time);
+    let options = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst)));
+    let world = World::over(options.in_memory());
+    let (dead, store) = world.follower::<ByDepartment>();
+    block_on(dead.rebuild().run()).unwrap();
+    (0..50).for_each(|id| world.hire("A", id, 30));
+    let mut writes = 0;
+    store.script(move |call, _| {
+        writes += usize::from(call == Call::Submit);
+        if writes < 2 { Fault::None } else { Fault::Before(ErrorCode::EngineClosed) }
+    });
+    block_on(dead.catch_up(100)).unwrap_err();
+    // Each call uses a new follower without memory, whose own clock is stopped.
+    let once = || block_on(world.follower::<ByDepartment>().0.catch_up(100)).unwrap();
+    for seconds in [0, 29, 2] {
+        store_time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+        assert_eq!(once().busy, 1, "{seconds}");
+    }
+    assert_eq!((once().changes, members(&world.follower::<ByDepartment>().0, "A").0), (50, 50));
+}
+
+/// A writer whose commits take longer than the followers wait between their calls, and that remembers nothing.
+#[test]
+fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
+    let world = World::new();
+    let (view, _) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    for id in 0..30 {
+        let (store, view) = (FaultyStore::new(world.engine.clone()), view.clone());
+        let members = store.entities::<Member>();
+        let member = Member { department: "A".into(), id, age: 1 };
+        store.script(move |call, _| {
+            let view = view.clone();
+            if call != Call::Submit {
+                return Fault::None;
+            }
+            Fault::Meanwhile(Box::new(move || {
+                for _ in 0..10 {
+                    block_on(view.catch_up(100)).unwrap();
+                }
+            }))
+        });
+        block_on(members.insert(&member)).unwrap();
+        assert!(store.calls().len() <= 8, "{} requests", store.calls().len());
+    }
+    while block_on(view.catch_up(100)).unwrap().is_behind {}
+    assert_eq!(members(&view, "A").0, 30);
+}
+
+/// A follower that died between its marks, or a writer that died before its commit, costs three more requests per call for a while.
+#[test]
+fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
+    let world = World::new();
+    let (view, store) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    world.hire("A", 1, 1);
+    for _ in 0..3 {
+        block_on(view.catch_up(100)).unwrap();
+    }
+    let dying = FaultyStore::new(world.engine.clone());
+    dying.script(|call, at| {
+        if call == Call::Submit && at > 1 { Fault::Before(ErrorCode::InternalError) } else { Fault::None }
+    });
+    block_on(dying.entities::<Member>().insert(&Member { department: "A".into(), id: 2, age: 1 }))
+        .unwrap_err();
+    let calls = |polls: usize| {
+        store.heal();
+        for _ in 0..polls {
+            block_on(view.catch_up(100)).unwrap();
+        }
+        store.calls().len()
+    };
+    // The list of partitions, the entities that are set aside, the cursor, and the head; for a hundred calls.
+    assert_eq!((calls(1), calls(200), calls(1)), (4, 99 * 4 + 6 + 100, 1));
+}
+
+/// All members of all departments in one sum.
+struct Everyone;
+
+impl View for Everyone {
+    type Source = Member;
+    type Row = Years;
+
+    fn project(member: &Member, view: &mut Projection<Years>) -> Result<()> {
+        view.add(Years::key("all"), Years::MEMBERS, 1)?;
+        view.add(Years::key("all"), Years::YEARS, member.age)
+    }
+}
+
+/// Returns the requests of followers of 8,000 changes in some departments. The followers are processes, or clones of one handle.
+fn requests_of<V: View<Row = Years>>(followers: usize, departments: u32, are_clones: bool) -> usize {
+    let world = World::new();
+    let (first, store) = world.follower::<V>();
+    block_on(first.rebuild().run()).unwrap();
+    let members = (0..8_000).map(|id| Member { department: format!("d{}", id % departments), id, age: 1 });
+    block_on(world.members.bulk().insert_all(members)).unwrap();
+    let follower = |_| if are_clones { (first.clone(), store.clone()) } else { world.follower::<V>() };
+    let followers: Vec<_> = (0..followers).map(follower).collect();
+    for (_, store) in &followers {
+        store.heal();
+    }
+    std::thread::scope(|scope| {
+        for (view, _) in &followers {
+            scope.spawn(|| while block_on(view.catch_up(500)).unwrap().changes > 0 {});
+        }
+    });
+    while block_on(first.catch_up(500)).unwrap().is_behind {}
+    let rows = block_on(first.table()).unwrap().scan("all sums").max_rows(100_000);
+    let sum: i64 = block_on(rows.collect()).unwrap().iter().map(|row: &Years| row.members).sum();
+    assert_eq!(sum, 8_000);
+    let followers = if are_clones { &followers[..1] } else { &followers[..] };
+    followers.iter().map(|(_, store)| store.calls().len()).sum()
+}
+
+#[test]
+fn imp_6_twenty_followers_share_the_work_of_one() {
+    let check = |one: usize, twenty: usize, name: &str| {
+        assert!(twenty <= one * 3 / 2, "{name}: {one} requests by one follower, {twenty} by twenty");
+    };
+    for departments in [1, 16] {
+        for are_clones in [false, true] {
+            let requests = |followers| requests_of::<Everyone>(followers, departments, are_clones);
+            check(requests(1), requests(20), &format!("{departments} departments in one sum"));
+        }
+        let requests = |followers| requests_of::<ByDepartment>(followers, departments, false);
+        check(requests(1), requests(20), &format!("{departments} departments with a sum each"));
+    }
+}
+
+#[test]
+fn imp_6_an_idle_poll_of_three_thousand_quiet_partitions_is_a_few_requests() {
+    let world = World::new();
+    let (view, store) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    let members = (0..3_000).map(|id| Member { department: format!("d{id}"), id, age: 1 });
+    block_on(world.members.bulk().insert_all(members)).unwrap();
+    while block_on(view.catch_up(1_000)).unwrap().is_behind {}
+    store.heal();
+    assert_eq!(block_on(view.catch_up(100)).unwrap(), CaughtUp::default());
+    assert!(store.calls().len() <= 10, "{} requests", store.calls().len());
+    // One of them changes.
+    world.hire("d7", 9_000, 1);
+    store.heal();
+    assert_eq!(block_on(view.catch_up(100)).unwrap().changes, 1);
+    assert!(store.calls().len() <= 30, "{} requests", store.calls().len());
+}

@@ -1,0 +1,135 @@
+//! A store with fewer capabilities than the store that it wraps. For tests.
+
+use std::any::Any;
+use std::fmt;
+
+use crate::error::Result;
+use crate::fnv;
+use crate::key::EntityKey;
+use crate::name::TableName;
+use crate::operation::OperationKind;
+use crate::query::{Continuation, Page, Position, Query, Rows, Select};
+use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use crate::transaction::Transaction;
+
+/// A store with other capabilities, and optionally with rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
+///
+/// A transaction with a check is refused if the capabilities exclude checks. Other differences are only reported, not enforced.
+///
+/// ```
+/// use table_core::testing::LimitedStore;
+/// use table_core::{Engine, TableStore};
+///
+/// let shared = LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.exclusive = false);
+/// assert!(!shared.capabilities().exclusive);
+/// let unordered = LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = false).shuffled(7);
+/// assert!(!unordered.capabilities().ordered);
+/// ```
+#[derive(Clone, Debug)]
+pub struct LimitedStore<S> {
+    store: S,
+    capabilities: Capabilities,
+    /// The maximum number of rows of a shuffled page.
+    shuffled: Option<usize>,
+}
+
+impl<S: TableStore> LimitedStore<S> {
+    /// Wraps a store and changes the capabilities that it reports.
+    pub fn new(store: S, change: impl FnOnce(&mut Capabilities)) -> Self {
+        let mut capabilities = store.capabilities().clone();
+        change(&mut capabilities);
+        Self { store, capabilities, shuffled: None }
+    }
+
+    /// Returns rows in the order of the hashes of their keys, in pages of at most this number of rows.
+    #[must_use]
+    pub fn shuffled(self, page_rows: usize) -> Self {
+        Self { shuffled: Some(page_rows), ..self }
+    }
+
+    /// Reads all pages of a query, and returns one page of their rows in the order of hashes.
+    async fn shuffled_page(
+        &self,
+        table: &TableName,
+        query: &Query,
+        from: Option<&Continuation>,
+        page_rows: usize,
+    ) -> Result<Page> {
+        let offset = match from {
+            Some(from) => from.service_position(table, query)?.partition_key.parse().unwrap_or(0),
+            None => 0,
+        };
+        let unlimited = Query { top: None, ..query.clone() };
+        let (mut pages, mut next) = (Vec::new(), None);
+        loop {
+            let page = self.store.query(table, &unlimited, next.as_ref()).await?;
+            next.clone_from(&page.continuation);
+            pages.push(page);
+            if next.is_none() {
+                break;
+            }
+        }
+        let mut all: Vec<_> = pages.iter().flat_map(|page| page.rows.iter()).collect();
+        all.sort_by_cached_key(|row| {
+            fnv::fnv1a64(format!("{}/{}", row.partition_key, row.row_key).as_bytes())
+        });
+        let end = offset + query.top.unwrap_or(page_rows).min(page_rows);
+        let mut rows = Rows::default();
+        for row in all.iter().take(end).skip(offset) {
+            rows.push(row.partition_key, row.row_key, row.row, Some(row.etag()));
+        }
+        let position = Position { partition_key: end.to_string(), row_key: None };
+        let continuation = (end < all.len()).then(|| Continuation::of_service(table, query, position));
+        Ok(Page { rows, continuation, rows_read: None })
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for LimitedStore<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} with limited capabilities", self.store)
+    }
+}
+
+impl<S: TableStore> TableStore for LimitedStore<S> {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.store.attached()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.store.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.store.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.store.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.store.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        match self.shuffled {
+            Some(page_rows) => self.shuffled_page(table, query, from, page_rows).await,
+            None => self.store.query(table, query, from).await,
+        }
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        if !self.capabilities.checks {
+            for operation in transaction.operations() {
+                if let OperationKind::Check(state) = &operation.kind {
+                    return Err(state.unsupported());
+                }
+            }
+        }
+        self.store.submit(table, transaction).await
+    }
+}
