@@ -109,6 +109,7 @@ fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Res
     let sent = Sent {
         verb: exchange::verb(part.method, part.values("x-http-method"))?,
         if_match,
+        has_none_match: part.values("if-none-match").next().is_some(),
         preference: Preference::read(part.values("prefer")),
         body: part.body,
     };
