@@ -215,7 +215,9 @@ fn egt_21_a_change_set_with_text_has_parts() {
 fn egt_20_a_batch_is_multipart_mixed() {
     create("OtherTypes");
     let parts = [insert("OtherTypes", "p", "1")];
-    for content_type in ["multipart/form-data; boundary=b", "multipart/related; boundary=b", "multipart/; boundary=b"] {
+    for content_type in
+        ["multipart/form-data; boundary=b", "multipart/related; boundary=b", "multipart/; boundary=b"]
+    {
         let answer = send(content_type, body("b", "c", &parts));
         assert_eq!(answer.code(), (400, "InvalidInput"), "{content_type}: {}", answer.body);
     }

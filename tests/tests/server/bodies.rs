@@ -5,7 +5,9 @@ use tests::ask::Ask;
 use crate::SERVER;
 
 fn names() -> String {
-    Ask::new("GET", "Tables?$filter=TableName%20ge%20'Bodies'%20and%20TableName%20lt%20'Bodiet'").of(&SERVER).body
+    Ask::new("GET", "Tables?$filter=TableName%20ge%20'Bodies'%20and%20TableName%20lt%20'Bodiet'")
+        .of(&SERVER)
+        .body
 }
 
 /// A name that occurs twice is ambiguous: proxies and logs may show one table while the server creates the other.
@@ -52,6 +54,7 @@ fn json_1_a_body_in_atom_is_refused() {
             assert_eq!(answer.code(), (415, "AtomFormatNotSupported"), "{method} {target}: {}", answer.body);
         }
     }
-    let deleted = Ask::new("DELETE", "Tables('BodiesAtom')").header("content-type", "application/atom+xml").of(&SERVER);
+    let deleted =
+        Ask::new("DELETE", "Tables('BodiesAtom')").header("content-type", "application/atom+xml").of(&SERVER);
     assert_eq!(deleted.status, 204, "{}", deleted.body);
 }

@@ -127,15 +127,25 @@ fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     for verb in ["PUT", "MERGE", "PATCH", "DELETE"] {
         for none_match in ["*", &current, "W/\"a\"", ""] {
             for if_match in [None, Some("*"), Some(current.as_str())] {
-                let ask = Ask::new(verb, target.as_str()).json("{\"Age\":2}").header("if-none-match", none_match);
+                let ask =
+                    Ask::new(verb, target.as_str()).json("{\"Age\":2}").header("if-none-match", none_match);
                 let ask = if_match.into_iter().fold(ask, |ask, condition| ask.header("if-match", condition));
                 let answer = ask.of(&SERVER);
                 let sentence = match (if_match, verb) {
-                    (Some(_), _) => "Both If-Match and If-None-Match HTTP headers cannot be specified at the same time.",
-                    (None, "DELETE") => "If-None-Match HTTP header cannot be specified for DELETE operations.",
+                    (Some(_), _) => {
+                        "Both If-Match and If-None-Match HTTP headers cannot be specified at the same time."
+                    }
+                    (None, "DELETE") => {
+                        "If-None-Match HTTP header cannot be specified for DELETE operations."
+                    }
                     _ => "If-None-Match HTTP header cannot be specified for PUT operations.",
                 };
-                assert_eq!(answer.code(), (400, "InvalidInput"), "{verb} {none_match} {if_match:?}: {}", answer.body);
+                assert_eq!(
+                    answer.code(),
+                    (400, "InvalidInput"),
+                    "{verb} {none_match} {if_match:?}: {}",
+                    answer.body
+                );
                 assert!(answer.body.contains(sentence), "{verb} {if_match:?}: {}", answer.body);
             }
         }
