@@ -219,6 +219,26 @@ pub(crate) fn verb<'a>(
     }
 }
 
+/// Checks that the query of a URL is UTF-8. Decoders replace other bytes by U+FFFD, so a filter would be compared with another text than the
+/// client's (QRY-2).
+///
+/// # Errors
+/// `InvalidInput` if it is not UTF-8.
+pub(crate) fn check_query(query: &str) -> Result<(), Refusal> {
+    let mut decoded = Vec::with_capacity(query.len());
+    let mut rest = query.as_bytes();
+    while let [byte, after @ ..] = rest {
+        let digit = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        let escaped = digit(0).zip(digit(1)).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        // A `%` without two digits is a percent sign.
+        let escaped = escaped.filter(|_| *byte == b'%');
+        decoded.push(escaped.unwrap_or(*byte));
+        rest = after.get(if escaped.is_some() { 2.. } else { 0.. }).unwrap_or_default();
+    }
+    let legal = std::str::from_utf8(&decoded).is_ok();
+    legal.then_some(()).ok_or_else(|| Refusal::input("the query of the URL is not percent-encoded UTF-8"))
+}
+
 /// Returns `true` if the value of a header has only printable ASCII characters and tabs.
 pub(crate) fn is_ascii_text(value: &str) -> bool {
     value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
