@@ -83,9 +83,13 @@ impl Exchange {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
         let (label, domain) = self.host().split_once('.').unwrap_or(("", ""));
-        let in_host = || find(accounts, label).map(|found| (found, rest, false));
+        // Names of hosts are compared without case (RFC 9110, section 4.2.3).
+        let in_host = || find(accounts, &label.to_ascii_lowercase()).map(|found| (found, rest, false));
         let in_path = || find(accounts, first).map(|found| (found, below, true));
-        let of_service = ["table.", "queue."].iter().any(|service| domain.starts_with(service));
+        let begins = |service: &str| {
+            domain.get(..service.len()).is_some_and(|start| start.eq_ignore_ascii_case(service))
+        };
+        let of_service = begins("table.") || begins("queue.");
         let found = if of_service { in_host().or_else(in_path) } else { in_path().or_else(in_host) };
         let ((account, secondary), path, in_path) = found.ok_or_else(unknown_account)?;
         let path = table_wire::percent::decode(path)

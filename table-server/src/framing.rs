@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 ///
 /// # Errors
 /// `NotImplemented` for a transfer coding other than `chunked`, `InvalidHeaderValue` for `chunked` twice, and both close the connection.
-/// `HostInformationNotPresent` or `InvalidHeaderValue` for a missing, repeated or invalid host.
+/// `HostInformationNotPresent` for a missing or empty host, `InvalidHeaderValue` for a repeated or invalid one.
 pub(crate) fn check(exchange: &Exchange) -> Result<(), Refusal> {
     transfer_coding(exchange).map_err(|refusal| Refusal { closes: true, ..refusal })?;
     host(exchange)
@@ -45,7 +45,8 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
         return invalid("there are several Host headers");
     }
     // HTTP/1.1 requires the header even if the request line has a host. HTTP/2 has `:authority`.
-    if header.is_none() && (exchange.is_http_1 || exchange.host().is_empty()) {
+    let is_empty = header.is_some_and(|value| value.as_bytes().trim_ascii().is_empty());
+    if is_empty || (header.is_none() && (exchange.is_http_1 || exchange.host().is_empty())) {
         return Err(Refusal::new(400, "HostInformationNotPresent", ""));
     }
     let header = header.map(|value| value.to_str().unwrap_or_default());
