@@ -91,7 +91,11 @@ async fn change_set<S: TableStore>(
         return Ok(Vec::new());
     };
     account.traffic.entities(first.table.folded(), first.key.partition_key.as_str(), calls.len())?;
-    let etags = store.submit(&first.table, transaction).await?;
+    let etags = store.submit(&first.table, transaction).await.map_err(|error| {
+        let refusal = Refusal::from(error);
+        // A missing table is a fault of the first operation (EGT-35).
+        if refusal.code == "TableNotFound" { refusal.at(0) } else { refusal }
+    })?;
     let mut responses = Vec::with_capacity(calls.len());
     for ((call, written), etag) in calls.iter().zip(&written).zip(etags) {
         responses.push(response(call.done(written, etag)?));

@@ -225,3 +225,15 @@ fn egt_20_a_batch_is_multipart_mixed() {
     assert_eq!(send(TYPE, form).code(), (400, "InvalidInput"));
     assert_eq!(rows("OtherTypes"), 0);
 }
+
+/// Clients read the position of the failed operation from the message.
+#[test]
+fn egt_34_and_35_a_missing_table_is_the_fault_of_the_first_operation() {
+    for count in [1, 3] {
+        let parts: Vec<_> =
+            (0..count).map(|row: usize| insert("MissingInBatch", "p", &row.to_string())).collect();
+        let answer = send(TYPE, body("b", "c", &parts));
+        assert!(answer.body.contains("HTTP/1.1 404 "), "{}", answer.body);
+        assert!(answer.body.contains("\"value\":\"0:The table specified does not exist."), "{}", answer.body);
+    }
+}
