@@ -101,13 +101,17 @@ fn denied(code: ErrorCode, help: &'static str) -> Refusal {
 /// header is verified first. An invalid header does not invalidate a valid signature, because the sender could have omitted the header.
 ///
 /// # Errors
-/// `AuthenticationFailed` for an invalid signature or token, an old date (AUTH-9), or no credential.
+/// `AuthenticationFailed` for a wrong signature or token, an old date (AUTH-9), or no proof at all. `InvalidAuthenticationInfo` for several
+/// Authorization headers: a proxy may have verified another one.
 pub(crate) fn access(
     exchange: &Exchange,
     account: &Account,
     bearer: Option<&Bearer>,
 ) -> Result<Access, Refusal> {
-    match (exchange.header(AUTHORIZATION), exchange.query("sig").is_some()) {
+    let header = exchange.single(&AUTHORIZATION).map_err(|_| {
+        Refusal::new(400, "InvalidAuthenticationInfo", "send one `Authorization` header, in ASCII")
+    })?;
+    match (header, exchange.query("sig").is_some()) {
         (Some(header), has_token) => match by_header(header, exchange, account, bearer) {
             Err(refused) if has_token => by_token(exchange, account).map_err(|_| refused),
             access => access,

@@ -84,9 +84,13 @@ impl Exchange {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
         let (label, domain) = self.host().split_once('.').unwrap_or(("", ""));
-        let in_host = || find(accounts, label).map(|found| (found, rest, false));
+        // Names of hosts are compared without case (RFC 9110, section 4.2.3).
+        let in_host = || find(accounts, &label.to_ascii_lowercase()).map(|found| (found, rest, false));
         let in_path = || find(accounts, first).map(|found| (found, below, true));
-        let of_service = ["table.", "queue."].iter().any(|service| domain.starts_with(service));
+        let begins = |service: &str| {
+            domain.get(..service.len()).is_some_and(|start| start.eq_ignore_ascii_case(service))
+        };
+        let of_service = begins("table.") || begins("queue.");
         let found = if of_service { in_host().or_else(in_path) } else { in_path().or_else(in_host) };
         let ((account, secondary), path, in_path) = found.ok_or_else(unknown_account)?;
         let path = table_wire::percent::decode(path)
@@ -218,6 +222,26 @@ pub(crate) fn verb<'a>(
         "MERGE" | "PUT" | "DELETE" | "PATCH" | "GET" => Ok(first),
         _ => Err(Refusal::new(400, "XMethodIncorrectValue", "use MERGE, PUT, DELETE, PATCH or GET")),
     }
+}
+
+/// Checks that the query of a URL is UTF-8. Decoders replace other bytes by U+FFFD, so a filter would be compared with another text than the
+/// client's (QRY-2).
+///
+/// # Errors
+/// `InvalidInput` if it is not UTF-8.
+pub(crate) fn check_query(query: &str) -> Result<(), Refusal> {
+    let mut decoded = Vec::with_capacity(query.len());
+    let mut rest = query.as_bytes();
+    while let [byte, after @ ..] = rest {
+        let digit = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        let escaped = digit(0).zip(digit(1)).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        // A `%` without two digits is a percent sign.
+        let escaped = escaped.filter(|_| *byte == b'%');
+        decoded.push(escaped.unwrap_or(*byte));
+        rest = after.get(if escaped.is_some() { 2.. } else { 0.. }).unwrap_or_default();
+    }
+    let legal = std::str::from_utf8(&decoded).is_ok();
+    legal.then_some(()).ok_or_else(|| Refusal::input("the query of the URL is not percent-encoded UTF-8"))
 }
 
 /// Returns `true` if the value of a header has only printable ASCII characters and tabs.

@@ -12,8 +12,8 @@ use crate::refusal::Refusal;
 /// Checks the framing and the host.
 ///
 /// # Errors
-/// `NotImplemented` for a transfer coding other than `chunked`, `InvalidHeaderValue` for repeated `chunked`; both close the connection.
-/// `HostInformationNotPresent` or `InvalidHeaderValue` for a missing, repeated or invalid host.
+/// `NotImplemented` for a transfer coding other than `chunked`, `InvalidHeaderValue` for `chunked` twice, and both close the connection.
+/// `HostInformationNotPresent` for a missing or empty host, `InvalidHeaderValue` for a repeated or invalid one.
 pub(crate) fn check(exchange: &Exchange) -> Result<(), Refusal> {
     transfer_coding(exchange).map_err(|refusal| Refusal { closes: true, ..refusal })?;
     host(exchange)
@@ -44,8 +44,9 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
     if hosts.next().is_some() {
         return invalid("there are several Host headers");
     }
-    // HTTP/1.1 requires the header even if the request line contains a host. HTTP/2 uses `:authority`.
-    if header.is_none() && (exchange.is_http_1 || exchange.host().is_empty()) {
+    // HTTP/1.1 requires the header even if the request line has a host. HTTP/2 has `:authority`.
+    let is_empty = header.is_some_and(|value| value.as_bytes().trim_ascii().is_empty());
+    if is_empty || (header.is_none() && (exchange.is_http_1 || exchange.host().is_empty())) {
         return Err(Refusal::new(400, "HostInformationNotPresent", ""));
     }
     let header = header.map(|value| value.to_str().unwrap_or_default());

@@ -78,6 +78,7 @@ pub(crate) async fn answer(
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
     account.traffic.request()?;
+    exchange::check_query(&exchange.raw_query)?;
     if exchange.secondary && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
         let help = "the secondary is read-only; write to the primary";
         return Err(Refusal::new(403, "WriteOperationNotSupportedOnSecondary", help));

@@ -32,6 +32,7 @@ pub(crate) async fn answer(
 ) -> Result<Answer, Refusal> {
     let target = path::read(&exchange.path)?;
     options::check(&exchange.raw_query)?;
+    refuse_atom(exchange)?;
     if exchange.query_is("comp", "acl") {
         access.owner(exchange.service)?;
         let Target::Table(name) = target else { return Err(Refusal::nowhere()) };
@@ -54,6 +55,16 @@ pub(crate) async fn answer(
         account.set_policies(&table, Vec::new()).await?;
     }
     Ok(answer)
+}
+
+/// Refuses a body in Atom, which the service reads only in versions before 2015-12-11 (JSON-1).
+fn refuse_atom(exchange: &Exchange) -> Result<(), Refusal> {
+    let media_type = exchange.header(CONTENT_TYPE).unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    if exchange.body.is_empty() || !essence.eq_ignore_ascii_case("application/atom+xml") {
+        return Ok(());
+    }
+    Err(Refusal::new(415, "AtomFormatNotSupported", "send the body as application/json"))
 }
 
 /// Returns the entity that a request inserts.

@@ -11,7 +11,10 @@ use crate::xml::{Element, content};
 /// The name of the element that contains a message.
 pub const RECORD: &str = "QueueMessage";
 
-/// The expiry that the service returns for a message that never expires (QUE-7).
+/// The approximate size of a message in XML, without its text.
+const RECORD_BYTES: usize = 512;
+
+/// The expiry of a message that does not expire (QUE-7).
 const NEVER: &str = "Fri, 31 Dec 9999 23:59:59 GMT";
 
 /// Returns the body of a request that puts or updates a message (QUE-4).
@@ -94,25 +97,35 @@ pub fn lease(record: &Element, put: Option<&str>) -> Option<Lease> {
 /// Returns the body of a response to a put: the message without its text and dequeue count (QUE-5).
 #[must_use]
 pub fn write_put(put: &Lease) -> String {
-    list(|xml| element(xml, &put.message, Some(put), false))
+    list(RECORD_BYTES, |xml| element(xml, &put.message, Some(put), false))
 }
 
 /// Returns the body of a response to a receive.
 #[must_use]
 pub fn write_received(leases: &[Lease]) -> String {
-    list(|xml| leases.iter().for_each(|lease| element(xml, &lease.message, Some(lease), true)))
+    let bytes = leases.iter().map(|lease| record_bytes(&lease.message)).sum();
+    list(bytes, |xml| leases.iter().for_each(|lease| element(xml, &lease.message, Some(lease), true)))
 }
 
 /// Returns the body of a response to a peek: messages without pop receipts (QUE-5).
 #[must_use]
 pub fn write_peeked(messages: &[Message]) -> String {
-    list(|xml| messages.iter().for_each(|message| element(xml, message, None, true)))
+    let bytes = messages.iter().map(record_bytes).sum();
+    list(bytes, |xml| messages.iter().for_each(|message| element(xml, message, None, true)))
 }
 
-fn list(write: impl FnOnce(&mut String)) -> String {
-    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?><QueueMessagesList>");
+/// Returns the approximate size of a message in XML.
+const fn record_bytes(message: &Message) -> usize {
+    RECORD_BYTES + message.text.len()
+}
+
+/// Writes a list whose messages have about `bytes` bytes.
+fn list(bytes: usize, write: impl FnOnce(&mut String)) -> String {
+    let mut xml = String::with_capacity(128 + bytes);
+    xml.push_str("<?xml version=\"1.0\" encoding=\"utf-8\"?><QueueMessagesList>");
     write(&mut xml);
-    xml + "</QueueMessagesList>"
+    xml.push_str("</QueueMessagesList>");
+    xml
 }
 
 fn element(xml: &mut String, message: &Message, lease: Option<&Lease>, whole: bool) {

@@ -69,16 +69,19 @@ struct Kind {
     number: usize,
     /// The bytes that a connection sends when it is opened.
     first: Vec<u8>,
-    /// The bytes that it sends repeatedly. If there are none, one connection is replaced every millisecond.
+    /// The bytes that it sends again and again. If empty, one connection is replaced after each pause.
     repeated: Vec<u8>,
+    /// The time between two rounds of sends, or between two replaced connections.
+    pause: Duration,
 }
 
-fn kinds(target: &str) -> [Kind; 6] {
+fn kinds(target: &str) -> [Kind; 7] {
     let silent = |title, first: &str| Kind {
         title,
         number: NEIGHBOURS,
         first: first.as_bytes().to_vec(),
         repeated: Vec::new(),
+        pause: Duration::from_millis(1),
     };
     // A PING frame with eight bytes.
     let ping = [&[0, 0, 8, 6, 0, 0, 0, 0, 0][..], &[0; 8]].concat();
@@ -102,6 +105,11 @@ fn kinds(target: &str) -> [Kind; 6] {
             repeated: request.repeat(REPEATED).into_bytes(),
             ..silent("unsigned requests", "")
         },
+        Kind {
+            number: FLOODS,
+            pause: Duration::ZERO,
+            ..silent("unsigned requests, each over a new connection", &request)
+        },
     ]
 }
 
@@ -118,7 +126,7 @@ struct Neighbours {
 
 impl Neighbours {
     fn open(address: &str, kind: &Kind) -> Outcome<Self> {
-        let (address, Kind { number, first, repeated, .. }) = (address.to_owned(), kind.clone());
+        let (address, Kind { number, first, repeated, pause, .. }) = (address.to_owned(), kind.clone());
         let connect = move || Hostile::connect(&address, &first);
         let mut open = (0..number).map(|_| connect()).collect::<std::io::Result<VecDeque<_>>>()?;
         let ended = Arc::new(AtomicBool::new(false));
@@ -136,7 +144,7 @@ impl Neighbours {
                         *connection = next;
                     }
                 }
-                thread::sleep(Duration::from_millis(1));
+                thread::sleep(pause);
             }
         });
         Ok(Self { ended, thread: Some(thread) })

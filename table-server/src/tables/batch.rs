@@ -91,7 +91,11 @@ async fn change_set<S: TableStore>(
         return Ok(Vec::new());
     };
     account.traffic.entities(first.table.folded(), first.key.partition_key.as_str(), calls.len())?;
-    let etags = store.submit(&first.table, transaction).await?;
+    let etags = store.submit(&first.table, transaction).await.map_err(|error| {
+        let refusal = Refusal::from(error);
+        // A missing table is a fault of the first operation (EGT-35).
+        if refusal.code == "TableNotFound" { refusal.at(0) } else { refusal }
+    })?;
     let mut responses = Vec::with_capacity(calls.len());
     for ((call, written), etag) in calls.iter().zip(&written).zip(etags) {
         responses.push(response(call.done(written, etag)?));
@@ -109,6 +113,7 @@ fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Res
     let sent = Sent {
         verb: exchange::verb(part.method, part.values("x-http-method"))?,
         if_match,
+        has_none_match: part.values("if-none-match").next().is_some(),
         preference: Preference::read(part.values("prefer")),
         body: part.body,
     };

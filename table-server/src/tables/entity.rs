@@ -1,6 +1,6 @@
 //! Writes of one entity: the request and its response (INS, UPD, MRG, UPS, DEL, IFM rules).
 
-use http::header::IF_MATCH;
+use http::header::{IF_MATCH, IF_NONE_MATCH};
 use table_core::etag::IfMatch;
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::odata::{Context, MetadataLevel, Sender, entity_link, read_entity, write_entity};
@@ -22,6 +22,8 @@ use crate::tables::preference::Preference;
 pub(super) struct Sent<'a> {
     pub(super) verb: &'a str,
     pub(super) if_match: Option<&'a str>,
+    /// `true` if the request has `If-None-Match`.
+    pub(super) has_none_match: bool,
     pub(super) preference: Option<Preference>,
     pub(super) body: &'a [u8],
 }
@@ -40,6 +42,7 @@ impl Call {
         let sent = Sent {
             verb: exchange.verb()?,
             if_match: exchange.single(&IF_MATCH)?,
+            has_none_match: exchange.headers.contains_key(IF_NONE_MATCH),
             preference: Preference::of(exchange),
             body: &exchange.body,
         };
@@ -57,6 +60,10 @@ impl Call {
             let key = body.take_key()?;
             return Ok(Self { table, key, kind: OperationKind::Insert(body.row), preference });
         };
+        if sent.has_none_match {
+            // An ignored condition would overwrite or delete an entity against the client's intention (IFM-2).
+            return Err(Refusal::input(none_match(sent)));
+        }
         if sent.verb == "DELETE" {
             let condition = condition.ok_or_else(|| {
                 Refusal::new(400, "MissingRequiredHeader", "a delete needs If-Match: an ETag, or `*`")
@@ -110,7 +117,19 @@ impl Call {
     }
 }
 
-/// The parts of a write's response that do not depend on the write itself.
+/// Returns the sentence of the service for a write with `If-None-Match`.
+const fn none_match(sent: &Sent<'_>) -> &'static str {
+    if sent.if_match.is_some() {
+        return "Both If-Match and If-None-Match HTTP headers cannot be specified at the same time. Please specify either one of the headers or none \
+                of them.";
+    }
+    match sent.verb.as_bytes() {
+        b"DELETE" => "If-None-Match HTTP header cannot be specified for DELETE operations.",
+        _ => "If-None-Match HTTP header cannot be specified for PUT operations.",
+    }
+}
+
+/// The parts of the response to a write that do not depend on the write itself.
 #[derive(Debug)]
 pub(super) struct Written<'a> {
     pub(super) base: &'a str,

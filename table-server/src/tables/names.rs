@@ -6,7 +6,7 @@ use table_core::limits::PAGE_ENTITIES;
 use table_core::odata::{MetadataLevel, Sender, read_entity};
 use table_core::query::EntityRef;
 use table_core::store::TableStore;
-use table_core::{Error, ErrorCode, Filter, TableName};
+use table_core::{Error, ErrorCode, Filter, TableName, ValueRef};
 
 use crate::account::Account;
 use crate::answer::{self, Answer};
@@ -22,11 +22,10 @@ pub(super) async fn create<S: TableStore>(
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
     let level = exchange.level()?;
-    let json = exchange.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&exchange.body);
-    let body: Value = serde_json::from_slice(json).map_err(|_| Refusal::input("the body is not JSON"))?;
-    let name = body.get("TableName").and_then(Value::as_str);
-    let name = name
-        .ok_or_else(|| Error::new(ErrorCode::PropertiesNeedValue, "the body needs `TableName`, a string"))?;
+    let body = read_entity(&exchange.body, Sender::ClientByUrl)?.row;
+    let Some(ValueRef::String(name)) = body.view().find("TableName", &mut 0)? else {
+        return Err(Error::new(ErrorCode::PropertiesNeedValue, "the body needs `TableName`, a string").into());
+    };
     let table = TableName::new(name)?;
     table.require_creatable()?;
     store.create_table(&table).await?;

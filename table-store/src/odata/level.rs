@@ -41,8 +41,10 @@ impl MetadataLevel {
         if !parts.next()?.eq_ignore_ascii_case("application/json") {
             return None;
         }
-        let level = parts.filter_map(|part| part.split_once('=')).find(|(name, _)| *name == "odata");
-        match level.map_or("minimalmetadata", |(_, level)| level) {
+        let mut parameters = parts.filter_map(|part| part.split_once('='));
+        let level = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("odata"));
+        // A value may be quoted (RFC 9110, section 5.6.6).
+        match level.map_or("minimalmetadata", |(_, level)| level.trim().trim_matches('"')) {
             "nometadata" => Some(Self::None),
             "minimalmetadata" => Some(Self::Minimal),
             "fullmetadata" => Some(Self::Full),

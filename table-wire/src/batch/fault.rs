@@ -20,6 +20,9 @@ pub(super) enum BatchFault {
     #[error("a change set must contain only writes")]
     #[fault(InvalidInput, "EGT-7")]
     QueryInside,
+    #[error("a change set has text, but no part that starts with its boundary")]
+    #[fault(InvalidInput, "EGT-21")]
+    NoPart,
     #[error("the batch is cut off before its closing boundary")]
     #[fault(InvalidInput, "EGT-21")]
     CutOff,

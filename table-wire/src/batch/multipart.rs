@@ -4,10 +4,10 @@
 
 use memchr::{memchr, memmem};
 
-/// Returns the boundary in a multipart content type. A quoted boundary may contain spaces and semicolons.
+/// Returns the boundary of the content type `multipart/mixed`. A quoted boundary may contain spaces and semicolons.
 pub(super) fn boundary(content_type: &str) -> Option<&str> {
     let (kind, mut rest) = content_type.split_once(';')?;
-    if !kind.trim().get(..10)?.eq_ignore_ascii_case("multipart/") {
+    if !kind.trim().eq_ignore_ascii_case("multipart/mixed") {
         return None;
     }
     loop {

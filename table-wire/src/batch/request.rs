@@ -137,9 +137,10 @@ pub enum Batch<'a> {
 /// Reads a batch with a content type such as `multipart/mixed; boundary=batch_…`.
 ///
 /// # Errors
-/// - `InvalidInput` for any other content type, or for a part that is not a request.
-/// - `InvalidInput` for more than one change set (EGT-8), a query together with other parts (EGT-7), or a batch without parts (EGT-12).
-/// - `InvalidInput` for a truncated body, because an incomplete batch must not be applied.
+/// - `InvalidInput` for another content type, or for a part that is not a request.
+/// - `InvalidInput` for several change sets (EGT-8), a query together with other parts (EGT-7), or a batch without parts (EGT-12).
+/// - `InvalidInput` for a change set with text but without parts, because its boundary is wrong.
+/// - `InvalidInput` for a body that is cut off, because an incomplete batch must not be applied.
 pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>> {
     let outer = boundary(content_type).ok_or_else(|| Error::of(BatchFault::Type))?;
     let outer = split(body, outer);
@@ -155,7 +156,12 @@ pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>
             _ => Err(Error::of(BatchFault::NotAQuery)),
         };
     };
+    let closing = format!("--{inner}--");
     let inner = split(content, inner);
+    if inner.parts.is_empty() && inner.closed && content.trim_ascii() != closing.as_bytes() {
+        // The boundaries of the parts differ from that of the change set: the writes must not be dropped.
+        return Err(Error::of(BatchFault::NoPart));
+    }
     let requests: Vec<_> =
         whole(&inner.parts, inner.closed)?.iter().map(|part| request(head(part).1)).collect::<Result<_>>()?;
     if requests.iter().any(|request| request.method == "GET") {

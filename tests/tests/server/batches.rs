@@ -195,3 +195,45 @@ fn egt_3_and_req_7_a_batch_has_at_most_four_mebibytes() {
     let answer = send(TYPE, padded(4 << 20));
     assert_eq!((answer.status, rows("Mebibytes")), (202, 1), "{}", answer.body);
 }
+
+/// A change set whose parts have another boundary is not an empty change set, which succeeds: its writes would be lost.
+#[test]
+fn egt_21_a_change_set_with_text_has_parts() {
+    create("WrongBoundary");
+    let part = insert("WrongBoundary", "p", "1");
+    for (outer, inner) in [("b", "--cc"), ("b", "--C"), ("b", "-- c"), ("b", "c"), ("b", "--c1")] {
+        let body = format!(
+            "--{outer}\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n{inner}\r\n{part}--c--\r\n--{outer}--\r\n"
+        );
+        let answer = send(TYPE, body);
+        assert_eq!(answer.code(), (400, "InvalidInput"), "{inner}: {}", answer.body);
+    }
+    assert_eq!(rows("WrongBoundary"), 0);
+}
+
+#[test]
+fn egt_20_a_batch_is_multipart_mixed() {
+    create("OtherTypes");
+    let parts = [insert("OtherTypes", "p", "1")];
+    for content_type in
+        ["multipart/form-data; boundary=b", "multipart/related; boundary=b", "multipart/; boundary=b"]
+    {
+        let answer = send(content_type, body("b", "c", &parts));
+        assert_eq!(answer.code(), (400, "InvalidInput"), "{content_type}: {}", answer.body);
+    }
+    let form = body("b", "c", &parts).replace("multipart/mixed", "multipart/form-data");
+    assert_eq!(send(TYPE, form).code(), (400, "InvalidInput"));
+    assert_eq!(rows("OtherTypes"), 0);
+}
+
+/// Clients read the position of the failed operation from the message.
+#[test]
+fn egt_34_and_35_a_missing_table_is_the_fault_of_the_first_operation() {
+    for count in [1, 3] {
+        let parts: Vec<_> =
+            (0..count).map(|row: usize| insert("MissingInBatch", "p", &row.to_string())).collect();
+        let answer = send(TYPE, body("b", "c", &parts));
+        assert!(answer.body.contains("HTTP/1.1 404 "), "{}", answer.body);
+        assert!(answer.body.contains("\"value\":\"0:The table specified does not exist."), "{}", answer.body);
+    }
+}

@@ -118,6 +118,51 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     assert!(merged.body.contains("HTTP/1.1 204 "), "{}", merged.body);
 }
 
+/// `If-None-Match` cannot be a condition of an update or a delete. Ignored, it would let a client overwrite the entity that it wanted to keep.
+#[test]
+fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
+    let target = table("NoneMatch");
+    let before = read(&target);
+    let current = before.header("etag").unwrap().to_owned();
+    for verb in ["PUT", "MERGE", "PATCH", "DELETE"] {
+        for none_match in ["*", &current, "W/\"a\"", ""] {
+            for if_match in [None, Some("*"), Some(current.as_str())] {
+                let ask =
+                    Ask::new(verb, target.as_str()).json("{\"Age\":2}").header("if-none-match", none_match);
+                let ask = if_match.into_iter().fold(ask, |ask, condition| ask.header("if-match", condition));
+                let answer = ask.of(&SERVER);
+                let sentence = match (if_match, verb) {
+                    (Some(_), _) => {
+                        "Both If-Match and If-None-Match HTTP headers cannot be specified at the same time."
+                    }
+                    (None, "DELETE") => {
+                        "If-None-Match HTTP header cannot be specified for DELETE operations."
+                    }
+                    _ => "If-None-Match HTTP header cannot be specified for PUT operations.",
+                };
+                assert_eq!(
+                    answer.code(),
+                    (400, "InvalidInput"),
+                    "{verb} {none_match} {if_match:?}: {}",
+                    answer.body
+                );
+                assert!(answer.body.contains(sentence), "{verb} {if_match:?}: {}", answer.body);
+            }
+        }
+        let body = format!(
+            "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\nContent-Type: application/http\r\n\r\n\
+             {verb} /contoso/{target} HTTP/1.1\r\nIf-None-Match: *\r\n\r\n{{\"Age\":2}}\r\n--c--\r\n--b--\r\n"
+        );
+        let answer = Ask::new("POST", "$batch").body("multipart/mixed; boundary=b", body).of(&SERVER);
+        assert!(answer.body.contains("HTTP/1.1 400 "), "{verb}: {}", answer.body);
+    }
+    assert_eq!(read(&target).body, before.body);
+    // A missing entity is not inserted either.
+    let missing = target.replace("'r'", "'s'");
+    let answer = Ask::new("PUT", missing.as_str()).json("{}").header("if-none-match", "*").of(&SERVER);
+    assert_eq!((answer.status, read(&missing).status), (400, 404), "{}", answer.body);
+}
+
 /// A condition is not ignored because its header contains characters outside ASCII, neither in a batch nor outside of one.
 #[test]
 fn egt_23_a_header_of_a_part_is_utf_8() {

@@ -7,6 +7,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use chrono::Utc;
+use http::HeaderMap;
+use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use tests::ask::Ask;
 
 use crate::SERVER;
@@ -204,6 +207,35 @@ fn a_request_has_one_valid_host() {
     assert_eq!(statuses(&absolute.replacen(&line, "host: example.com\r\n", 1)), [200]);
     assert_eq!(statuses(&absolute.replacen(&line, "", 1)), [400]);
     assert_eq!(statuses(&last().replacen("GET /", &format!("GET http://user@{}/", host()), 1)), [400]);
+}
+
+#[test]
+fn err_3_a_missing_or_empty_host_has_its_own_code() {
+    let line = format!("host: {}\r\n", host());
+    for hosts in ["", "host:\r\n", "Host:  \t \r\n"] {
+        let mut stream = TcpStream::connect(host()).unwrap();
+        stream.write_all(last().replacen(&line, hosts, 1).as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains("HostInformationNotPresent"), "{hosts:?}: {answer}");
+    }
+}
+
+/// Names of hosts are compared without case (RFC 9110, section 4.2.3).
+#[test]
+fn acc_1_a_host_names_its_account_in_any_case() {
+    let key = AccountKey::new(crate::ACCOUNT, crate::KEY).unwrap();
+    for host in ["contoso.table.localhost", "CONTOSO.Table.LocalHost:10002", "Contoso-Secondary.TABLE.a"] {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-ms-date", print_http_date(Utc::now()).parse().unwrap());
+        let parts = SignedParts { method: "GET", path: "/Tables", query: "", headers: &headers, length: 0 };
+        let (signature, date) =
+            (Scheme::TableLite.authorization(&key, parts), headers["x-ms-date"].to_str().unwrap());
+        let request = format!(
+            "GET /Tables HTTP/1.1\r\nhost: {host}\r\nx-ms-date: {date}\r\nauthorization: {signature}\r\n{CLOSE}\r\n"
+        );
+        assert_eq!(statuses(&request), [200], "{host}");
+    }
 }
 
 /// These methods and forms reach no other host, and the connection stays usable or closes.

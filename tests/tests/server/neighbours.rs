@@ -1,7 +1,7 @@
 //! Hostile neighbours: many connections that never send a verified request must not affect a client.
 //!
 //! By default each kind opens more connections than the server's limit of guests. `HOSTILE_CONNECTIONS=5000` opens more, with the
-//! server's own limits. `latency` measures latencies next to them, and so do the benchmarks (`ratios -- --server --only hostile`).
+//! server's own limits. The benchmarks measure latencies next to them (`ratios -- --server --only hostile`).
 
 use std::env;
 use std::io::Write;
@@ -33,7 +33,7 @@ const UNSIGNED_TIME: Duration = Duration::from_millis(398);
 const CONNECTIONS: usize = 160;
 
 /// Unfinished requests, by kind: the bytes that a connection sends before it goes silent.
-pub(crate) const KINDS: [(&str, &str); 6] = [
+const KINDS: [(&str, &str); 6] = [
     ("silent", ""),
     ("half a head", "GET /contoso/Tables HTTP/1.1\r\nHost: a\r\nX-A"),
     ("half a method", "PR"),
@@ -149,7 +149,7 @@ fn a_client_does_not_notice_unfinished_streams_of_http_2() {
 }
 
 /// Returns the bytes of a connection with `number` streams: a preface, empty settings, then for each stream a head without its body.
-pub(crate) fn streams(number: u32) -> Vec<u8> {
+fn streams(number: u32) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
     // `:method: POST`, `:scheme: http`, and as literals `:path: /contoso/Employee` and `:authority: a` (RFC 7541).
     let mut head = vec![0x83, 0x86, 0x04, 17];

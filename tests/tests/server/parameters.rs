@@ -1,4 +1,4 @@
-//! Names of parameters in upper and lower case, which are equal in the signed text of a request.
+//! Parameters of the query: names in upper and lower case, which are equal in the signed text of a request, and values that are not UTF-8.
 
 use tests::ask::{Answer, Ask};
 
@@ -45,5 +45,34 @@ fn auth_22_parameters_of_tables_have_names_in_any_case() {
     for added in ["Cases?comp=acl", "Cases?Comp=acl", "Cases?COMP=acl&comp=list"] {
         let altered = Ask::new("GET", added).signed_as("Cases").of(&SERVER);
         assert_eq!(altered.code(), (403, "AuthenticationFailed"), "{added}");
+    }
+}
+
+/// Replaced by U+FFFD, the bytes would find an entity that the client did not ask for.
+#[test]
+fn qry_2_a_query_is_utf_8() {
+    assert_eq!(Ask::new("POST", "Tables").json("{\"TableName\":\"NotUtf8\"}").of(&SERVER).status, 201);
+    for (row, text) in ["\u{fffd}", "50%", "%zz", "\u{e9}"].into_iter().enumerate() {
+        let entity = format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\",\"Text\":\"{text}\"}}");
+        assert_eq!(Ask::new("POST", "NotUtf8").json(entity).of(&SERVER).status, 201);
+    }
+    for bytes in ["%FF", "%E9", "%C0%80", "%ED%A0%80", "%F5%80%80%80", "%E4%BD"] {
+        for target in [
+            format!("NotUtf8()?$filter=Text%20eq%20'{bytes}'"),
+            format!("NotUtf8()?$top=1&%24filter=Text%20ge%20'a{bytes}a'"),
+            format!("NotUtf8()?$select={bytes}"),
+            format!("Tables?NextTableName={bytes}"),
+        ] {
+            let answer = Ask::new("GET", target.as_str()).of(&SERVER);
+            assert_eq!(answer.code(), (400, "InvalidInput"), "{target}: {}", answer.body);
+        }
+        let listed = Ask::queue("GET", format!("?comp=list&prefix={bytes}")).of(&SERVER);
+        assert_eq!(listed.code(), (400, "InvalidInput"), "{bytes}: {}", listed.body);
+    }
+    for (encoded, row) in
+        [("%EF%BF%BD", "0"), ("50%", "1"), ("50%25", "1"), ("%zz", "2"), ("%C3%A9", "3"), ("%c3%a9", "3")]
+    {
+        let answer = Ask::new("GET", format!("NotUtf8()?$filter=Text%20eq%20'{encoded}'")).of(&SERVER);
+        assert!(answer.body.contains(&format!("\"RowKey\":\"{row}\"")), "{encoded}: {}", answer.body);
     }
 }

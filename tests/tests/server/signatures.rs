@@ -10,6 +10,7 @@ use table_patterns::feed::Cursor;
 use table_patterns::grant::PartitionGrant;
 use table_wire::auth::AccountKey;
 use table_wire::sas::{Lifetime, TablePermissions, TableSas};
+use tests::ask::Ask;
 
 fn endpoint() -> String {
     let part = crate::SERVER.split(';').find_map(|part| part.strip_prefix("TableEndpoint="));
@@ -23,6 +24,18 @@ fn auth_1_another_key_is_refused() {
     let store = AzureTables::from_connection_string(&wrong).unwrap();
     let created = pollster::block_on(store.untyped("Signatures").unwrap().create_if_missing());
     assert_eq!(created.unwrap_err().code(), ErrorCode::AuthenticationFailed);
+}
+
+/// A proxy may have verified a header other than the one that the server reads.
+#[test]
+fn auth_1_several_authorization_headers_are_refused() {
+    for ask in [Ask::new("GET", "Tables"), Ask::queue("GET", "?comp=list")] {
+        assert_eq!(ask.of(&crate::SERVER).status, 200);
+        for second in ["SharedKey contoso:AAAA", "Bearer a", ""] {
+            let answer = ask.clone().also("authorization", second).of(&crate::SERVER);
+            assert_eq!(answer.code(), (400, "InvalidAuthenticationInfo"), "{second}: {}", answer.body);
+        }
+    }
 }
 
 #[test]

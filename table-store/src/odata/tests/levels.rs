@@ -52,6 +52,8 @@ fn json_1_and_2_a_media_type_is_read_leniently() {
         ("APPLICATION/JSON; odata=fullmetadata", Some(MetadataLevel::Full)),
         ("application/json ; charset=utf-8 ; odata=minimalmetadata", Some(MetadataLevel::Minimal)),
         ("application/json;odata=minimalmetadata;streaming=true;charset=utf-8", Some(MetadataLevel::Minimal)),
+        ("application/json;odata=\"nometadata\"", Some(MetadataLevel::None)),
+        ("application/json; OData = fullmetadata", Some(MetadataLevel::Full)),
         ("application/json;odata=other", None),
         ("application/atom+xml", None),
         ("", None),
