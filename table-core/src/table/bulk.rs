@@ -1,5 +1,6 @@
 //! Bulk writes: any number of entities in as many transactions as needed. The bulk write as a whole is not atomic (design promise 5).
 
+mod input;
 mod plain;
 mod plan;
 mod target;
@@ -13,11 +14,12 @@ use futures_core::Stream;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 
+pub use input::{IntoDeletions, IntoEntities};
 pub use target::{BulkTarget, BulkVerb};
 pub use written::{BulkError, BulkProgress, WrittenPositions};
 
 use crate::error::{Error, Result};
-use crate::selection::{Point, Selection};
+use crate::reported::{ReportedDeletions, ReportedEntities};
 use crate::table::bulk::plan::{Link, Window};
 
 /// The number of partitions that are written concurrently by default (IMP-5).
@@ -80,33 +82,33 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     ///
     /// # Errors
     /// The error with the smallest position, such as `EntityAlreadyExists`, with the positions of the written entities.
-    pub async fn insert_all<E: Borrow<T::Entity>>(
+    pub fn insert_all<I: ReportedEntities<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = E>,
-    ) -> Result<WrittenPositions, BulkError> {
-        self.put_all(BulkVerb::Insert, entities).await
+        entities: I,
+    ) -> I::Then<impl Future<Output = Result<WrittenPositions, BulkError>>> {
+        I::then(self.put_all(BulkVerb::Insert, entities.into_entities()))
     }
 
     /// Inserts or replaces all entities. The operation may be repeated.
     ///
     /// # Errors
     /// The error with the smallest position, with the positions of the written entities.
-    pub async fn insert_or_replace_all<E: Borrow<T::Entity>>(
+    pub fn insert_or_replace_all<I: ReportedEntities<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = E>,
-    ) -> Result<WrittenPositions, BulkError> {
-        self.put_all(BulkVerb::InsertOrReplace, entities).await
+        entities: I,
+    ) -> I::Then<impl Future<Output = Result<WrittenPositions, BulkError>>> {
+        I::then(self.put_all(BulkVerb::InsertOrReplace, entities.into_entities()))
     }
 
     /// Inserts or merges all entities. The operation may be repeated.
     ///
     /// # Errors
     /// The error with the smallest position, with the positions of the written entities.
-    pub async fn insert_or_merge_all<E: Borrow<T::Entity>>(
+    pub fn insert_or_merge_all<I: ReportedEntities<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = E>,
-    ) -> Result<WrittenPositions, BulkError> {
-        self.put_all(BulkVerb::InsertOrMerge, entities).await
+        entities: I,
+    ) -> I::Then<impl Future<Output = Result<WrittenPositions, BulkError>>> {
+        I::then(self.put_all(BulkVerb::InsertOrMerge, entities.into_entities()))
     }
 
     /// Inserts the entities of a stream. An error of the stream stops the write like an error of the store.
@@ -125,22 +127,22 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     ///
     /// # Errors
     /// The error with the smallest position, such as `ResourceNotFound`, with the positions of the deleted entities.
-    pub async fn delete_all(
+    pub fn delete_all<K: ReportedDeletions<T::Entity>>(
         self,
-        keys: impl IntoIterator<Item = Selection<T::Entity, Point>>,
-    ) -> Result<WrittenPositions, BulkError> {
+        keys: K,
+    ) -> K::Then<impl Future<Output = Result<WrittenPositions, BulkError>>> {
         let target = self.target;
-        let deletes = keys.into_iter().map(|key| target.deletion(key.into_key()?));
-        self.run(BulkVerb::Delete, stream::iter(deletes)).await
+        let deletes = keys.into_deletions().map(|key| target.deletion(key.into_key()?));
+        K::then(self.run(BulkVerb::Delete, stream::iter(deletes)))
     }
 
     async fn put_all<E: Borrow<T::Entity>>(
         self,
         verb: BulkVerb,
-        entities: impl IntoIterator<Item = E>,
+        entities: impl Iterator<Item = E>,
     ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
-        self.run(verb, stream::iter(entities.into_iter().map(|entity| target.item(verb, entity.borrow()))))
+        self.run(verb, stream::iter(entities.map(|entity| target.item(verb, entity.borrow()))))
             .await
     }
 

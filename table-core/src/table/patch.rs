@@ -172,6 +172,11 @@ impl PatchChange {
 ///     column.property()
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "[T130] a patch cannot set `{Self}`",
+    label = "write `set(…, …)`, with a column of a property and its new value",
+    note = "the key of an entity cannot change (UPD-6); insert it under the new key and delete the old one, in one transaction if they are in one partition"
+)]
 pub trait SetBy<T>: Copy {
     /// The type of the column's values.
     type Value: Property;
