@@ -20,7 +20,7 @@ use crate::filter::{Comparison, Filter};
 /// let reachable: Condition<Employee> = Employee::AGE.ge(18).and(Employee::EMAIL.ne(""));
 /// assert_eq!(reachable.into_filter().to_string(), "Age ge 18 and Email ne ''");
 /// ```
-#[must_use = "a condition has no effect until it is passed to a query"]
+#[must_use = "a condition has no effect until it is passed to a query; write `query.filter(condition)`"]
 pub struct Condition<E> {
     filter: Filter,
     of: PhantomData<fn() -> E>,

@@ -127,6 +127,21 @@ compared! {
     Present: is_some() is_not_null();
 }
 
+/// Orders under the names of other libraries. They return the column, because `order_by` of a query is refused and its message is enough.
+impl<E, T, K> Column<E, T, K> {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn asc(self) -> Self {
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn desc(self) -> Self {
+        self
+    }
+}
+
 /// Implements the operators of comparison, which have a `bool` as their result and not a condition. In `filter`, the `bool` is reported as T096;
 /// elsewhere, the comparison does not compile when it is built.
 macro_rules! by_operator {

@@ -49,7 +49,7 @@ const CONCURRENCY: usize = 8;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a bulk write does nothing until it is given entities"]
+#[must_use = "a bulk write does nothing until it is given entities; write `.insert_all(entities).await?`"]
 pub struct Bulk<'a, T> {
     target: &'a T,
     concurrency: usize,

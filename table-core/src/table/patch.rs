@@ -44,7 +44,7 @@ use crate::value::{Value, ValueRef};
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a patch does nothing until it is sent"]
+#[must_use = "a patch does nothing until it is sent; write `.send().await?` after the last `set`"]
 pub struct Patch<'a, T: PatchTarget> {
     target: &'a T,
     key: Selection<T::Entity, Point>,

@@ -122,7 +122,7 @@ where
     Self: FiltersBy<E>,
 {
     refused_by_name! {
-        where_ or_where and_where and_filter bind begins begins_with between having
+        where_ or_where and_where primary and_filter bind begins begins_with between having
     }
 }
 
