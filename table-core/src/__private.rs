@@ -36,8 +36,8 @@ pub use levels::{LevelsOf, require_cardinality, require_levels};
 pub use part::{derived_place, place};
 pub use partitions::{partitions_in, partitions_share, partitions_with};
 pub use property::{
-    Encode, encoded, entered, of_field, of_its_key, property_schema, put, put_literal, read_field,
-    stub, written,
+    Encode, encoded, entered, of_field, of_its_key, property_schema, put, put_literal, read_field, stub,
+    written,
 };
 pub use reader::{Decode, DecodeAgain, EntityReader};
 pub use require::{require_ambiguous, require_key, require_sound, require_told};

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
-use crate::property::{Property, Search};
 use crate::property::fault::PropertyFault;
+use crate::property::{Property, Search};
 use crate::row::RowWriter;
 use crate::value::{EdmType, ValueRef};
 

@@ -142,8 +142,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         entities: impl Iterator<Item = E>,
     ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
-        self.run(verb, stream::iter(entities.map(|entity| target.item(verb, entity.borrow()))))
-            .await
+        self.run(verb, stream::iter(entities.map(|entity| target.item(verb, entity.borrow())))).await
     }
 
     async fn run(

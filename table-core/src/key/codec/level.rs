@@ -2,8 +2,8 @@
 
 use crate::key::codec::{
     Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, IpAddress, KeyCodec,
-    KeyNewtype, Nanoseconds, Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant, Week,
-    Without,
+    KeyNewtype, Nanoseconds, Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant,
+    Week, Without,
 };
 
 /// The codec that is used in place of this codec for a level of a hierarchical partition key (HPK-2).
@@ -173,9 +173,12 @@ mod tests {
         use std::net::{Ipv4Addr, Ipv6Addr};
         use std::time::Duration;
         let durations = [0, 1, 9, 10, 999, 1_000_000].map(Duration::from_millis);
-        let v4 = ["0.0.0.0", "9.9.9.9", "10.0.0.1", "255.255.255.255"].map(|ip| ip.parse::<Ipv4Addr>().unwrap());
+        let v4 =
+            ["0.0.0.0", "9.9.9.9", "10.0.0.1", "255.255.255.255"].map(|ip| ip.parse::<Ipv4Addr>().unwrap());
         let v6 = ["::", "::9", "::10", "fe80::1", "ffff::"].map(|ip| ip.parse::<Ipv6Addr>().unwrap());
-        let sorted = |keys: Vec<String>| assert!(keys.is_sorted() && keys.windows(2).all(|pair| pair[0] != pair[1]), "{keys:?}");
+        let sorted = |keys: Vec<String>| {
+            assert!(keys.is_sorted() && keys.windows(2).all(|pair| pair[0] != pair[1]), "{keys:?}")
+        };
         sorted(durations.iter().flat_map(|value| ["a", "b"].map(|second| key(value, second))).collect());
         sorted(v4.iter().flat_map(|value| ["a", "b"].map(|second| key(value, second))).collect());
         sorted(v6.iter().flat_map(|value| ["a", "b"].map(|second| key(value, second))).collect());
