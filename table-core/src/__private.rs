@@ -36,8 +36,8 @@ pub use levels::{LevelsOf, require_cardinality, require_levels};
 pub use part::{derived_place, place};
 pub use partitions::{partitions_in, partitions_share, partitions_with};
 pub use property::{
-    Encode, encoded, entered, of_field, of_its_key, property_schema, put, put_literal, read_field, read_json,
-    stub, written,
+    Encode, encoded, entered, of_field, of_its_key, property_schema, put, put_literal, read_field, stub,
+    written,
 };
 pub use reader::{Decode, DecodeAgain, EntityReader};
 pub use require::{require_ambiguous, require_key, require_sound, require_told};
@@ -71,7 +71,7 @@ pub use crate::key::codec::{
     NonNegative, Pattern, Percent, Replaced, Sha256, Signed, Truncated, Ulid, Unix, Unpadded, Variant, Week,
     Without, pattern,
 };
-pub use crate::property::{Chunked, Json, Property, Rest};
+pub use crate::property::{Chunked, Json, JsonValue, Property, Rest};
 pub use crate::query::{EntityRef, KeyRange, Select};
 pub use crate::refused::Refused;
 pub use crate::row::{Row, RowWriter};

@@ -86,6 +86,8 @@ pub mod layout_file;
 pub mod mixed;
 pub mod property;
 mod refused;
+#[doc(hidden)]
+pub mod reported;
 pub mod retry;
 pub mod runtime;
 pub mod schema;

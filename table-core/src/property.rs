@@ -13,6 +13,8 @@ mod types;
 
 pub use chunks::{Chunked, MOST_CHUNKS};
 pub use json::Json;
+#[doc(hidden)]
+pub use json::JsonValue;
 pub use rest::Rest;
 #[doc(hidden)]
 pub use search::Search;

@@ -16,7 +16,7 @@ pub use argument::{KeyArg, KeyBounds, KeyPrefix, Ordered, SelfDelimiting};
 pub use narrowed::IntoSelection;
 #[doc(hidden)]
 pub use narrowed::Narrowed;
-pub use point_key::PointKey;
+pub use point_key::{IntoPoints, PointKey};
 pub use source::{Copies, Lists, Primary, ReadableAs, Source};
 use table_store::Result;
 

@@ -25,7 +25,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, WrittenPositions};
+pub use bulk::{
+    Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, IntoDeletions, IntoEntities, WrittenPositions,
+};
 pub use ext::TableStoreExt;
 // These types are hidden: `table-patterns` uses them through hidden methods of `Table`, and programs do not need them.
 #[doc(hidden)]

@@ -131,7 +131,7 @@ pub use share::UnitShare;
 pub(crate) use transaction::Decide;
 
 /// Writes of entities in one partition with the rows of their patterns, committed either completely or not at all. See [the module](self).
-#[must_use = "a unit does nothing until it is committed"]
+#[must_use = "a unit does nothing until it is committed; bind it with `let mut`, and write `.commit().await?` after its writes"]
 pub struct UnitOfWork<S, O> {
     store: S,
     outbox: O,

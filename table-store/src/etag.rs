@@ -139,7 +139,21 @@ impl IfMatch {
     }
 }
 
-/// A value that converts to a condition on the version of an entity: an [`ETag`], or [`IfMatch::Any`].
+/// Any version, under the names of other libraries. It is no [`IntoIfMatch`], so the message of that bound names [`IfMatch::Any`].
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct AnyETag;
+
+#[doc(hidden)]
+#[expect(non_upper_case_globals, reason = "names of other libraries")]
+impl ETag {
+    pub const All: AnyETag = AnyETag;
+    pub const ALL: AnyETag = AnyETag;
+    pub const Any: AnyETag = AnyETag;
+    pub const ANY: AnyETag = AnyETag;
+}
+
+/// A value that is a condition on the version of an entity: an [`ETag`], or [`IfMatch::Any`].
 ///
 /// ```
 /// use table_core::ETag;

@@ -1,12 +1,9 @@
 //! Functions that generated code calls for properties.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use table_store::{EdmType, Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result};
 
 use crate::column::{IsType, Projected};
 use crate::entity::Entity;
-use crate::property::{Json, Property, Search};
 use crate::query::EntityRef;
 use crate::row::{Row, RowWriter};
 use crate::schema::PropertySchema;
@@ -125,11 +122,6 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
 /// This function always returns an error. A program with such a declaration does not compile.
 pub fn stub<T>() -> Result<T> {
     Err(Error::new(ErrorCode::NotImplemented, "the declaration of the entity has mistakes"))
-}
-
-/// Reads a field of the entity's key that a copy stores as JSON (`Index::owner`).
-pub fn read_json<T: DeserializeOwned + Serialize>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
-    Json::read_next(search, name).map(|Json(value)| value)
 }
 
 /// Reads a field of a projection, which has the type of its column.

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use crate::column::refused::{ByMethod, Operator, Parsed, Text};
 use crate::column::{BoolColumn, Column};
 use crate::filter::{Comparison, Filter};
 
@@ -19,7 +20,7 @@ use crate::filter::{Comparison, Filter};
 /// let reachable: Condition<Employee> = Employee::AGE.ge(18).and(Employee::EMAIL.ne(""));
 /// assert_eq!(reachable.into_filter().to_string(), "Age ge 18 and Email ne ''");
 /// ```
-#[must_use = "a condition has no effect until it is passed to a query"]
+#[must_use = "a condition has no effect until it is passed to a query; write `query.filter(condition)`"]
 pub struct Condition<E> {
     filter: Filter,
     of: PhantomData<fn() -> E>,
@@ -137,10 +138,9 @@ impl<E> std::fmt::Debug for Condition<E> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T096] `{Self}` is not a condition on `{E}`",
-    label = "expected a condition on columns of `{E}`",
-    note = "compare its columns, which are constants of `{E}` in capitals: for a field `age`, write `{E}::AGE.eq(18)`, `.ne`, `.gt`, `.ge`, `.lt` or `.le`, and not `==` or `>`",
-    note = "combine comparisons by `.and(…)`, `.or(…)` and `!`, or by the operators `&` and `|`, and not by `&&` and `||`; fields of the key are selected, as in `table.query({E}::rows(…))`",
-    note = "for a closure, read the entities and filter them; for a text in OData, `Condition::from_filter` takes a parsed `Filter`"
+    label = "write `{E}::….eq(…)`, the comparison of a column of `{E}`",
+    note = "columns are constants of `{E}`, the names of its fields in capitals; the comparisons are `eq`, `ne`, `gt`, `ge`, `lt` and `le`, and `.and(…)` and `.or(…)` combine them",
+    note = "a filter runs in the store, so it takes no closure: for a closure, read the entities and filter them"
 )]
 pub trait IntoCondition<E> {
     /// Returns the condition.
@@ -161,6 +161,34 @@ impl<E, T: BoolColumn, K> IntoCondition<E> for Column<E, T, K> {
         self.is_true()
     }
 }
+
+/// A `bool` would be the result of an operator between columns. Its message names the methods in place of the operators.
+#[doc(hidden)]
+impl<E> IntoCondition<E> for bool
+where
+    Operator: ByMethod<E>,
+{
+    fn into_condition(self) -> Condition<E> {
+        Condition::all([])
+    }
+}
+
+macro_rules! texts {
+    ($($text:ty),*) => {$(
+        /// A text would be a filter in OData. Its message names the column's methods, and the parser.
+        #[doc(hidden)]
+        impl<E> IntoCondition<E> for $text
+        where
+            Text: Parsed<E>,
+        {
+            fn into_condition(self) -> Condition<E> {
+                Condition::all([])
+            }
+        }
+    )*};
+}
+
+texts! { &str, String, &String }
 
 #[cfg(test)]
 mod tests {

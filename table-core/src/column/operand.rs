@@ -33,9 +33,9 @@ use crate::property;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T087] a column of type `{T}` cannot be compared with `{Self}`",
-    label = "not of the column's type",
-    note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16)",
-    note = "to match entities without the property, write `column.is_absent()`"
+    label = "expected a value of type `{T}`",
+    note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16). A text is parsed first, and a `&str` is a value of a column of `String`",
+    note = "of an `Option`, write the value alone: `eq(value)` for `eq(Some(value))`, and `is_absent()` for `eq(None)`"
 )]
 pub trait Operand<T>: Sized {
     /// Converts the value to a constant of a filter.

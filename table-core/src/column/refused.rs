@@ -21,14 +21,57 @@ pub trait IsProperty<E> {}
 )]
 pub trait Searchable {}
 
-/// A column with comparison methods under the names of other libraries. No column implements it.
+/// Declares traits that no column implements. Their messages differ in the comparison to write.
+macro_rules! named_otherwise {
+    ($($(#[$docs:meta])* $bound:ident: $form:literal, $note:literal;)*) => {$(
+        $(#[$docs])*
+        #[diagnostic::on_unimplemented(
+            message = "[T197] a column of `{E}` has no comparison of this name",
+            label = $form,
+            note = $note
+        )]
+        pub trait $bound<E> {}
+    )*};
+}
+
+named_otherwise! {
+    /// A column that is compared by a method with another name.
+    Compares: "write `eq`, `ne`, `gt`, `ge`, `lt` or `le`", "the column and the value stay the same: `{E}::….eq(…)`";
+    /// A column with a range comparison.
+    Ranges: "write `{E}::….ge(…).and({E}::….le(…))`", "a range is two comparisons of the same column, with its smallest and its largest value";
+    /// A column with another name for `is_in`.
+    Lists: "write `is_in`", "the values stay the same: `{E}::….is_in([…])`";
+    /// A column with another name for `is_absent`.
+    Absent: "write `is_absent()`", "`{E}::….is_absent()` matches the entities that lack the property";
+    /// A column with the opposite of `is_absent`.
+    Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";
+}
+
+/// A condition that an operator computes. Nothing implements it: operators have a `bool` as their result.
 #[diagnostic::on_unimplemented(
-    message = "[T197] a column has no comparison of this name",
-    label = "write `eq`, `ne`, `gt`, `ge`, `lt`, `le` or `is_in`, or `is_absent()`",
-    note = "a range is two comparisons: `column.ge(18).and(column.le(65))`, with a column of `{E}`",
-    note = "`is_absent()` matches entities that lack the property, `!column.is_absent()` the others"
+    message = "[T096] a `bool` is not a condition on `{E}`: a filter runs in the store, and operators are computed before it",
+    label = "write `.eq(…)` for `==`, `.ne(…)` for `!=`, `.gt(…)` for `>`, `.ge(…)` for `>=`, `.lt(…)` for `<`, `.le(…)` for `<=`",
+    note = "write `&` for `&&` and `|` for `||` between such comparisons: `{E}::….eq(…) & {E}::….eq(…)`",
+    note = "fields of the key are selected before the filter: `table.query({E}::rows(…))`; a column of `bool` is a condition itself"
 )]
-pub trait Compares<E> {}
+pub trait ByMethod<E> {}
+
+/// The type of which [`ByMethod`] is required. rustc shows the message of a bound in an `impl` only if the bound is on another type than the `impl`.
+#[derive(Debug)]
+pub enum Operator {}
+
+/// A condition in a text. Nothing implements it: a text is parsed, or written with columns.
+#[diagnostic::on_unimplemented(
+    message = "[T096] a text is not a condition on `{E}`: a filter takes comparisons of its columns",
+    label = "write `{E}::….eq(…)`, the comparison of a column of `{E}`",
+    note = "a text in OData is parsed by `Filter::parse(text)?`, which is `None` for an empty text; `Condition::from_filter` takes the filter",
+    note = "columns are constants of `{E}`, the names of its fields in capitals"
+)]
+pub trait Parsed<E> {}
+
+/// The type of which [`Parsed`] is required, as [`Operator`].
+#[derive(Debug)]
+pub enum Text {}
 
 macro_rules! of_key {
     ($($name:ident)*) => {
@@ -63,23 +106,40 @@ macro_rules! searching {
 searching! { contains ends_with like matches }
 
 macro_rules! compared {
-    ($($name:ident($($value:ident: $type:ident),*))*) => {
-        impl<E, T, K> Column<E, T, K> {$(
+    ($($bound:ident: $($name:ident($($value:ident: $type:ident),*))*;)*) => {
+        impl<E, T, K> Column<E, T, K> {$($(
             #[doc(hidden)]
             pub fn $name<$($type),*>(self, $($value: $type),*) -> Condition<E>
             where
-                Self: Compares<E>,
+                Self: $bound<E>,
             {
                 Condition::any([])
             }
-        )*}
+        )*)*}
     };
 }
 
 compared! {
-    between(_low: L, _high: H) is_some() is_none() is_null() is_not_null()
-    equals(_value: V) not_equals(_value: V) neq(_value: V) greater_than(_value: V) gte(_value: V) less_than(_value: V) lte(_value: V)
-    eq_any(_values: V) one_of(_values: V)
+    Compares: equals(_value: V) not_equals(_value: V) neq(_value: V) greater_than(_value: V) gte(_value: V) less_than(_value: V) lte(_value: V);
+    Ranges: between(_low: L, _high: H);
+    Lists: eq_any(_values: V) one_of(_values: V);
+    Absent: is_none() is_null();
+    Present: is_some() is_not_null();
+}
+
+/// Orders under the names of other libraries. They return the column, because `order_by` of a query is refused and its message is enough.
+impl<E, T, K> Column<E, T, K> {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn asc(self) -> Self {
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn desc(self) -> Self {
+        self
+    }
 }
 
 /// Implements the comparison operators, which return a `bool` instead of a condition. In `filter`, the `bool` is reported as T096; elsewhere, the

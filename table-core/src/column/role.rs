@@ -98,7 +98,7 @@ impl Patchable for Plain {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T130] a patch of `{E}` cannot set this",
-    label = "`{Self}` is not a property of `{E}` that a patch can set",
+    label = "`{Self}` is not a property of `{E}` that a patch can set: write `set({E}::…, …)`",
     note = "the key of an entity cannot change (UPD-6); insert it under the new key and delete the old one, in one transaction if they are in one partition"
 )]
 pub trait Settable<E>: Copy {

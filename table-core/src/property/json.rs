@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use table_store::{EdmType, Error, Result, ValueRef};
 
-use crate::property::Property;
 use crate::property::fault::PropertyFault;
+use crate::property::{Property, Search};
 use crate::row::RowWriter;
 
 /// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. Declared by `#[property(json)]`.
@@ -107,6 +107,57 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
 
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
         Self::read(value).map(Self)
+    }
+}
+
+/// A value that generated code stores as JSON: every type with serde's `Serialize` and `Deserialize`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "[T050] `{Self}` cannot be stored as JSON: serde cannot write or cannot read it",
+    label = "this type lacks serde's `Serialize` or `Deserialize`",
+    note = "write `#[derive(serde::Serialize, serde::Deserialize)]` above the declaration of `{Self}`, and again for the types of its fields",
+    note = "a parameter of a generic entity needs the bounds `Serialize` and `DeserializeOwned`"
+)]
+pub trait JsonValue: Sized {
+    /// The Edm type of the text.
+    const EDM: EdmType;
+    /// `true` if the property may be absent.
+    const OPTIONAL: bool;
+    /// Always `false`: both levels of a nested `Option` are `null` in JSON.
+    const IS_OPTION_TWICE: bool;
+
+    /// Appends the JSON to a row, like [`Property::write_to`].
+    ///
+    /// # Errors
+    /// Any error from [`Json::write_ref`].
+    fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()>;
+
+    /// Reads the next property, like [`Property::read_next`].
+    fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self>;
+
+    /// Reads a stored value, like [`Property::from_value`].
+    ///
+    /// # Errors
+    /// Any error from [`Json::read`].
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> JsonValue for T {
+    const EDM: EdmType = <Json<T> as Property>::EDM;
+    const OPTIONAL: bool = <Json<T> as Property>::OPTIONAL;
+    const IS_OPTION_TWICE: bool = <Json<T> as Property>::IS_OPTION_TWICE;
+
+    fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+        Json::write_ref(self, name, row)
+    }
+
+    fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
+        <Json<T> as Property>::read_next(search, name).map(Json::into_inner)
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
+        Json::read(value)
     }
 }
 

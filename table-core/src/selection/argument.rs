@@ -19,7 +19,7 @@ use crate::key::codec::TextCodec;
 #[diagnostic::on_unimplemented(
     message = "[T080] `{Self}` is not a value of this key part",
     label = "expected a `{T}` or `&{T}`, or a `&str` for a `String`",
-    note = "arguments are in the order of the key's parts"
+    note = "arguments are in the order of the key's parts; a number, a date or a `Uuid` in a text is parsed first"
 )]
 pub trait KeyArg<T> {
     /// Passes the value to a closure.

@@ -27,6 +27,44 @@ pub trait PointKey<E> {
     fn into_point(self) -> Selection<E, Point, Self::From>;
 }
 
+/// The keys of several entities of `E`: a list or an iterator of complete keys.
+///
+/// ```
+/// use table_core::selection::IntoPoints;
+///
+/// /// Returns the number of keys.
+/// fn count<E>(keys: impl IntoPoints<E>) -> usize {
+///     keys.into_points().count()
+/// }
+/// # use table_core::Entity;
+/// # #[derive(Entity)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32 }
+/// assert_eq!(count([7, 8].map(|id| Employee::key("Sales", id))), 2); // `count(Employee::key("Sales", 7))` does not compile: T219
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T219] `{Self}` is not a list or an iterator of complete keys of `{E}`",
+    label = "write `[{E}::key(…)]`, or an iterator of such keys",
+    note = "`get({E}::key(…))` reads one entity; `query({E}::partition(…))` reads the entities of a partition"
+)]
+pub trait IntoPoints<E> {
+    /// The source of the entities: a [`Source`](crate::selection::Source).
+    type From;
+
+    /// Returns the keys in their order.
+    fn into_points(self) -> impl Iterator<Item = Selection<E, Point, Self::From>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E, K: PointKey<E>, I: IntoIterator<Item = K>> IntoPoints<E> for I {
+    type From = K::From;
+
+    fn into_points(self) -> impl Iterator<Item = Selection<E, Point, K::From>> {
+        self.into_iter().map(K::into_point)
+    }
+}
+
 #[diagnostic::do_not_recommend]
 impl<E, F> PointKey<E> for &Selection<E, Point, F> {
     type From = F;

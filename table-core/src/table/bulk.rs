@@ -1,5 +1,6 @@
 //! Bulk writes: any number of entities, written in as many transactions as needed. The bulk write is not atomic (design promise 5).
 
+mod input;
 mod plain;
 mod plan;
 mod target;
@@ -14,10 +15,12 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 
 use table_store::{Error, Result};
+
+pub use input::{IntoDeletions, IntoEntities};
 pub use target::{BulkTarget, BulkVerb};
 pub use written::{BulkError, BulkProgress, WrittenPositions};
 
-use crate::selection::{Point, Selection};
+use crate::reported::{ReportedDeletions, ReportedEntities};
 use crate::table::bulk::plan::{Link, Window};
 
 /// The number of partitions that are written concurrently by default (IMP-5).
@@ -47,7 +50,7 @@ const CONCURRENCY: usize = 8;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a bulk write does nothing until it is given entities"]
+#[must_use = "a bulk write does nothing until it is given entities; write `.insert_all(entities).await?`"]
 pub struct Bulk<'a, T> {
     target: &'a T,
     concurrency: usize,
@@ -80,33 +83,33 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     ///
     /// # Errors
     /// The error with the smallest position, such as `EntityAlreadyExists`, with the positions of the written entities.
-    pub async fn insert_all<E: Borrow<T::Entity>>(
+    pub fn insert_all<I: ReportedEntities<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = E>,
-    ) -> Result<WrittenPositions, BulkError> {
-        self.put_all(BulkVerb::Insert, entities).await
+        entities: I,
+    ) -> I::Then<impl Future<Output = Result<WrittenPositions, BulkError>>> {
+        I::then(self.put_all(BulkVerb::Insert, entities.into_entities()))
     }
 
     /// Inserts or replaces all entities. This is safe to repeat.
     ///
     /// # Errors
     /// The error with the smallest position, with the positions of the written entities.
-    pub async fn insert_or_replace_all<E: Borrow<T::Entity>>(
+    pub fn insert_or_replace_all<I: ReportedEntities<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = E>,
-    ) -> Result<WrittenPositions, BulkError> {
-        self.put_all(BulkVerb::InsertOrReplace, entities).await
+        entities: I,
+    ) -> I::Then<impl Future<Output = Result<WrittenPositions, BulkError>>> {
+        I::then(self.put_all(BulkVerb::InsertOrReplace, entities.into_entities()))
     }
 
     /// Inserts or merges all entities. This is safe to repeat.
     ///
     /// # Errors
     /// The error with the smallest position, with the positions of the written entities.
-    pub async fn insert_or_merge_all<E: Borrow<T::Entity>>(
+    pub fn insert_or_merge_all<I: ReportedEntities<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = E>,
-    ) -> Result<WrittenPositions, BulkError> {
-        self.put_all(BulkVerb::InsertOrMerge, entities).await
+        entities: I,
+    ) -> I::Then<impl Future<Output = Result<WrittenPositions, BulkError>>> {
+        I::then(self.put_all(BulkVerb::InsertOrMerge, entities.into_entities()))
     }
 
     /// Inserts the entities of a stream. An error in the stream stops the write, like an error from the store.
@@ -125,23 +128,22 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     ///
     /// # Errors
     /// The error with the smallest position, such as `ResourceNotFound`, with the positions of the deleted entities.
-    pub async fn delete_all(
+    pub fn delete_all<K: ReportedDeletions<T::Entity>>(
         self,
-        keys: impl IntoIterator<Item = Selection<T::Entity, Point>>,
-    ) -> Result<WrittenPositions, BulkError> {
+        keys: K,
+    ) -> K::Then<impl Future<Output = Result<WrittenPositions, BulkError>>> {
         let target = self.target;
-        let deletes = keys.into_iter().map(|key| target.deletion(key.into_key()?));
-        self.run(BulkVerb::Delete, stream::iter(deletes)).await
+        let deletes = keys.into_deletions().map(|key| target.deletion(key.into_key()?));
+        K::then(self.run(BulkVerb::Delete, stream::iter(deletes)))
     }
 
     async fn put_all<E: Borrow<T::Entity>>(
         self,
         verb: BulkVerb,
-        entities: impl IntoIterator<Item = E>,
+        entities: impl Iterator<Item = E>,
     ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
-        self.run(verb, stream::iter(entities.into_iter().map(|entity| target.item(verb, entity.borrow()))))
-            .await
+        self.run(verb, stream::iter(entities.map(|entity| target.item(verb, entity.borrow())))).await
     }
 
     async fn run(

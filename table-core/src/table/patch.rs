@@ -43,7 +43,7 @@ use crate::table::{Table, request};
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a patch does nothing until it is sent"]
+#[must_use = "a patch does nothing until it is sent; write `.send().await?` after the last `set`"]
 pub struct Patch<'a, T: PatchTarget> {
     target: &'a T,
     key: Selection<T::Entity, Point>,
@@ -171,6 +171,11 @@ impl PatchChange {
 ///     column.property()
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "[T130] a patch cannot set `{Self}`",
+    label = "write `set(…, …)`, with a column of a property and its new value",
+    note = "the key of an entity cannot change (UPD-6); insert it under the new key and delete the old one, in one transaction if they are in one partition"
+)]
 pub trait SetBy<T>: Copy {
     /// The type of the column's values.
     type Value: Property;

@@ -44,7 +44,7 @@ use crate::table::{PageSource, Paging, Table, request};
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a query has no effect until a page, a stream or a collection is requested"]
+#[must_use = "a query has no effect until its entities are requested; write `.collect().await?`, or use `first`, `page` or `stream`"]
 pub struct EntityQuery<E, S, T = E, F = Primary> {
     source: PageSource<S>,
     paging: Paging,

@@ -8,7 +8,7 @@ use crate::entity::{FromEntity, ProjectionOf, Versioned};
 use crate::key::EntityKey;
 use crate::name::TableName;
 use crate::query::{Plan, Query, QueryClass};
-use crate::selection::{Class, IntoSelection, Point, PointKey, ReadableAs, Selection, Source};
+use crate::selection::{Class, IntoPoints, IntoSelection, Point, PointKey, ReadableAs, Selection, Source};
 use crate::store::{StoredRow, TableStore};
 use crate::table::{Table, request};
 
@@ -112,12 +112,9 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// Any error from [`plan`](Self::plan).
-    pub fn plan_many<F: Source>(
-        &self,
-        keys: impl IntoIterator<Item = Selection<E, Point, F>>,
-    ) -> Result<Plan> {
+    pub fn plan_many<F: Source>(&self, keys: impl IntoPoints<E, From = F>) -> Result<Plan> {
         let mut queries = Vec::new();
-        for key in keys {
+        for key in keys.into_points() {
             queries.extend(key.ranges()?.iter().cloned().map(Query::new));
         }
         let table = request::table_of::<F>(self.name())?;
@@ -146,14 +143,13 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The first error that a lookup returns.
-    pub fn get_many<K: PointKey<E, From: ReadableAs<E>>>(
+    /// The first error of a lookup.
+    pub fn get_many<K: IntoPoints<E, From: ReadableAs<E>>>(
         &self,
-        keys: impl IntoIterator<Item = K>,
+        keys: K,
     ) -> BoxFuture<'_, Result<Vec<Option<Versioned<E>>>>> {
-        // Each read is boxed, so the code that drives many reads is compiled once instead of once for each kind of key.
-        let reads: Vec<BoxFuture<'_, _>> =
-            keys.into_iter().map(|key| self.read_row(key.into_point()).boxed()).collect();
+        // Each read is boxed, so the code that drives many reads is compiled once and not once for each kind of key.
+        let reads: Vec<BoxFuture<'_, _>> = keys.into_points().map(|key| self.read_row(key).boxed()).collect();
         async move {
             // The rows are decoded after the last read, so the future can change threads even if an entity cannot.
             let found: Vec<Option<Found>> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;

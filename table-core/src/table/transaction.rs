@@ -44,7 +44,7 @@ use crate::transaction::Transaction;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a transaction has no effect until it is committed"]
+#[must_use = "a transaction has no effect until it is committed; bind it with `let mut`, and write `.commit().await?` after its operations"]
 pub struct EntityTransaction<E, S> {
     table: Table<E, S>,
     transaction: Transaction,

@@ -86,10 +86,31 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     note = "`table.update({E}::key(…), |entity| …)` reads the entity; `table.update(&found, |entity| …)` uses the one that was read",
     note = "many entities are read by a query, and updated one by one"
 )]
-pub trait IntoUpdateFrom<E>: Into<UpdateFrom<E>> {}
+pub trait IntoUpdateFrom<E>: Into<UpdateFrom<E>> {
+    /// A type that exists only for the values that implement the trait.
+    #[doc(hidden)]
+    type Checked;
+}
 
 #[diagnostic::do_not_recommend]
-impl<E, T: Into<UpdateFrom<E>>> IntoUpdateFrom<E> for T {}
+impl<E> IntoUpdateFrom<E> for UpdateFrom<E> {
+    type Checked = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<E> IntoUpdateFrom<E> for Versioned<E> {
+    type Checked = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Clone> IntoUpdateFrom<E> for &Versioned<E> {
+    type Checked = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<E> IntoUpdateFrom<E> for Selection<E, Point> {
+    type Checked = ();
+}
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Changes an entity: reads it, calls `change`, and merges the result if the entity's version is unchanged. After a conflict, the update is

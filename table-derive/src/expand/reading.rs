@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Lifetime;
 
 use crate::expand::key::{self, Design, KeyField};
-use crate::expand::schema::{self, PropertyType};
+use crate::expand::schema::{self, AsProperty};
 use crate::expand::writing::local;
 use crate::model::Field;
 use crate::model::key::{Key, Part};
@@ -54,20 +54,17 @@ pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
 
 /// Generates `let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { break 'fail; };`.
 pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
-    let (name, ident, ty) = (&property.name, field.ident, PropertyType(field));
+    let (name, ident, stored) = (&property.name, field.ident, AsProperty(field));
     let reader = local("reader");
     if property.chunks {
+        let ty = field.ty;
         let value =
             quote_spanned!(field.span=> <#ty as __table::Chunked>::read_chunks(&mut #reader.search, #name));
         return bind(field.span, ident, &value);
     }
-    if property.json {
-        let value = quote!(<#ty as __table::Property>::read_next(&mut #reader.search, #name));
-        return bind(Span::call_site(), &quote!(__table::Json(#ident)), &value);
-    }
     let fail = fail();
     quote! {
-        let __table::Some(#ident) = <#ty as __table::Property>::read_next(&mut #reader.search, #name) else { break #fail; };
+        let __table::Some(#ident) = #stored::read_next(&mut #reader.search, #name) else { break #fail; };
     }
 }
 

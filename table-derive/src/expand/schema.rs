@@ -153,22 +153,32 @@ fn list(entity: &Entity<'_>) -> TokenStream {
 /// Returns one property of a schema. All chunks except the first may be absent.
 fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -> TokenStream {
     let ident = field.ident.unraw().to_string();
-    let ty = PropertyType(field);
     if property.chunks {
+        let ty = field.ty;
         let optional = if is_more { quote!(true) } else { quote!(<#ty as __table::Chunked>::OPTIONAL) };
         return quote_spanned! {field.span=>
             __table::property_schema(#name, #ident, <#ty as __table::Chunked>::EDM, #optional, false)
         };
     }
-    // The proof has the span of the field's type, because rustc shows where the constant is evaluated.
+    let stored = AsProperty(field);
+    // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
     quote_spanned! {field.span=>
-        __table::property_schema(
-            #name,
-            #ident,
-            <#ty as __table::Property>::EDM,
-            <#ty as __table::Property>::OPTIONAL,
-            <#ty as __table::Property>::IS_OPTION_TWICE,
-        )
+        __table::property_schema(#name, #ident, #stored::EDM, #stored::OPTIONAL, #stored::IS_OPTION_TWICE)
+    }
+}
+
+/// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a field in JSON is named without a wrapper, so a type that serde
+/// does not know is reported once, under its own name.
+pub(super) struct AsProperty<'f>(pub(super) &'f Field<'f>);
+
+impl ToTokens for AsProperty<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let ty = self.0.ty;
+        tokens.extend(if self.0.attrs.json.is_some() {
+            quote!(<#ty as __table::JsonValue>)
+        } else {
+            quote!(<#ty as __table::Property>)
+        });
     }
 }
 

@@ -182,18 +182,15 @@ fn header_of(header: &Entity<'_>) -> TokenStream {
 fn write(wide: &Wide<'_>) -> TokenStream {
     let out = local("out");
     let calls = wide.stored.iter().filter_map(|stored| {
-        let Field { ident, ty, .. } = wide.entity.fields.get(stored.field)?;
+        let field = wide.entity.fields.get(stored.field)?;
+        let Field { ident, ty, .. } = field;
         let Some(property) = wide.property(stored) else {
             let names = slots_name(stored.field);
             return Some(quote!(<#ty as __wide::Slots>::write(&self.#ident, #names, #out)));
         };
         let name = &property.name;
-        let write = if property.json {
-            quote!(__table::Json::write_ref)
-        } else {
-            quote!(<#ty as __table::Property>::write_to)
-        };
-        Some(quote!(__wide::derived::put(#out, #name, &self.#ident, #write)))
+        let property = schema::AsProperty(field);
+        Some(quote!(__wide::derived::put(#out, #name, &self.#ident, #property::write_to)))
     });
     quote! {
         fn write(&self, #out: &mut __wide::WideWriter) -> __table::Result<()> {
@@ -215,9 +212,8 @@ fn read(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
             let names = slots_name(at);
             return Some(quote!(#ident: <#ty as __wide::Slots>::read(#names, #properties)?));
         };
-        let (name, ty, inner) =
-            (&property.name, schema::PropertyType(field), property.json.then(|| quote!(.0)));
-        Some(quote!(#ident: __wide::derived::take(#properties, #name, <#ty as __table::Property>::from_value)? #inner))
+        let (name, stored) = (&property.name, schema::AsProperty(field));
+        Some(quote!(#ident: __wide::derived::take(#properties, #name, #stored::from_value)?))
     });
     quote! {
         fn read(#header: #header_ident, #properties: &__wide::WideReader<'_>) -> __table::Result<Self> {

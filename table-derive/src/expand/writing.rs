@@ -6,7 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Token;
 
 use crate::expand::key::{Design, KeyField};
-use crate::expand::schema::PropertyType;
+use crate::expand::schema::AsProperty;
 use crate::model::key::{Key, Piece};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
@@ -96,14 +96,12 @@ pub(super) fn write_property(
     row: &Ident,
 ) -> TokenStream {
     let (name, ident) = (&property.name, field.ident);
-    if property.json {
-        quote!(__table::Json::write_ref(&#of.#ident, #name, &mut #row))
-    } else if property.chunks {
+    if property.chunks {
         let ty = field.ty;
         quote_spanned!(field.span=> <#ty as __table::Chunked>::write_chunks(&#of.#ident, #name, &mut #row))
     } else {
-        let ty = PropertyType(field);
-        quote!(<#ty as __table::Property>::write_to(&#of.#ident, #name, &mut #row))
+        let stored = AsProperty(field);
+        quote!(#stored::write_to(&#of.#ident, #name, &mut #row))
     }
 }
 

@@ -3,8 +3,9 @@
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
+use table_core::reported::ReportedFrom;
 use table_core::store::TableStore;
-use table_core::table::{IntoUpdateFrom, UpdateFrom};
+use table_core::table::UpdateFrom;
 use table_core::{Error, Result, row};
 
 use crate::entities::fault::EntityFault;
@@ -24,29 +25,37 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if `change` changed the key.
     /// - `UpdateConditionNotSatisfied` if every attempt of the [policy](Self::with_retry) conflicted with another writer.
-    /// - `UniqueViolation` or `IndexListFull` from an index.
-    pub async fn update(
+    /// - `UniqueViolation` or `IndexListFull` of an index.
+    pub fn update<U: ReportedFrom<E>>(
         &self,
-        from: impl IntoUpdateFrom<E>,
+        from: U,
         mut change: impl FnMut(&mut E),
-    ) -> Result<Versioned<E>> {
-        self.try_update(from, |entity| {
+    ) -> U::Then<impl Future<Output = Result<Versioned<E>>>> {
+        let change = move |entity: &mut E| {
             change(entity);
             Ok(())
-        })
-        .await
+        };
+        U::then(self.update_from(from.into(), change))
     }
 
     /// Updates an entity with a fallible change. If `change` returns an error, this function returns that error and writes nothing.
     ///
     /// # Errors
     /// Any error from [`update`](Self::update) or `change`.
-    pub async fn try_update(
+    pub fn try_update<U: ReportedFrom<E>>(
         &self,
-        from: impl IntoUpdateFrom<E>,
+        from: U,
+        change: impl FnMut(&mut E) -> Result<()>,
+    ) -> U::Then<impl Future<Output = Result<Versioned<E>>>> {
+        U::then(self.update_from(from.into(), change))
+    }
+
+    async fn update_from(
+        &self,
+        from: UpdateFrom<E>,
         mut change: impl FnMut(&mut E) -> Result<()>,
     ) -> Result<Versioned<E>> {
-        let (key, first) = match from.into() {
+        let (key, first) = match from {
             UpdateFrom::Key(key) => (key.into_key()?, None),
             UpdateFrom::Read(read) => {
                 let (etag, ticks) = (read.etag().clone(), read.ticks());

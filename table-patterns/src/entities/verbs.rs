@@ -4,8 +4,9 @@ use table_core::Result;
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch, IntoIfMatch};
 use table_core::operation::OperationKind;
+use table_core::reported::ReportedKey;
 use table_core::row::Row;
-use table_core::selection::{PointKey, Primary};
+use table_core::selection::{Point, Primary, Selection};
 use table_core::store::TableStore;
 
 use crate::entities::handle::Entities;
@@ -137,12 +138,16 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist (DEL-3); `UpdateConditionNotSatisfied` if its version differs (DEL-2).
-    pub async fn delete(
+    pub fn delete<K: ReportedKey<E, From = Primary>>(
         &self,
-        key: impl PointKey<E, From = Primary>,
+        key: K,
         if_match: impl IntoIfMatch,
-    ) -> Result<()> {
-        let (key, if_match) = (key.into_point().into_key()?, if_match.into());
+    ) -> K::Then<impl Future<Output = Result<()>>> {
+        K::then(self.delete_point(key.into_point(), if_match.into()))
+    }
+
+    async fn delete_point(&self, key: Selection<E, Point>, if_match: IfMatch) -> Result<()> {
+        let key = key.into_key()?;
         if self.is_blind() {
             return self.write_blind(key, OperationKind::Delete(if_match)).await.map(drop);
         }

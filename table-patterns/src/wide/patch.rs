@@ -34,7 +34,7 @@ use crate::wide::{Wide, WideProperty, WideTable, WideWriter};
 /// # Ok::<(), table_patterns::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a patch does nothing until it is sent"]
+#[must_use = "a patch does nothing until it is sent; write `.send().await?` after the last change"]
 pub struct WidePatch<'a, W: Wide, S> {
     table: &'a WideTable<W, S>,
     key: Selection<W::Header, Point>,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod counted;
 mod days;
 mod diagnostics;
 mod forms_of_ids;

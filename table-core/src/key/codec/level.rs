@@ -1,8 +1,9 @@
 //! Levels of a partition key: codecs whose output can be terminated by `!`.
 
 use crate::key::codec::{
-    Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyNewtype,
-    Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant, Without,
+    Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, IpAddress, KeyCodec,
+    KeyNewtype, Nanoseconds, Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant,
+    Week, Without,
 };
 
 /// The codec that replaces this codec in a level of a hierarchical partition key (HPK-2).
@@ -81,6 +82,8 @@ as_it_is! {
     Hex<N, U>: [const N: usize, const U: bool];
     Hour;
     Inverted<C, F>: [C, const F: u64];
+    IpAddress;
+    Nanoseconds;
     Padded;
     Pattern<P>: [const P: u128];
     Percent;
@@ -89,6 +92,7 @@ as_it_is! {
     Unix<M>: [const M: bool];
     Unpadded;
     Variant;
+    Week;
     Without<C>: [const C: char];
 }
 
@@ -106,7 +110,10 @@ mod tests {
 
     #[test]
     fn no_library_type_writes_a_level_terminator() {
-        use chrono::{DateTime, NaiveDate, Utc};
+        use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+        use std::time::Duration;
+
+        use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
         let forms = [
             level::<u8>(),
             level::<i128>(),
@@ -116,6 +123,13 @@ mod tests {
             level::<Uuid>(),
             level::<DateTime<Utc>>(),
             level::<NaiveDate>(),
+            level::<NaiveTime>(),
+            level::<Duration>(),
+            level::<TimeDelta>(),
+            level::<Ipv4Addr>(),
+            level::<Ipv6Addr>(),
+            level::<IpAddr>(),
+            <<Week as LevelCodec<NaiveDate>>::Level as KeyCodec<NaiveDate>>::FORM,
         ];
         for form in forms {
             assert!(form.is_fixed() || form.alphabet.all_after('!'), "{form:?} keeps its order before `!`");
@@ -145,6 +159,29 @@ mod tests {
         );
         assert_eq!(few::<Variant, Mixed>(), Some(3));
         assert_eq!([few::<Padded, u8>(), few::<Escaped, String>(), few::<CodePoint, char>()], [None; 3]);
+    }
+
+    /// Returns the key of two levels, the first of which is `value`.
+    fn key<T: KeyPart<Codec: LevelCodec<T>>>(value: &T, second: &str) -> String {
+        let mut key = String::new();
+        <<T::Codec as LevelCodec<T>>::Level as KeyCodec<T>>::encode(value, &mut key).unwrap();
+        format!("{key}!{second}!")
+    }
+
+    #[test]
+    fn levels_sort_and_separate_durations_and_addresses() {
+        use std::net::{Ipv4Addr, Ipv6Addr};
+        use std::time::Duration;
+        let durations = [0, 1, 9, 10, 999, 1_000_000].map(Duration::from_millis);
+        let v4 =
+            ["0.0.0.0", "9.9.9.9", "10.0.0.1", "255.255.255.255"].map(|ip| ip.parse::<Ipv4Addr>().unwrap());
+        let v6 = ["::", "::9", "::10", "fe80::1", "ffff::"].map(|ip| ip.parse::<Ipv6Addr>().unwrap());
+        let sorted = |keys: Vec<String>| {
+            assert!(keys.is_sorted() && keys.windows(2).all(|pair| pair[0] != pair[1]), "{keys:?}")
+        };
+        sorted(durations.iter().flat_map(|value| ["a", "b"].map(|second| key(value, second))).collect());
+        sorted(v4.iter().flat_map(|value| ["a", "b"].map(|second| key(value, second))).collect());
+        sorted(v6.iter().flat_map(|value| ["a", "b"].map(|second| key(value, second))).collect());
     }
 
     #[test]

@@ -3,26 +3,34 @@
 use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};
 
-/// A patch that computes or removes values. No patch implements it: the methods that require it only produce an error message.
+/// A patch that computes values. No patch implements it: the methods that require it exist only for their error message.
 #[diagnostic::on_unimplemented(
-    message = "[T206] a patch has no method of this name: it sets properties to values",
-    label = "write `set(column, value)` with a column of `{E}`",
-    note = "`set(column, None)` removes an optional property",
-    note = "a value that depends on the stored one is computed by an update: `table.update({E}::key(…), |entity| …)`"
+    message = "[T206] a patch of `{E}` has no method of this name: it sets properties to values, without reading the stored ones",
+    label = "write `table.update({E}::key(…), |entity| …)` to compute a value from the stored one",
+    note = "`set({E}::…, …)` sets a property to a value that is known"
 )]
 pub trait Computes<E>: Refused {}
 
-/// A patch that is sent with a method of another library. No patch implements it.
+/// A patch that removes a property by a method of another library. No patch implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T206] a patch of `{E}` has no method of this name: an optional property is set to `None`",
+    label = "write `set({E}::…, None)`",
+    note = "a property that is not optional cannot be removed; an entity is deleted by `table.delete({E}::key(…), etag)`"
+)]
+pub trait RemovesBy<E>: Refused {}
+
+/// A patch that is sent by a method of another library. No patch implements it.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",
-    note = "`table.patch({E}::key(…)).set(column, value).send().await?`"
+    note = "`table.patch({E}::key(…)).set({E}::…, …).send().await?`"
 )]
 pub trait SendsBy<E>: Refused {}
 
 impl<T: PatchTarget> Patch<'_, T> {
     refused_methods! {
-        Computes<T::Entity>: add(_, _) increment(_, _) append(_, _) subtract(_, _) remove(_) unset(_) delete(_);
+        Computes<T::Entity>: add(_, _) increment(_, _) append(_, _) subtract(_, _);
+        RemovesBy<T::Entity>: remove(_) unset(_) delete(_);
         SendsBy<T::Entity>: go() exec(_) execute() save() commit() save_changes();
     }
 }

@@ -64,7 +64,7 @@ pub trait ReadsBy<E>: Refused {}
 /// A query whose conditions are added with a method of another library. No query implements it.
 #[diagnostic::on_unimplemented(
     message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
-    label = "write `filter(…)` with a condition on columns of `{E}`",
+    label = "write `filter({E}::….eq(…))`",
     note = "a range of keys is a selection: `table.query({E}::rows(…))`, narrowed by the parts of the RowKey",
     note = "texts that start with a prefix: `starts_with` of the column; values are arguments of the comparisons, not bound later"
 )]
@@ -122,7 +122,7 @@ where
     Self: FiltersBy<E>,
 {
     refused_by_name! {
-        where_ or_where and_where and_filter bind begins begins_with between having
+        where_ or_where and_where primary and_filter bind begins begins_with between having
     }
 }
 

@@ -104,7 +104,7 @@ impl ChangeResult for Result<()> {
 ///     employees.update(Employee::key("Sales", 223), |employee| employee.age += 1)
 /// }
 /// ```
-#[must_use = "an update does nothing until it is awaited"]
+#[must_use = "an update does nothing until it is awaited; write `.await?` after it"]
 pub struct Update<'a, E, F, R> {
     writes: BoxFuture<'a, Result<(ETag, u64)>>,
     changes: Arc<Changes>,

@@ -6,7 +6,7 @@ use syn::Ident;
 
 use crate::expand::index::writing::own_part;
 use crate::expand::key::{self, Design, KeyField};
-use crate::expand::schema::{PropertyType, option};
+use crate::expand::schema::{AsProperty, option};
 use crate::expand::writing::local;
 use crate::model::Field;
 use crate::model::index::{Index, Stored};
@@ -85,11 +85,8 @@ fn read(field: &Field<'_>, property: &Property) -> TokenStream {
     if property.chunks {
         return quote_spanned!(field.span=> <#ty as __table::Chunked>::read_chunks);
     }
-    if property.json {
-        return quote_spanned!(field.span=> __table::read_json::<#ty>);
-    }
-    let ty = PropertyType(field);
-    quote!(<#ty as __table::Property>::read_next)
+    let stored = AsProperty(field);
+    quote!(#stored::read_next)
 }
 
 /// Generates `KEY_PROPERTIES` and `write_key_properties` if the key of a copy contains properties.
@@ -141,12 +138,11 @@ fn given<'p>(
     } else {
         quote!(::core::convert::identity)
     };
-    let write = if property.json {
-        quote!(__table::Json::write_ref)
-    } else if property.chunks {
+    let write = if property.chunks {
         quote_spanned!(field.span=> <#ty as __table::Chunked>::write_chunks)
     } else {
-        quote!(<#ty as __table::Property>::write_to)
+        let stored = AsProperty(field);
+        quote!(#stored::write_to)
     };
     let call = quote_spanned!(span=> .property(#name, #place, #decode, #from_part, #property_name, #write));
     Some((property, call))

@@ -1,6 +1,6 @@
 //! Methods and arguments that people from other libraries would write, with calls on their results. Each mistake is reported once.
 
-use table_core::{Engine, Entity, IfMatch, Table, TableStoreExt};
+use table_core::{ETag, Engine, Entity, IfMatch, Table, TableStoreExt};
 
 #[derive(Entity, Clone)]
 #[partition_key(department)]
@@ -18,6 +18,7 @@ struct Employee {
 #[row_key("")]
 struct Office {
     department: String,
+    rooms: i32,
 }
 
 async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
@@ -35,8 +36,9 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.get_entity("Sales", "0000000007").await?; //~ T191
     let _ = table.query_async("PartitionKey eq 'Sales'").await?; //~ T201
     let _ = table.count().await?; //~ T201
-    let _ = table.get_many([Employee::partition("Sales")]).await?; //~ T084
-    let _ = table.get_many(["0000000007"]).await?; //~ T084
+    let _ = table.get_many([Employee::partition("Sales")]).await?; //~ T219
+    let _ = table.get_many(["0000000007"]).await?; //~ T219
+    let _ = table.get_many(Employee::key("Sales", 7)).await?; //~ T219
     let _ = Employee::partition("Sales").filter(Employee::AGE.ge(18)).collect().await?; //~ T204
     let _ = table.query(Employee::rows("Sales").id(7..).gte(9)); //~ T204
     let _ = all().select(Employee::AGE).collect().await?; //~ T195
@@ -56,6 +58,16 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = all().filter(Employee::AGE == 7).collect().await?; //~ T096
     let _ = all().filter(Employee::AGE >= 7 && Employee::NOTE != "new").collect().await?; //~ T096
     let _ = all().filter(Employee::ID == 7).collect().await?; //~ T096
+    let _ = all().filter("Age gt 30").collect().await?; //~ T096
+    let _ = all().filter(format!("Age gt {}", 30)).collect().await?; //~ T096
+    let _ = all().filter(Office::ROOMS.gt(3)).collect().await?; //~ T096
+    let _ = all().filter(Employee::NOTE.is_null()).collect().await?; //~ T197
+    let _ = all().filter(Employee::NOTE.is_some()).collect().await?; //~ T197
+    let _ = all().filter(Employee::AGE.eq_any([7, 8])).collect().await?; //~ T197
+    let _ = all().filter(Employee::AGE.between(7, 8)).collect().await?; //~ T197
+    let _ = all().filter(Employee::AGE.equals(7)).collect().await?; //~ T197
+    let _ = all().filter(Employee::NOTE.eq(Some("new"))).collect().await?; //~ T087
+    let _ = all().order_by(Employee::AGE.desc()).collect().await?; //~ T099
     let _ = Employee::find_by_id(table, 7).await?; //~ T214
     let _ = Employee::create().age(36).exec(table).await?; //~ T214
     Ok(())
@@ -69,6 +81,11 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.begin().await?.commit().await?; //~ T202
     table.submit_transaction([ada]).await?; //~ T202
     table.replace(ada, "*").await?; //~ T207
+    table.delete(Employee::key("Sales", 7), ETag::All).await?; //~ T207
+    table.bulk().insert_all(ada).await?; //~ T217
+    table.bulk().delete_all([ada]).await?; //~ T218
+    table.bulk().delete_all(Employee::key("Sales", 7)).await?; //~ T218
+    table.patch(Employee::key("Sales", 7)).set(Employee::ID, 8).send().await?; //~ T130
     table.update(Employee::partition("Sales"), |employee| employee.age += 1).await?; //~ T208
     table.try_update("Sales", |_| Ok(())).await?; //~ T208
     table.patch(Employee::key("Sales", 7)).add(Employee::AGE, 1).send().await?; //~ T206
@@ -85,7 +102,7 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     Employee::delete_many().exec(table).await?; //~ T214
     Engine::in_memory().save(ada).await?; //~ T215
     Engine::in_memory().upsert_entity("Employee", ada).await?; //~ T215
-    let office = Office { department: "Sales".to_owned() };
+    let office = Office { department: "Sales".to_owned(), rooms: 3 };
     table.transaction(Employee::partition("Sales"))?.insert(&office)?; //~ T216
     table.transaction(Employee::partition("Sales"))?.delete(Office::key("Sales"), IfMatch::Any)?; //~ T216
     let _ = Engine::in_memory().table_named::<String>("Employee"); //~ T105

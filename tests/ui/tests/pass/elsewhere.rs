@@ -1,6 +1,6 @@
 //! The forms that the messages for methods of other libraries recommend, for the struct of the messages. Each names the number of its message.
 
-use table_core::{BlockOn, Engine, Entity, IfMatch, Projection, Table, TableStoreExt};
+use table_core::{BlockOn, Condition, Engine, Entity, Filter, IfMatch, Projection, Table, TableStoreExt};
 
 #[derive(Entity, Clone)]
 #[partition_key(department)]
@@ -29,7 +29,7 @@ struct Age {
 
 async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.get(Employee::key("Sales", 7)).await?; // T191
-    let _ = table.get_many([Employee::key("Sales", 7)]).await?; // T084
+    let _ = table.get_many([Employee::key("Sales", 7)]).await?; // T219
     let _ = table.query(Employee::partition("Sales")).collect().await?; // T198, T201, T204
     let _ = table.query(Employee::rows("Sales").id(7..)).collect().await?; // T099, T204, T205
     let _ = table.query(Employee::partition("Sales")).filter(Employee::AGE.ge(18)).collect().await?; // T096, T205
@@ -38,6 +38,17 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
         .filter(Employee::AGE.ge(18) & Employee::AGE.le(65))
         .collect()
         .await?; // T096
+    let text = "Age gt 30";
+    if let Some(filter) = Filter::parse(text)? {
+        let parsed = table.query(Employee::partition("Sales")).filter(Condition::from_filter(filter));
+        assert_eq!(parsed.count().await?, 1); // T096
+    }
+    let all = || table.query(Employee::partition("Sales"));
+    assert_eq!(all().filter(Employee::AGE.ge(18).and(Employee::AGE.le(65))).count().await?, 1); // T197
+    assert_eq!(all().filter(Employee::AGE.is_in([36, 37])).count().await?, 1); // T197
+    assert_eq!(all().filter(Employee::NOTE.is_absent()).count().await?, 1); // T197
+    assert_eq!(all().filter(!Employee::NOTE.is_absent()).count().await?, 0); // T197
+    assert_eq!(all().filter(Employee::NOTE.eq("new")).count().await?, 0); // T087
     let _ = table.query(Employee::partition("Sales")).limit(5).collect().await?; // T193
     let mut ages: i64 = 0;
     table.query(Employee::partition("Sales")).for_each(|employee| ages += i64::from(employee.age)).await?; // T194
@@ -67,7 +78,12 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     berlin.insert(&Office { department: "Berlin".into(), rooms: 3 })?; // T216
     berlin.commit().await?;
     table.store().table::<Office>().delete(Office::key("Berlin"), IfMatch::Any).await?; // T216
-    table.delete(Employee::key("Sales", 8), IfMatch::Any).await // T203
+    table.delete(Employee::key("Sales", 8), IfMatch::Any).await?; // T203
+    let key = Employee::key("Sales", 9);
+    table.bulk().insert_all([&Employee { id: 9, ..ada.clone() }]).await?; // T217
+    table.patch(key.clone()).set(Employee::AGE, 38).send().await?; // T130
+    table.bulk().delete_all([key]).await?; // T218
+    Ok(())
 }
 
 pub fn main() {

@@ -1,0 +1,81 @@
+//! Arguments of bulk writes: the entities to write, and the keys to delete.
+
+use std::borrow::Borrow;
+
+use crate::selection::{Point, PointKey, Primary, Selection};
+
+/// The entities of a bulk write: a list or an iterator of `E` or `&E`.
+///
+/// ```
+/// use std::borrow::Borrow;
+/// use table_core::table::IntoEntities;
+///
+/// /// Returns the number of entities.
+/// fn count<E>(entities: impl IntoEntities<E>) -> usize {
+///     entities.into_entities().map(|entity| _ = entity.borrow()).count()
+/// }
+/// # struct Employee;
+/// assert_eq!(count::<Employee>([Employee, Employee]), 2);
+/// assert_eq!(count::<Employee>(&[Employee]), 1); // `count::<Employee>(&Employee)` does not compile: T217
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T217] a bulk write of `{E}` takes a list or an iterator of entities, not `{Self}`",
+    label = "expected a list or an iterator of `{E}` or `&{E}`",
+    note = "for one entity, write it in brackets, `[&entity]`, or use `insert(&entity)` of the table"
+)]
+pub trait IntoEntities<E> {
+    /// The iterator of the entities.
+    type Entities: Iterator<Item: Borrow<E>>;
+
+    /// Returns the entities in their order.
+    fn into_entities(self) -> Self::Entities;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E, I: IntoIterator<Item: Borrow<E>>> IntoEntities<E> for I {
+    type Entities = I::IntoIter;
+
+    fn into_entities(self) -> I::IntoIter {
+        self.into_iter()
+    }
+}
+
+/// The keys of the entities that a bulk write deletes: a list or an iterator of complete keys.
+///
+/// ```
+/// use table_core::table::IntoDeletions;
+///
+/// /// Returns the number of keys.
+/// fn count<E>(keys: impl IntoDeletions<E>) -> usize {
+///     keys.into_deletions().count()
+/// }
+/// # use table_core::Entity;
+/// # #[derive(Entity)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32 }
+/// assert_eq!(count::<Employee>([Employee::key("Sales", 7)]), 1); // `count::<Employee>(["7"])` does not compile: T218
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T218] a bulk delete of `{E}` takes a list or an iterator of complete keys, not `{Self}`",
+    label = "expected a list or an iterator of `{E}::key(…)`",
+    note = "the keys of entities: `entities.iter().map(|entity| {E}::key(…))`, with the fields of the entity",
+    note = "the rows of a partition are read by `query({E}::partition(…))`, and deleted by their keys"
+)]
+pub trait IntoDeletions<E> {
+    /// A type that exists only for the lists that implement the trait.
+    #[doc(hidden)]
+    type Checked;
+
+    /// Returns the keys in their order.
+    fn into_deletions(self) -> impl Iterator<Item = Selection<E, Point>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E, I: IntoIterator<Item: PointKey<E, From = Primary>>> IntoDeletions<E> for I {
+    type Checked = <I::Item as PointKey<E>>::From;
+
+    fn into_deletions(self) -> impl Iterator<Item = Selection<E, Point>> {
+        self.into_iter().map(PointKey::into_point)
+    }
+}
