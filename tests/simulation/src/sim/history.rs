@@ -5,14 +5,17 @@ mod backups;
 mod copied;
 mod ends;
 mod excuses;
+mod foreign;
+mod linked;
 mod log;
 mod queues;
 mod reads;
 mod rest;
+mod restores;
 mod troubles;
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -58,6 +61,14 @@ pub(super) struct History {
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
+    /// The source of choices about other programs and other engines.
+    aside: StdRng,
+    /// `true` if other programs and other engines use the disk.
+    has_neighbours: bool,
+    linked: linked::Linked,
+    restoring: Option<restores::Restoring>,
+    /// The files of other programs in the folder.
+    foreign: BTreeSet<PathBuf>,
     /// The disk before the current life, in some histories.
     earlier: Option<SimulatedDisk>,
     /// `true` if the engine was closed without a fault, and the folder has not been opened since. All its frames are then recorded as synced.
@@ -76,7 +87,13 @@ impl History {
     pub(super) fn new(seed: u64, log: Log, stall: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let (shape, life) = (Shape::draw(&mut random), Life::draw(&mut random));
+        let mut aside = StdRng::seed_from_u64(!seed);
         Self {
+            has_neighbours: aside.random(),
+            aside,
+            linked: linked::Linked::default(),
+            restoring: None,
+            foreign: BTreeSet::new(),
             schedule: Schedule::new(random.random(), stall),
             random,
             disk: SimulatedDisk::new(),
@@ -123,6 +140,10 @@ impl History {
             }
             self.log.add(format!("life {number}: {:?}", self.life));
             outcome = self.live();
+            if self.has_neighbours && outcome.is_ok() {
+                outcome = self.use_links();
+                self.add_foreign_file();
+            }
             if outcome.is_err() {
                 break;
             }
@@ -217,9 +238,11 @@ impl History {
             }
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
-                let new_and_full = self.is_full() && !self.established;
+                // Files that another folder has as well are copied.
+                let needs_room = !self.established || self.linked.is_of_folder();
+                let full = self.is_full() && needs_room;
                 let broken = self.excuses.is_damaged() && error.code() == ErrorCode::Corrupted;
-                if self.has_failed() || new_and_full || broken || self.lacks_descriptors() {
+                if self.has_failed() || full || broken || self.lacks_descriptors() {
                     return Ok(None);
                 }
                 Err(Wrong(format!("the folder is not opened: {error}")))
@@ -271,6 +294,9 @@ impl History {
             93 => self.rest(engine)?,
             94..=95 => self.copy_folder(),
             _ => {}
+        }
+        if self.has_neighbours && self.aside.random_ratio(1, 8) {
+            self.start_restore();
         }
         if self.life.work == Work::Trickle && self.random.random_ratio(1, 4) {
             self.ask_base(engine, false);

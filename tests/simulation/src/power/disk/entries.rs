@@ -104,10 +104,11 @@ impl Entries {
         self.pending.push(changes);
     }
 
-    /// Adds a folder durably.
-    pub(super) fn put(&mut self, folder: &Path) {
-        self.seen.insert(folder.to_owned(), Entry::Folder);
-        self.durable.insert(folder.to_owned(), Entry::Folder);
+    /// Adds an entry durably, or replaces one.
+    pub(super) fn put(&mut self, path: &Path, entry: Entry) {
+        self.take_away(path);
+        self.seen.insert(path.to_owned(), entry);
+        self.durable.insert(path.to_owned(), entry);
     }
 
     /// Makes the entries of a folder durable.

@@ -148,6 +148,12 @@ impl DiskFile for SimulatedFile {
         if missing == 0 { Ok(()) } else { Err(state.faults.full().into()) }
     }
 
+    fn has_other_names(&self) -> io::Result<bool> {
+        let state = self.disk.state();
+        state.faults.powered()?;
+        Ok(state.has_other_names(self.number))
+    }
+
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.set_len(offset + bytes)
     }

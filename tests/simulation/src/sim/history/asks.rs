@@ -269,7 +269,7 @@ impl History {
                 None => self.take_other(id, &answer)?,
             }
         }
-        Ok(())
+        self.end_restore()
     }
 
     fn take_answer(&mut self, id: u64, write: &Write, answer: &Answer) -> Result<(), Wrong> {

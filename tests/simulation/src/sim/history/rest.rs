@@ -46,7 +46,7 @@ impl History {
     }
 
     /// Returns `true` if something went wrong that may keep the engine from resting.
-    fn is_in_trouble(&self) -> bool {
+    pub(super) fn is_in_trouble(&self) -> bool {
         self.has_failed() || self.is_full() || self.lacks_descriptors() || self.disk.has_lost_power()
     }
 
