@@ -171,7 +171,9 @@ impl Checkpoints {
     fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
         let frees = self.lacks_room && state.frozen.is_some();
         let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
-        frees || held >= self.thresholds.memtable_bytes || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
+        frees
+            || held >= self.thresholds.memtable_bytes
+            || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
     }
 
     /// Returns the delay before the next commit group. It grows with memory use, which slows writers gradually instead of stopping them.

@@ -2,16 +2,19 @@
 
 mod asks;
 mod backups;
+mod closes;
 mod copied;
 mod ends;
 mod excuses;
 mod foreign;
 mod linked;
 mod log;
+mod options;
 mod queues;
 mod reads;
 mod rest;
 mod restores;
+mod transactions;
 mod troubles;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,15 +25,15 @@ use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::{Durability, Engine, EngineOptions, FaultInjection};
+use table_core::embedded::Engine;
 use table_core::queue::Lease;
-use table_core::{Clock, ETag, Error, ErrorCode, ticks};
+use table_core::{ETag, Error, ErrorCode};
 
-use crate::power::{Call, Fault, SimulatedDisk};
+use crate::power::{Fault, SimulatedDisk};
 use crate::sim::model::{Model, NUMBERS, Number, Place, Wrong};
 use crate::sim::plan::{End, Life, Trouble, Work};
 use crate::sim::rows::Shape;
-use crate::sim::schedule::{Schedule, Shared};
+use crate::sim::schedule::Schedule;
 use excuses::Excuses;
 pub(super) use log::Log;
 pub use log::Seen;
@@ -157,34 +160,6 @@ impl History {
         (self.seen, self.schedule.trace(), outcome)
     }
 
-    fn options(&self) -> EngineOptions {
-        let (schedule, log) = (Arc::clone(&self.schedule), self.log.clone());
-        let disk = self.disk.watched(move |call| {
-            log.call(call);
-            watch(&schedule, call);
-        });
-        let (schedule, clock) = (Arc::clone(&self.schedule), Arc::clone(&self.clock));
-        let now = move || {
-            let passed = u64::try_from(schedule.elapsed().as_nanos() / 100).unwrap_or(u64::MAX);
-            clock.load(Ordering::SeqCst).saturating_add(passed).min(ticks::MAX)
-        };
-        let faults = FaultInjection {
-            page_entities: std::num::NonZeroUsize::new(self.life.page_entities),
-            ..FaultInjection::default()
-        };
-        let durability = if self.life.relaxed { Durability::Relaxed } else { Durability::Durable };
-        EngineOptions::new()
-            .disk(Arc::new(disk))
-            .scheduler(Arc::new(Shared(Arc::clone(&self.schedule))))
-            .clock(Clock::new(now))
-            .failpoints(self.hook())
-            .faults(faults)
-            .durability(durability)
-            .checkpoint_bytes(self.life.checkpoint_bytes)
-            .memtable_bytes(self.life.memtable_bytes)
-            .cache_bytes(self.life.cache_bytes)
-    }
-
     fn live(&mut self) -> Result<(), Wrong> {
         self.excuses = self.excuses.of_disk();
         self.model.may_skip = self.excuses.is_damaged();
@@ -304,43 +279,7 @@ impl History {
         Ok(())
     }
 
-    /// Checks that the folder is locked, regardless of the lock file.
-    fn second_engine(&mut self) -> Result<(), Wrong> {
-        if self.random.random() {
-            self.disk.take_away(&Path::new(FOLDER).join("LOCK"));
-        }
-        match EngineOptions::new().disk(Arc::new(self.disk.clone())).open(FOLDER) {
-            Err(error)
-                if error.code() == ErrorCode::FolderLocked
-                    || self.has_failed()
-                    || self.is_full()
-                    || self.lacks_descriptors() =>
-            {
-                Ok(())
-            }
-            Err(error) => Err(Wrong(format!("a second engine received {error}"))),
-            Ok(second) => {
-                // The scheduler does not know the thread of the second engine, which is therefore dropped immediately.
-                drop(second);
-                Err(Wrong("a second engine has the folder open".to_owned()))
-            }
-        }
-    }
-
     fn describe(error: &Error) -> String {
         format!("{error}")
     }
-}
-
-/// Lets each call take time, and possibly lets other threads run first.
-fn watch(schedule: &Schedule, call: &Call) {
-    schedule.note(call);
-    let time = match call {
-        // The engine may hold a lock here. Threads that wait for it would be invisible to the scheduler.
-        Call::Open(_) | Call::List => return,
-        Call::Sync(_) | Call::SyncDir => 500,
-        Call::Write(_, _, bytes) => 5 + u64::try_from(*bytes / 1_000).unwrap_or(u64::MAX),
-        _ => 5,
-    };
-    schedule.step(Duration::from_micros(time));
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use rand::RngExt;
-use table_core::embedded::testing::Scheduler;
 use table_core::embedded::Engine;
+use table_core::embedded::testing::Scheduler;
 use table_core::limits::Limits;
 use table_core::query::{KeyRange, Query};
 use table_core::row::RowWriter;
 use table_core::{
-    Error, ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore, Transaction,
-    ValueRef,
+    Error, ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore,
+    Transaction, ValueRef,
 };
 
 use super::backups::{BACKUP, is_in, tables};
@@ -106,7 +106,10 @@ impl History {
         self.linked.folder = Some(states);
         let rows = own_rows(&engine).map_err(wrong)?;
         if rows < self.linked.rows as usize {
-            return Err(Wrong(format!("{rows} of {} rows are in the folder of hard links", self.linked.rows)));
+            return Err(Wrong(format!(
+                "{rows} of {} rows are in the folder of hard links",
+                self.linked.rows
+            )));
         }
         for _ in 0..self.aside.random_range(1..6) {
             // A row may exist although its write was not acknowledged.

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rand::RngExt;
 use table_core::embedded::EngineOptions;
 use table_core::embedded::testing::Scheduler;
 use table_core::{Clock, Result};
 
-use rand::RngExt;
-
+use super::History;
 use super::backups::{BACKUP, Tables, is_in, tables};
-use super::{History, watch};
+use super::options::watch;
 use crate::sim::model::{State, Wrong};
 use crate::sim::schedule::Shared;
 
@@ -36,7 +36,8 @@ impl History {
         }
         let (schedule, shape) = (Arc::clone(&self.schedule), self.shape);
         let disk = Arc::new(self.disk.watched(move |call| watch(&schedule, call)));
-        let restored = self.aside.random_ratio(2, 3).then(|| format!("/restored-{}", self.aside.random::<u64>()));
+        let restored =
+            self.aside.random_ratio(2, 3).then(|| format!("/restored-{}", self.aside.random::<u64>()));
         self.log.add(format!("a restore begins: {restored:?}"));
         let outcome = Arc::new(Mutex::new(None));
         let result = Arc::clone(&outcome);

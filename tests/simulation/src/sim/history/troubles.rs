@@ -58,8 +58,10 @@ impl History {
             ends.iter().any(|wanted| end.is_some_and(|end| end == *wanted))
         };
         let files = self.disk.files();
-        let mut files: Vec<_> =
-            files.into_iter().filter(|(path, length)| *length > 0 && is_one(path) && !self.is_foreign(path)).collect();
+        let mut files: Vec<_> = files
+            .into_iter()
+            .filter(|(path, length)| *length > 0 && is_one(path) && !self.is_foreign(path))
+            .collect();
         (!files.is_empty()).then(|| files.swap_remove(self.random.random_range(0..files.len())))
     }
 
