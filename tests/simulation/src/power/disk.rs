@@ -194,7 +194,8 @@ impl Disk for SimulatedDisk {
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
-        let (state, _) = self.call(&Call::List)?;
+        let (state, fate) = self.call(&Call::List)?;
+        fate.outcome()?;
         if !state.entries.contains(folder) {
             return Err(ErrorKind::NotFound.into());
         }

@@ -135,6 +135,10 @@ impl History {
         for number in 0..lives {
             let (before, killed) = (self.life.trouble, self.life.end == End::Kill);
             self.life = Life::draw(&mut self.random);
+            if self.has_neighbours && self.aside.random_ratio(1, 8) {
+                let most = [6, 60, 600, 2_000][self.aside.random_range(0..4)];
+                self.life.trouble = Trouble::Disk(Fault::NoMemory(self.aside.random_range(1..=most)));
+            }
             if is_worn {
                 self.life = self.life.worn(number);
             }
@@ -176,7 +180,7 @@ impl History {
         } else {
             self.disk = self.disk_afterwards();
         }
-        self.seen.faults += u64::from(self.has_failed() || self.is_full() || self.lacks_descriptors());
+        self.seen.faults += u64::from(self.has_failed() || self.is_full() || self.lacks_resources());
         self.model.end();
         if self.excuses.time_over {
             self.clock.store(BEGINNING, Ordering::SeqCst);
@@ -197,9 +201,11 @@ impl History {
             && self.disk.has_failed()
     }
 
-    /// Returns `true` if calls found no free descriptor.
-    fn lacks_descriptors(&self) -> bool {
-        matches!(self.life.trouble, Trouble::Disk(Fault::NoDescriptors(..))) && self.disk.has_failed()
+    /// Returns `true` if calls found no free descriptor or memory.
+    fn lacks_resources(&self) -> bool {
+        let is_lack =
+            matches!(self.life.trouble, Trouble::Disk(Fault::NoDescriptors(..) | Fault::NoMemory(_)));
+        is_lack && self.disk.has_failed()
     }
 
     /// Opens the folder; `None` if a fault prevented that.
@@ -217,7 +223,7 @@ impl History {
                 let needs_room = !self.established || self.linked.is_of_folder();
                 let full = self.is_full() && needs_room;
                 let broken = self.excuses.is_damaged() && error.code() == ErrorCode::Corrupted;
-                if self.has_failed() || full || broken || self.lacks_descriptors() {
+                if self.has_failed() || full || broken || self.lacks_resources() {
                     return Ok(None);
                 }
                 Err(Wrong(format!("the folder is not opened: {error}")))

@@ -118,6 +118,14 @@ impl Entries {
         }
     }
 
+    /// Removes all entries of a folder durably.
+    pub(super) fn clear(&mut self, folder: &Path) {
+        let is_inside = |path: &Path| path.parent() == Some(folder);
+        self.seen.retain(|path, _| !is_inside(path));
+        self.durable.retain(|path, _| !is_inside(path));
+        self.pending.retain(|changes| !changes.iter().any(|change| is_inside(&change.path)));
+    }
+
     pub(super) fn take_away(&mut self, path: &Path) {
         self.seen.remove(path);
         self.durable.remove(path);

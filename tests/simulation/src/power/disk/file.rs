@@ -123,7 +123,8 @@ impl DiskFile for SimulatedFile {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let (mut state, _) = self.call(&Call::Read(self.number, offset))?;
+        let (mut state, fate) = self.call(&Call::Read(self.number, offset))?;
+        fate.outcome()?;
         let (file, start) = (state.file(self.number)?, place(offset)?);
         let end = start.checked_add(buffer.len()).ok_or(ErrorKind::UnexpectedEof)?;
         if file.unreadable.is_some_and(|sector| (start..end).contains(&sector)) {

@@ -58,9 +58,7 @@ impl SimulatedDisk {
     pub fn link_folder(&self, from: &Path, to: &Path) {
         let mut state = self.state();
         state.entries.put(to, Entry::Folder);
-        for name in state.entries.inside(to) {
-            state.entries.take_away(&to.join(name));
-        }
+        state.entries.clear(to);
         for name in state.entries.inside(from) {
             let Some(number) = state.entries.file(&from.join(&name)) else { continue };
             if let Some(file) = state.files.get_mut(number) {

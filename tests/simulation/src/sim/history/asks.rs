@@ -214,7 +214,7 @@ impl History {
             ErrorCode::DiskFull => self.is_full(),
             ErrorCode::EngineClosed => self.excuses.closing,
             ErrorCode::InternalError => self.excuses.time_over && error.rule() == Some("CON-12"),
-            ErrorCode::ServerBusy => self.lacks_descriptors(),
+            ErrorCode::ServerBusy => self.lacks_resources(),
             ErrorCode::Corrupted => self.excuses.is_damaged() || self.disk.has_lost_power(),
             ErrorCode::Io => self.disk.has_lost_power(),
             _ => false,

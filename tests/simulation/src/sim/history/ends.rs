@@ -23,7 +23,7 @@ impl History {
             End::Close => {
                 self.end_trouble_of_room();
                 self.close(&engine)?;
-                self.closed = !self.has_failed() && !self.is_full() && !self.lacks_descriptors();
+                self.closed = !self.has_failed() && !self.is_full() && !self.lacks_resources();
                 // After a power loss, only synced bytes are certain to remain.
                 if self.random.random() {
                     if self.life.relaxed && self.has_failed() {

@@ -53,7 +53,7 @@ impl History {
                 if error.code() == ErrorCode::FolderLocked
                     || self.has_failed()
                     || self.is_full()
-                    || self.lacks_descriptors() =>
+                    || self.lacks_resources() =>
             {
                 Ok(())
             }

@@ -19,8 +19,11 @@ impl History {
             Trouble::Disk(fault) => {
                 self.log.add(format!("from here on {fault:?}"));
                 self.disk.set_fault(Some(fault));
-                self.model.may_skip |=
-                    matches!(fault, Fault::FullAfter(_) | Fault::CallFull(_) | Fault::NoDescriptors(..));
+                // A write that was refused for a lack of resources was not done, even if its caller has gone away.
+                self.model.may_skip |= !matches!(
+                    fault,
+                    Fault::PowerAtSync(_) | Fault::PowerAtCall(_) | Fault::SyncFails(_) | Fault::CallFails(_)
+                );
             }
             Trouble::Rot if self.established => self.rot(),
             Trouble::Unreadable if self.established => self.spoil(),
