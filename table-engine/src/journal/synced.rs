@@ -11,7 +11,8 @@ use table_store::error::Result;
 use uuid::Uuid;
 
 use crate::bytes::{Reader, Writer};
-use crate::disk::{Disk, fault::Task};
+use crate::disk::Disk;
+use crate::disk::fault::{Task, is_exhausted};
 
 /// The name of the file.
 pub(crate) const SYNCED: &str = "SYNCED";
@@ -75,7 +76,7 @@ impl Records {
     /// Reads the file of a folder. A missing file and a damaged record state nothing.
     ///
     /// # Errors
-    /// `ServerBusy` and any other error of the disk on opening the file.
+    /// `ServerBusy` for a lack of descriptors or memory, and any other error of the disk on opening the file.
     pub(crate) fn read(disk: &dyn Disk, folder: &Path) -> Result<Self> {
         let path = folder.join(SYNCED);
         let file = match disk.open_to_read(&path) {
@@ -84,10 +85,14 @@ impl Records {
         };
         let record = |offset| {
             let mut bytes = [0; RECORD];
-            file.read_at(offset, &mut bytes).ok()?;
-            Mark::read(&bytes)
+            match file.read_at(offset, &mut bytes) {
+                // Without free memory, the record may be readable later.
+                Err(error) if is_exhausted(&error) => Err(Task::ReadFile(folder.join(SYNCED)).refused(error)),
+                Err(_) => Ok(None),
+                Ok(()) => Ok(Mark::read(&bytes)),
+            }
         };
-        Ok(Self([record(0), record(DISTANCE)]))
+        Ok(Self([record(0)?, record(DISTANCE)?]))
     }
 
     /// Returns the latest mark of an engine, and its place. The marks of another engine, whose files were replaced, state nothing.
