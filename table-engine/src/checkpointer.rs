@@ -224,7 +224,8 @@ impl Checkpointer {
         let next = last
             .filter(|_| self.reserve.is_whole())
             .map(|last| reuse(disk, folder, (last, journal + 1), sequence, self.room))
-            .transpose()?;
+            .transpose()?
+            .flatten();
         folder::delete(disk, folder, is_covered)?;
         Ok(next)
     }

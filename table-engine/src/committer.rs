@@ -141,11 +141,12 @@ impl Committer {
 
     /// Refuses writes that add data while the disk reserve is incomplete.
     fn check_room(&mut self) {
-        if let Some(disk) = &self.disk
+        if let Some(disk) = &mut self.disk
             && self.refusal.is_none()
             && let Err(error) = disk.reserve.restore()
         {
             self.refusal = Some(Task::KeepReserve.refused(error));
+            disk.free_room();
         }
     }
 
@@ -216,6 +217,9 @@ impl Committer {
         self.state = State::clone(&*self.shared.state()?);
         self.written.clear();
         self.dropped.clear();
+        if let Some(disk) = &mut self.disk {
+            disk.free_room();
+        }
         Ok(())
     }
 

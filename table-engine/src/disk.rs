@@ -26,7 +26,8 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Returns the names of the files in a folder, in any order.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file, replacing any existing one.
+    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. An existing file loses the name but is not changed, because
+    /// it may have other names: a folder of hard links is a common form of a snapshot.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Opens a file for reading only. No write permission is needed.

@@ -198,15 +198,20 @@ impl Journal {
             tracing::debug!(target: "table_core::engine", %error, "the journal has no closing frame, or keeps unused space");
         }
         self.group.clear();
+        self.free_unused();
+        if let Some(mark) = mark {
+            self.synced.raise(mark);
+        }
+        Ok(())
+    }
+
+    /// Frees the space of the next file, and that of the reserve for more frames than the journal has.
+    pub(crate) fn free_unused(&mut self) {
         self.give_room_back();
         if let Err(error) = self.shrink_reserve() {
             // This failure is harmless: the reserve may be larger than necessary.
             tracing::debug!(target: "table_core::engine", %error, "the reserve keeps its size");
         }
-        if let Some(mark) = mark {
-            self.synced.raise(mark);
-        }
-        Ok(())
     }
 
     /// Shrinks the reserve, unless earlier files still contain frames.

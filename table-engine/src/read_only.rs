@@ -7,7 +7,7 @@ use std::sync::Arc;
 use table_store::{Error, Result};
 
 use crate::base::{BASE, BaseView};
-use crate::disk::fault::Task;
+use crate::disk::fault::{Task, is_shortage};
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
 use crate::folder::{self, fault::FolderFault};
@@ -33,8 +33,9 @@ impl Engine {
     ///
     /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped.
     /// All files of the base are kept open, about one per 16 MiB, and systems limit the number of open files of a process. The folder must be on a
-    /// local file system: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. Files of a backup are opened
-    /// on demand: if a later backup to the same folder removes some of them, reads fail with `Corrupted` until the folder is opened again.
+    /// file system of this computer: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. If the process may not
+    /// open all files of a backup, they are opened on demand: after a later backup to the same folder has removed some of them, reads fail with `Corrupted`
+    /// until the folder is opened again.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -112,10 +113,11 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
     // IMPORTANT: the record is read before the journal, which may grow meanwhile.
     let records = Records::read(disk, path)?;
     let place = options.place(held, path);
-    let (base, files) = if is_backup {
-        (BaseView::open_alone(&place)?, Vec::new())
-    } else {
-        BaseView::open_during_writes(&place, |base| open_journal(disk, path, base))?
+    let journal = |base: &BaseView| if is_backup { Ok(Vec::new()) } else { open_journal(disk, path, base) };
+    let (base, files) = match BaseView::open_during_writes(&place, journal) {
+        // A backup has no journal, so its version can also be read with few descriptors.
+        Err(error) if is_backup && is_shortage(&error) => (BaseView::open_alone(&place)?, Vec::new()),
+        opened => opened?,
     };
     let (meta, mark) = (base.meta().clone(), records.mark(base.engine()));
     let mut replay = Replay::new(base);

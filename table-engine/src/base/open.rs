@@ -13,8 +13,8 @@ use crate::base::{BaseView, Place};
 const ATTEMPTS: usize = 1_000;
 
 impl BaseView {
-    /// Opens the base of a folder that no writer changes, such as a backup. Files are opened on demand, so a base of any size can be
-    /// read with few descriptors.
+    /// Opens the base of a folder that no writer changes. Files are opened on demand, which allows a base of any size to be read
+    /// with few descriptors.
     pub(crate) fn open_alone(place: &Place) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::read(&pool)?;

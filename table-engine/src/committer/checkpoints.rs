@@ -58,6 +58,8 @@ pub(crate) struct Checkpoints {
     dropped_bytes: u64,
     /// The `DiskFull` error of the last flush if it could not write the frozen rows.
     disk_full: Option<Error>,
+    /// `true` if a group of writes was refused since the last checkpoint because the disk was full.
+    lacks_room: bool,
     /// `true` if a checkpoint was requested explicitly.
     requested: bool,
     /// Callers waiting for the next checkpoint to finish.
@@ -88,6 +90,7 @@ impl Checkpoints {
             dropped,
             dropped_bytes: 0,
             disk_full: None,
+            lacks_room: false,
             requested: false,
             next: Waiting::new(),
             running: Waiting::new(),
@@ -125,7 +128,13 @@ impl Checkpoints {
         self.disk_full.is_some()
     }
 
-    /// Requests a checkpoint if it would free more than it writes, or if the disk is full.
+    /// Returns `true` if a checkpoint frees more of a full disk than it writes: the journal also contains earlier versions of the memtable's rows.
+    fn frees_room(&self, state: &State, journal_bytes: u64) -> bool {
+        let written = state.memtable.bytes() as u64 + reclaim_threshold(state.catalog.len());
+        self.lacks_room && journal_bytes > written
+    }
+
+    /// Requests a checkpoint if it frees more than it writes, or if the disk is full.
     fn request_reclaim(&mut self, state: &State) {
         self.requested |= self.dropped_bytes >= reclaim_threshold(state.catalog.len())
             || self.disk_full.is_some()
@@ -154,12 +163,17 @@ impl Checkpoints {
             || state.memtable.bytes() >= most
             || state.memtable.deletions() >= DELETIONS
             || journal_bytes / 2 >= most as u64
+            || self.frees_room(state, journal_bytes)
     }
 
-    /// Returns `true` if writers must wait. Waiting bounds memory use and journal size when the disk is slow.
+    /// Returns `true` if writers must wait. Waiting bounds memory use and journal size when the disk is slow, and lets a checkpoint free space when the disk
+    /// is full.
     fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
+        let frees = self.lacks_room && state.frozen.is_some();
         let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
-        held >= self.thresholds.memtable_bytes || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
+        frees
+            || held >= self.thresholds.memtable_bytes
+            || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
     }
 
     /// Returns the delay before the next commit group. It grows with memory use, which slows writers gradually instead of stopping them.
@@ -263,6 +277,7 @@ impl Committer {
             }
             Done::Checkpointed(view, next) => {
                 disk.checkpoints.disk_full = None;
+                disk.checkpoints.lacks_room = false;
                 if let Some(next) = next {
                     disk.journal.prepare(next);
                 }
@@ -295,6 +310,13 @@ impl Committer {
 }
 
 impl OnDisk {
+    /// Frees space because the disk was full for a group of writes: at once the space that is reserved for later writes, and later, if a checkpoint frees
+    /// space, that of the journal.
+    pub(super) fn free_room(&mut self) {
+        self.journal.free_unused();
+        self.checkpoints.lacks_room = true;
+    }
+
     /// Starts a checkpoint of all rows of the memtable.
     fn freeze(&mut self, state: &mut State, timestamp: u64) -> Result<()> {
         // IMPORTANT: a freeze happens between groups, so the new journal file starts exactly after the frozen rows.

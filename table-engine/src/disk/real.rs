@@ -40,6 +40,14 @@ pub(super) fn lock(file: File) -> io::Result<Box<dyn DiskLock>> {
     }
 }
 
+/// Returns the outcome of a removal that succeeds if the file does not exist.
+pub(super) fn if_present(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
 impl Disk for RealDisk {
     fn create_dir(&self, folder: &Path) -> io::Result<()> {
         match std::fs::create_dir(folder) {
@@ -55,7 +63,10 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).write(true).create(create).truncate(create).open(path)?;
+        if create {
+            if_present(std::fs::remove_file(path))?;
+        }
+        let file = OpenOptions::new().read(true).write(true).create_new(create).open(path)?;
         Ok(Arc::new(RealFile(file)))
     }
 

@@ -9,18 +9,22 @@ use crate::disk::{Disk, fault::Task};
 use crate::journal::Tail;
 use crate::journal::file::{self, FileHeader, Salt};
 
-/// Renames the file `old` to the number `new`, durably, and truncates it to `room` bytes. The sequence numbers of its frames start at `sequence`.
+/// Renames the file `old` to the number `new`, durably, and truncates it to `room` bytes. Its frames have sequence numbers starting at `sequence`. Returns
+/// `None` if the file has other names, under which another folder may still need its frames.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,
     (old, new): (u64, u64),
     sequence: u64,
     room: u64,
-) -> Result<Tail> {
+) -> Result<Option<Tail>> {
     let salt = Salt::random();
     let reuse = || {
         let (old, path) = (file::path(folder, old), file::path(folder, new));
         let file = disk.open(&old, false)?;
+        if file.has_other_names()? {
+            return Ok(None);
+        }
         file.write_at(0, &FileHeader { number: new, sequence, salt }.write())?;
         if file.len()? > room {
             file.set_len(room)?;
@@ -33,7 +37,8 @@ pub(crate) fn reuse(
         disk.sync_dir(folder)?;
         let file = disk.open(&path, false)?;
         let filled = file.len()?;
-        Ok(Tail { number: new, file, salt, end: file::HEADER, filled, sequence, is_closed: true, frames: 0 })
+        let end = file::HEADER;
+        Ok(Some(Tail { number: new, file, salt, end, filled, sequence, is_closed: true, frames: 0 }))
     };
     reuse().map_err(|error| Task::CreateJournal.refused(error))
 }

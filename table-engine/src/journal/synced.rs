@@ -12,7 +12,8 @@ use table_store::Result;
 use uuid::Uuid;
 
 use crate::bytes::{Reader, Writer};
-use crate::disk::{Disk, fault::Task};
+use crate::disk::Disk;
+use crate::disk::fault::{Task, is_exhausted};
 
 /// The name of the file.
 pub(crate) const SYNCED: &str = "SYNCED";
@@ -76,7 +77,7 @@ impl Records {
     /// Reads the record of a folder. A missing file and a damaged record are ignored.
     ///
     /// # Errors
-    /// `ServerBusy`, and any other error of the disk when the file is opened.
+    /// `ServerBusy` for a lack of descriptors or memory, and any other error of the disk on opening the file.
     pub(crate) fn read(disk: &dyn Disk, folder: &Path) -> Result<Self> {
         let path = folder.join(SYNCED);
         let file = match disk.open_to_read(&path) {
@@ -85,10 +86,14 @@ impl Records {
         };
         let record = |offset| {
             let mut bytes = [0; RECORD];
-            file.read_at(offset, &mut bytes).ok()?;
-            Mark::read(&bytes)
+            match file.read_at(offset, &mut bytes) {
+                // Without free memory, the record may be readable later.
+                Err(error) if is_exhausted(&error) => Err(Task::ReadFile(folder.join(SYNCED)).refused(error)),
+                Err(_) => Ok(None),
+                Ok(()) => Ok(Mark::read(&bytes)),
+            }
         };
-        Ok(Self([record(0), record(DISTANCE)]))
+        Ok(Self([record(0)?, record(DISTANCE)?]))
     }
 
     /// Returns the latest mark of an engine, and its place. Marks of another engine, whose files were replaced, are ignored.

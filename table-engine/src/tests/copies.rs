@@ -137,3 +137,53 @@ fn a_folder_of_hard_links_is_separate_from_the_original() {
         }
     }
 }
+
+/// Gives every file of a folder a second name in a new folder.
+#[cfg(unix)]
+fn link_all(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for name in names(from) {
+        std::fs::hard_link(from.join(&name), to.join(&name)).unwrap();
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_backup_of_hard_links_with_an_unfinished_file_is_separate_from_the_original() {
+    let root = tempfile::tempdir().unwrap();
+    let (folder, backup, links) =
+        (root.path().join("db"), root.path().join("backup"), root.path().join("links"));
+    let engine = open(&folder);
+    pad(&engine, 0..10);
+    wait(engine.backup(&backup)).unwrap();
+    // A backup that is interrupted leaves such a file.
+    std::fs::write(backup.join("BASE.new"), b"unfinished").unwrap();
+    link_all(&backup, &links);
+    pad(&engine, 10..20);
+    wait(engine.backup(&backup)).unwrap();
+    pad(&engine, 20..30);
+    wait(engine.compact()).unwrap();
+    wait(engine.backup(&links)).unwrap();
+    for (from, to, rows) in [(&backup, "first", 20), (&links, "second", 30)] {
+        Engine::restore(from, root.path().join(to)).unwrap();
+        assert_eq!(all(&on_disk(&root.path().join(to))).len(), rows);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_of_hard_links_made_while_an_engine_is_open_keeps_its_journal() {
+    let root = tempfile::tempdir().unwrap();
+    let (folder, links) = (root.path().join("db"), root.path().join("links"));
+    let engine = open(&folder);
+    pad(&engine, 0..10);
+    write(&engine, "1000", insert(1_000)).unwrap();
+    link_all(&folder, &links);
+    let linked = all(&engine);
+    // The original needs no frame of the linked file after this checkpoint.
+    for _ in 0..3 {
+        pad(&engine, 0..1);
+    }
+    wait(engine.close()).unwrap();
+    assert_eq!(all(&open(&links)), linked);
+}

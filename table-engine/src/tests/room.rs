@@ -78,6 +78,25 @@ fn a_refused_group_restores_what_it_changed_besides_rows() {
 }
 
 #[test]
+fn overwrites_on_a_small_disk_continue_without_a_request() {
+    for (checkpoint_bytes, room) in [(1 << 30, 8 << 20), (48 << 20, 20 << 20), (2 << 20, 8 << 20)] {
+        let disk = Arc::new(SimDisk::default());
+        let engine = with_table(open(&disk, checkpoint_bytes));
+        disk.set_room(room);
+        let mut refused = 0;
+        for n in 0..2_000 {
+            let row = properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 30_000]))]);
+            while let Err(error) = write(&engine, "1", OperationKind::InsertOrReplace(row.clone())) {
+                assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+                refused += 1;
+                assert!(refused < 100, "{n} writes with {checkpoint_bytes}: {error}");
+            }
+            assert_eq!(number(&engine, "1"), Some(n));
+        }
+    }
+}
+
+#[test]
 fn a_folder_with_a_due_checkpoint_opens_on_a_full_disk_and_is_read() {
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));

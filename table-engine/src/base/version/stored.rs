@@ -17,7 +17,8 @@ use crate::base::pool::Pool;
 use crate::base::run::{Run, RunFile};
 use crate::base::version::{Layer, Segment, Version};
 use crate::bytes::{Reader, Writer};
-use crate::disk::{Disk, fault::Task};
+use crate::disk::Disk;
+use crate::disk::fault::{Task, is_exhausted};
 
 /// The name of the file.
 pub(crate) const BASE: &str = "BASE";
@@ -241,6 +242,8 @@ pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u
     }
     match (first, file.read_at((length / 2) as u64, back)) {
         (Err(error), Err(_)) => return Err(failed(error)),
+        // Without free memory, a copy may be readable later.
+        (Err(error), _) | (_, Err(error)) if is_exhausted(&error) => return Err(failed(error)),
         (Ok(()), Err(_)) => back.fill(0),
         _ => {}
     }

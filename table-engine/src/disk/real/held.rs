@@ -58,7 +58,10 @@ impl Disk for HeldFolder {
 
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
         let Some(name) = self.name(path) else { return RealDisk.open(path, create) };
-        let new = if create { OFlags::CREATE | OFlags::TRUNC } else { OFlags::empty() };
+        if create {
+            real::if_present(self.remove(path))?;
+        }
+        let new = if create { OFlags::CREATE | OFlags::EXCL } else { OFlags::empty() };
         Ok(Arc::new(RealFile(self.open_file(name, OFlags::RDWR | new)?)))
     }
 

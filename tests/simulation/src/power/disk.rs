@@ -5,9 +5,10 @@ mod content;
 mod entries;
 mod faults;
 mod file;
+mod outside;
 
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rand::SeedableRng;
@@ -62,7 +63,7 @@ impl SimulatedDisk {
     pub fn with_volume(folder: &Path) -> Self {
         let disk = Self::new();
         for folder in folder.ancestors().chain([&*folder.join("lost+found")]) {
-            disk.state().entries.put(folder);
+            disk.state().entries.put(folder, Entry::Folder);
         }
         disk
     }
@@ -135,47 +136,6 @@ impl SimulatedDisk {
         let state = State::as_seen(&self.state());
         Self { state: Arc::new(Mutex::new(state)), watcher: None }
     }
-
-    /// Returns all files with their lengths, ordered by path.
-    #[must_use]
-    pub fn files(&self) -> Vec<(PathBuf, usize)> {
-        let state = self.state();
-        let file =
-            |(path, number): (&PathBuf, usize)| Some((path.clone(), state.files.get(number)?.current.len()));
-        state.entries.files().filter_map(file).collect()
-    }
-
-    /// Returns the bytes of a file as programs see them; `None` if the file is missing.
-    #[must_use]
-    pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
-        let state = self.state();
-        Some(state.files.get(state.entries.file(path)?)?.current.to_vec())
-    }
-
-    /// Changes the bytes of a file durably, without the knowledge of any program.
-    pub fn damage(&self, path: &Path, change: impl Fn(&mut Vec<u8>)) {
-        let mut state = self.state();
-        if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
-            for content in [&mut file.current, &mut file.durable] {
-                let mut bytes = content.to_vec();
-                change(&mut bytes);
-                *content = (&*bytes).into();
-            }
-        }
-    }
-
-    /// Makes the sector at an offset of a file unreadable.
-    pub fn spoil(&self, path: &Path, offset: usize) {
-        let mut state = self.state();
-        if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
-            file.unreadable = Some(offset);
-        }
-    }
-
-    /// Removes a file durably, without the knowledge of any program.
-    pub fn take_away(&self, path: &Path) {
-        self.state().entries.take_away(path);
-    }
 }
 
 impl State {
@@ -201,6 +161,20 @@ impl State {
         self.files.get_mut(number).ok_or_else(|| ErrorKind::NotFound.into())
     }
 
+    /// Returns `true` if a file has several names.
+    fn has_other_names(&self, number: usize) -> bool {
+        self.entries.files().filter(|(_, other)| *other == number).count() > 1
+    }
+
+    /// Frees the space of a file that is about to lose a name, unless it has another one.
+    fn give_room_of(&mut self, number: usize) -> io::Result<()> {
+        if !self.has_other_names(number) {
+            let freed = self.file(number)?.current.len();
+            self.faults.give_room(freed);
+        }
+        Ok(())
+    }
+
     fn create(&mut self, path: &Path) -> usize {
         self.files.push(FileState::default());
         let number = self.files.len() - 1;
@@ -220,7 +194,8 @@ impl Disk for SimulatedDisk {
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
-        let (state, _) = self.call(&Call::List)?;
+        let (state, fate) = self.call(&Call::List)?;
+        fate.outcome()?;
         if !state.entries.contains(folder) {
             return Err(ErrorKind::NotFound.into());
         }
@@ -234,16 +209,13 @@ impl Disk for SimulatedDisk {
         let number = match (state.entries.file(path), create) {
             (Some(number), false) => number,
             (None, false) => return Err(ErrorKind::NotFound.into()),
-            // Truncating an existing file changes the file, not its directory entry.
-            (Some(number), true) => {
-                let file = state.file(number)?;
-                let freed = file.current.len();
-                file.set_length(0);
-                file.unreadable = None;
-                state.faults.give_room(freed);
-                number
+            (known, true) => {
+                if let Some(number) = known {
+                    state.give_room_of(number)?;
+                    state.entries.change(vec![NameChange::remove(path)]);
+                }
+                state.create(path)
             }
-            (None, true) => state.create(path),
         };
         let is_quiet = path.ends_with("RESERVE");
         Ok(Arc::new(SimulatedFile { disk: self.clone(), number, is_quiet }))
@@ -253,6 +225,10 @@ impl Disk for SimulatedDisk {
         let (mut state, fate) = self.call(&Call::Rename(from.to_owned()))?;
         fate.outcome()?;
         let number = state.entries.file(from).ok_or(ErrorKind::NotFound)?;
+        // POSIX: if both names denote the same file, nothing changes.
+        if state.entries.file(to) == Some(number) {
+            return Ok(());
+        }
         state.entries.change(vec![NameChange::remove(from), NameChange::set(to, Entry::File(number))]);
         Ok(())
     }
@@ -261,8 +237,7 @@ impl Disk for SimulatedDisk {
         let (mut state, fate) = self.call(&Call::Remove(path.to_owned()))?;
         fate.outcome()?;
         let number = state.entries.file(path).ok_or(ErrorKind::NotFound)?;
-        let freed = state.file(number)?.current.len();
-        state.faults.give_room(freed);
+        state.give_room_of(number)?;
         state.entries.change(vec![NameChange::remove(path)]);
         Ok(())
     }

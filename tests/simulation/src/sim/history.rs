@@ -2,32 +2,38 @@
 
 mod asks;
 mod backups;
+mod closes;
 mod copied;
 mod ends;
 mod excuses;
+mod foreign;
+mod linked;
 mod log;
+mod options;
 mod queues;
 mod reads;
 mod rest;
+mod restores;
+mod transactions;
 mod troubles;
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::{Durability, Engine, EngineOptions, FaultInjection};
+use table_core::embedded::Engine;
 use table_core::queue::Lease;
-use table_core::{Clock, ETag, Error, ErrorCode, ticks};
+use table_core::{ETag, Error, ErrorCode};
 
-use crate::power::{Call, Fault, SimulatedDisk};
+use crate::power::{Fault, SimulatedDisk};
 use crate::sim::model::{Model, NUMBERS, Number, Place, Wrong};
 use crate::sim::plan::{End, Life, Trouble, Work};
 use crate::sim::rows::Shape;
-use crate::sim::schedule::{Schedule, Shared};
+use crate::sim::schedule::Schedule;
 use excuses::Excuses;
 pub(super) use log::Log;
 pub use log::Seen;
@@ -58,6 +64,14 @@ pub(super) struct History {
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
+    /// The source of choices about other programs and other engines.
+    aside: StdRng,
+    /// `true` if other programs and other engines use the disk.
+    has_neighbours: bool,
+    linked: linked::Linked,
+    restoring: Option<restores::Restoring>,
+    /// The files of other programs in the folder.
+    foreign: BTreeSet<PathBuf>,
     /// The disk before the current life, in some histories.
     earlier: Option<SimulatedDisk>,
     /// `true` if the engine was closed without a fault, and the folder has not been opened since. All its frames are then recorded as synced.
@@ -76,7 +90,13 @@ impl History {
     pub(super) fn new(seed: u64, log: Log, stall: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let (shape, life) = (Shape::draw(&mut random), Life::draw(&mut random));
+        let mut aside = StdRng::seed_from_u64(!seed);
         Self {
+            has_neighbours: aside.random(),
+            aside,
+            linked: linked::Linked::default(),
+            restoring: None,
+            foreign: BTreeSet::new(),
             schedule: Schedule::new(random.random(), stall),
             random,
             disk: SimulatedDisk::new(),
@@ -115,6 +135,10 @@ impl History {
         for number in 0..lives {
             let (before, killed) = (self.life.trouble, self.life.end == End::Kill);
             self.life = Life::draw(&mut self.random);
+            if self.has_neighbours && self.aside.random_ratio(1, 8) {
+                let most = [6, 60, 600, 2_000][self.aside.random_range(0..4)];
+                self.life.trouble = Trouble::Disk(Fault::NoMemory(self.aside.random_range(1..=most)));
+            }
             if is_worn {
                 self.life = self.life.worn(number);
             }
@@ -123,6 +147,10 @@ impl History {
             }
             self.log.add(format!("life {number}: {:?}", self.life));
             outcome = self.live();
+            if self.has_neighbours && outcome.is_ok() {
+                outcome = self.use_links();
+                self.add_foreign_file();
+            }
             if outcome.is_err() {
                 break;
             }
@@ -134,34 +162,6 @@ impl History {
         self.let_go();
         self.seen.calls = self.schedule.calls();
         (self.seen, self.schedule.trace(), outcome)
-    }
-
-    fn options(&self) -> EngineOptions {
-        let (schedule, log) = (Arc::clone(&self.schedule), self.log.clone());
-        let disk = self.disk.watched(move |call| {
-            log.call(call);
-            watch(&schedule, call);
-        });
-        let (schedule, clock) = (Arc::clone(&self.schedule), Arc::clone(&self.clock));
-        let now = move || {
-            let passed = u64::try_from(schedule.elapsed().as_nanos() / 100).unwrap_or(u64::MAX);
-            clock.load(Ordering::SeqCst).saturating_add(passed).min(ticks::MAX)
-        };
-        let faults = FaultInjection {
-            page_entities: std::num::NonZeroUsize::new(self.life.page_entities),
-            ..FaultInjection::default()
-        };
-        let durability = if self.life.relaxed { Durability::Relaxed } else { Durability::Durable };
-        EngineOptions::new()
-            .disk(Arc::new(disk))
-            .scheduler(Arc::new(Shared(Arc::clone(&self.schedule))))
-            .clock(Clock::new(now))
-            .failpoints(self.hook())
-            .faults(faults)
-            .durability(durability)
-            .checkpoint_bytes(self.life.checkpoint_bytes)
-            .memtable_bytes(self.life.memtable_bytes)
-            .cache_bytes(self.life.cache_bytes)
     }
 
     fn live(&mut self) -> Result<(), Wrong> {
@@ -180,7 +180,7 @@ impl History {
         } else {
             self.disk = self.disk_afterwards();
         }
-        self.seen.faults += u64::from(self.has_failed() || self.is_full() || self.lacks_descriptors());
+        self.seen.faults += u64::from(self.has_failed() || self.is_full() || self.lacks_resources());
         self.model.end();
         if self.excuses.time_over {
             self.clock.store(BEGINNING, Ordering::SeqCst);
@@ -201,9 +201,11 @@ impl History {
             && self.disk.has_failed()
     }
 
-    /// Returns `true` if calls found no free descriptor.
-    fn lacks_descriptors(&self) -> bool {
-        matches!(self.life.trouble, Trouble::Disk(Fault::NoDescriptors(..))) && self.disk.has_failed()
+    /// Returns `true` if calls found no free descriptor or memory.
+    fn lacks_resources(&self) -> bool {
+        let is_lack =
+            matches!(self.life.trouble, Trouble::Disk(Fault::NoDescriptors(..) | Fault::NoMemory(_)));
+        is_lack && self.disk.has_failed()
     }
 
     /// Opens the folder; `None` if a fault prevented that.
@@ -217,9 +219,11 @@ impl History {
             }
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
-                let new_and_full = self.is_full() && !self.established;
+                // Files that another folder has as well are copied.
+                let needs_room = !self.established || self.linked.is_of_folder();
+                let full = self.is_full() && needs_room;
                 let broken = self.excuses.is_damaged() && error.code() == ErrorCode::Corrupted;
-                if self.has_failed() || new_and_full || broken || self.lacks_descriptors() {
+                if self.has_failed() || full || broken || self.lacks_resources() {
                     return Ok(None);
                 }
                 Err(Wrong(format!("the folder is not opened: {error}")))
@@ -272,49 +276,16 @@ impl History {
             94..=95 => self.copy_folder(),
             _ => {}
         }
+        if self.has_neighbours && self.aside.random_ratio(1, 8) {
+            self.start_restore();
+        }
         if self.life.work == Work::Trickle && self.random.random_ratio(1, 4) {
             self.ask_base(engine, false);
         }
         Ok(())
     }
 
-    /// Checks that the folder is locked, regardless of the lock file.
-    fn second_engine(&mut self) -> Result<(), Wrong> {
-        if self.random.random() {
-            self.disk.take_away(&Path::new(FOLDER).join("LOCK"));
-        }
-        match EngineOptions::new().disk(Arc::new(self.disk.clone())).open(FOLDER) {
-            Err(error)
-                if error.code() == ErrorCode::FolderLocked
-                    || self.has_failed()
-                    || self.is_full()
-                    || self.lacks_descriptors() =>
-            {
-                Ok(())
-            }
-            Err(error) => Err(Wrong(format!("a second engine received {error}"))),
-            Ok(second) => {
-                // The scheduler does not know the thread of the second engine, which is therefore dropped immediately.
-                drop(second);
-                Err(Wrong("a second engine has the folder open".to_owned()))
-            }
-        }
-    }
-
     fn describe(error: &Error) -> String {
         format!("{error}")
     }
-}
-
-/// Lets each call take time, and possibly lets other threads run first.
-fn watch(schedule: &Schedule, call: &Call) {
-    schedule.note(call);
-    let time = match call {
-        // The engine may hold a lock here. Threads that wait for it would be invisible to the scheduler.
-        Call::Open(_) | Call::List => return,
-        Call::Sync(_) | Call::SyncDir => 500,
-        Call::Write(_, _, bytes) => 5 + u64::try_from(*bytes / 1_000).unwrap_or(u64::MAX),
-        _ => 5,
-    };
-    schedule.step(Duration::from_micros(time));
 }

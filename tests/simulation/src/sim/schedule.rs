@@ -1,18 +1,20 @@
 //! The scheduler: one thread of a history runs at a time, chosen by a seed. It also controls time.
 
+mod shared;
+mod turn;
+
 use std::cell::Cell;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, JoinHandle, Thread};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::testing::Scheduler;
+
+pub(super) use shared::Shared;
+use turn::Turn;
 
 thread_local! {
     /// The number of the current thread in its history.
@@ -35,35 +37,6 @@ enum Doing {
     /// The thread continues at an instant.
     Sleeping(Duration),
     Ended,
-}
-
-/// The turn of a thread. Turns are passed from thread to thread without a lock that both would need.
-#[derive(Default)]
-struct Turn {
-    is_given: AtomicBool,
-    thread: OnceLock<Thread>,
-}
-
-impl Turn {
-    fn give(&self) {
-        self.is_given.store(true, Ordering::SeqCst);
-        // A thread that has not begun yet, and has no handle here, finds its turn when it begins.
-        fence(Ordering::SeqCst);
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
-        }
-    }
-
-    /// Waits for the turn of the current thread.
-    fn take(&self) {
-        if self.thread.get().is_none() {
-            let _ = self.thread.set(thread::current());
-            fence(Ordering::SeqCst);
-        }
-        while !self.is_given.swap(false, Ordering::SeqCst) {
-            thread::park();
-        }
-    }
 }
 
 struct Actor {
@@ -272,59 +245,6 @@ impl Inner {
                 return 0;
             };
             self.now = self.now.max(until);
-        }
-    }
-}
-
-/// The scheduler as seen by the engine.
-#[derive(Debug)]
-pub(super) struct Shared(pub(super) Arc<Schedule>);
-
-impl Scheduler for Shared {
-    fn now(&self) -> Instant {
-        self.0.began + self.0.elapsed()
-    }
-
-    fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
-        let number = self.0.inner().add(name);
-        self.0.note(("spawn", name));
-        let schedule = Arc::clone(&self.0);
-        thread::Builder::new().name(name.to_owned()).spawn(move || {
-            schedule.begin(number);
-            // The engine detects a panic of its thread itself. The next thread still gets its turn.
-            let _ = catch_unwind(AssertUnwindSafe(work));
-            schedule.end();
-        })
-    }
-
-    fn pass(&self) {
-        let mut inner = self.0.call();
-        inner.now += Duration::from_micros(1);
-        inner.doings += 1;
-        Schedule::give_turn(inner);
-    }
-
-    fn sleep(&self, time: Duration) {
-        let mut inner = self.0.call();
-        inner.doings += 1;
-        let until = inner.now + time;
-        drop(inner);
-        self.0.go_on_as(Doing::Sleeping(until));
-    }
-
-    fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool) {
-        let until = {
-            let mut inner = self.0.inner();
-            inner.doings += 1;
-            at_most.map(|time| inner.now + time)
-        };
-        loop {
-            // Other threads may proceed while `ready` runs.
-            let seen = self.0.call().doings;
-            if ready() || until.is_some_and(|until| until <= self.0.elapsed()) {
-                return;
-            }
-            self.0.go_on_as(Doing::Waiting { seen, until });
         }
     }
 }

@@ -104,10 +104,11 @@ impl Entries {
         self.pending.push(changes);
     }
 
-    /// Adds a folder durably.
-    pub(super) fn put(&mut self, folder: &Path) {
-        self.seen.insert(folder.to_owned(), Entry::Folder);
-        self.durable.insert(folder.to_owned(), Entry::Folder);
+    /// Adds an entry durably, or replaces one.
+    pub(super) fn put(&mut self, path: &Path, entry: Entry) {
+        self.take_away(path);
+        self.seen.insert(path.to_owned(), entry);
+        self.durable.insert(path.to_owned(), entry);
     }
 
     /// Makes the entries of a folder durable.
@@ -115,6 +116,14 @@ impl Entries {
         for changes in self.pending.extract_if(.., |changes| folder(changes) == Some(synced)) {
             apply(&mut self.durable, &changes);
         }
+    }
+
+    /// Removes all entries of a folder durably.
+    pub(super) fn clear(&mut self, folder: &Path) {
+        let is_inside = |path: &Path| path.parent() == Some(folder);
+        self.seen.retain(|path, _| !is_inside(path));
+        self.durable.retain(|path, _| !is_inside(path));
+        self.pending.retain(|changes| !changes.iter().any(|change| is_inside(&change.path)));
     }
 
     pub(super) fn take_away(&mut self, path: &Path) {

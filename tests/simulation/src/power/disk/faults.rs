@@ -21,10 +21,13 @@ pub enum Fault {
     FullAfter(u64),
     /// `NoDescriptors(successes, failures)`: after `successes` opens, the next `failures` fail because no descriptor is free.
     NoDescriptors(u64, u64),
+    /// The n-th call of any kind from now, counted from 1, fails because no memory is free; a write is partially done.
+    NoMemory(u64),
 }
 
-/// The error numbers of Unix for an I/O error and for a lack of descriptors.
+/// The error numbers of Unix for an I/O error, and for a lack of memory and of descriptors.
 pub(super) const EIO: i32 = 5;
+const ENOMEM: i32 = 12;
 const EMFILE: i32 = 24;
 
 /// The kinds of errors by which systems report that nothing more can be written.
@@ -43,6 +46,7 @@ pub(super) enum Why {
     Fault,
     Full(ErrorKind),
     NoDescriptor,
+    NoMemory,
 }
 
 impl From<Why> for io::Error {
@@ -51,6 +55,7 @@ impl From<Why> for io::Error {
             Why::Fault => Self::other("a fault of the disk"),
             Why::Full(kind) => kind.into(),
             Why::NoDescriptor => Self::from_raw_os_error(EMFILE),
+            Why::NoMemory => Self::from_raw_os_error(ENOMEM),
         }
     }
 }
@@ -116,6 +121,7 @@ impl Faults {
             Some(Fault::SyncFails(left)) if is_sync => (left, false, Why::Fault),
             Some(Fault::CallFails(left)) if call.changes() => (left, false, Why::Fault),
             Some(Fault::CallFull(left)) if call.changes() => (left, false, full),
+            Some(Fault::NoMemory(left)) => (left, false, Why::NoMemory),
             Some(Fault::NoDescriptors(before, during)) if matches!(call, Call::Open(_) | Call::Create(_)) => {
                 if *before > 0 {
                     *before -= 1;

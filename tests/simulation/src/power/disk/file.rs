@@ -123,7 +123,8 @@ impl DiskFile for SimulatedFile {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let (mut state, _) = self.call(&Call::Read(self.number, offset))?;
+        let (mut state, fate) = self.call(&Call::Read(self.number, offset))?;
+        fate.outcome()?;
         let (file, start) = (state.file(self.number)?, place(offset)?);
         let end = start.checked_add(buffer.len()).ok_or(ErrorKind::UnexpectedEof)?;
         if file.unreadable.is_some_and(|sector| (start..end).contains(&sector)) {
@@ -146,6 +147,12 @@ impl DiskFile for SimulatedFile {
         let written = bytes.get(..bytes.len().saturating_sub(missing)).unwrap_or_default();
         state.file(self.number)?.write(start, written);
         if missing == 0 { Ok(()) } else { Err(state.faults.full().into()) }
+    }
+
+    fn has_other_names(&self) -> io::Result<bool> {
+        let state = self.disk.state();
+        state.faults.powered()?;
+        Ok(state.has_other_names(self.number))
     }
 
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {

@@ -1,6 +1,5 @@
 //! The requests of callers, and the results that they receive.
 
-use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -8,15 +7,13 @@ use std::task::{Context, Poll, Wake, Waker};
 use rand::RngExt;
 use table_core::embedded::Engine;
 use table_core::embedded::testing::Scheduler;
-use table_core::limits::Limits;
 use table_core::queue::Lease;
 use table_core::store::Committed;
-use table_core::{Error, ErrorCode, IfMatch, OperationKind, Result, TableStore, Transaction};
+use table_core::{Error, ErrorCode, Result, TableStore};
 
 use super::History;
 use super::queues::received;
-use crate::sim::model::{Condition, NUMBERS, Operation, Outcome, Place, State, Verb, Write, Wrong};
-use crate::sim::plan::Work;
+use crate::sim::model::{NUMBERS, Outcome, Verb, Write, Wrong};
 use crate::sim::rows;
 use crate::sim::schedule::Shared;
 
@@ -126,106 +123,6 @@ impl History {
         self.ask(None, Box::pin(future));
     }
 
-    pub(super) fn ask_transaction(&mut self, engine: &Engine) {
-        if !self.model.has_room(self.life.callers) {
-            return;
-        }
-        let states = self.model.states();
-        let Some(state) = states.get(self.random.random_range(0..states.len().max(1))) else { return };
-        let all: Vec<u8> = state.tables.keys().copied().collect();
-        let table = match all.as_slice() {
-            [] => return self.ask_table(engine),
-            _ if self.random.random_ratio(1, 30) => self.random.random_range(0..self.shape.tables),
-            some => some[self.random.random_range(0..some.len())],
-        };
-        let partition = self.random.random_range(0..self.shape.partitions);
-        let operations = self.operations(state, table, partition);
-        if operations.is_empty() {
-            return;
-        }
-        let write = Write::Submit { table, partition, operations: operations.clone() };
-        let transaction = self.transaction(partition, &operations);
-        let (Ok(transaction), Ok(name)) = (transaction, rows::table(table)) else { return };
-        let engine = engine.clone();
-        let future = async move { engine.submit(&name, transaction).await.map(Told::Committed) };
-        self.ask(Some(write), Box::pin(future));
-    }
-
-    /// Chooses the operations of a transaction: operations for the life's kind of work, or in one of four transactions random operations.
-    fn operations(&mut self, state: &State, table: u8, partition: u8) -> Vec<Operation> {
-        let work = if self.random.random_ratio(1, 4) { Work::Scattered } else { self.life.work };
-        let rows = self.shape.rows;
-        let (start, count) = (self.random.random_range(0..rows), self.random.random_range(1..=100));
-        let stored = state.tables.get(&table).map(|table| table.rows());
-        let stored = |from: u16| {
-            let rows = stored.into_iter().flat_map(move |rows| rows.range((partition, from)..));
-            rows.map(|((of, row), _)| (*of, *row)).take_while(move |(of, _)| *of == partition)
-        };
-        let delete = |from: u16| -> Vec<(u16, Verb)> {
-            stored(from).take(count).map(|(_, row)| (row, Verb::Delete(Condition::Any))).collect()
-        };
-        let upsert = |from: u16| -> Vec<(u16, Verb)> {
-            (from..rows).take(count).map(|row| (row, Verb::Upsert)).collect()
-        };
-        let chosen = match work {
-            Work::Delete if self.random.random_ratio(2, 3) => delete(start),
-            Work::Load | Work::Delete => upsert(start),
-            Work::Queue if self.random.random() => delete(0),
-            Work::Queue => {
-                let behind = stored(0).last().map_or(0, |(_, row)| row + 1);
-                upsert(if behind < rows { behind } else { 0 })
-            }
-            Work::Scattered | Work::Trickle => {
-                let count =
-                    if work == Work::Trickle { 1 } else { [1, 1, 2, 5][self.random.random_range(0..4)] };
-                let chosen: BTreeSet<u16> = (0..count).map(|_| self.random.random_range(0..rows)).collect();
-                chosen.into_iter().map(|row| (row, self.verb(state, table, (partition, row)))).collect()
-            }
-        };
-        // The numbers are more than any transaction needs.
-        let numbers = self.next..;
-        let with_number = |((row, verb), number)| Operation { row, verb, number };
-        chosen.into_iter().zip(numbers).map(with_number).collect()
-    }
-
-    fn verb(&mut self, state: &State, table: u8, place: Place) -> Verb {
-        let there = state.tables.get(&table).and_then(|table| table.rows().get(&place)).copied();
-        let newest = || self.etags.keys().next_back().copied();
-        let version = if self.random.random_ratio(9, 10) { there } else { newest() };
-        let known = version.filter(|number| self.etags.contains_key(number));
-        let condition = known.filter(|_| self.random.random()).map_or(Condition::Any, Condition::Version);
-        match (there, self.random.random_range(0..10)) {
-            (None, 0..=6) | (Some(_), 0) => Verb::Insert,
-            (None, 7..=8) | (Some(_), 1..=3) => Verb::Upsert,
-            (Some(_), 4..=5) => Verb::Delete(condition),
-            _ => Verb::Update(condition),
-        }
-    }
-
-    fn transaction(&mut self, partition: u8, operations: &[Operation]) -> Result<Transaction> {
-        let mut transaction = Transaction::new(self.shape.partition(partition)?, Limits::PORTABLE)?;
-        for Operation { row, verb, number } in operations {
-            let if_match = |condition: &Condition| match condition {
-                Condition::Any => IfMatch::Any,
-                Condition::Version(number) => {
-                    self.etags.get(number).cloned().map_or(IfMatch::Any, IfMatch::ETag)
-                }
-            };
-            let content = self.shape.row(*number);
-            let one = number.is_multiple_of(2);
-            let kind = match verb {
-                Verb::Insert => OperationKind::Insert(content),
-                Verb::Update(condition) if one => OperationKind::Replace(content, if_match(condition)),
-                Verb::Update(condition) => OperationKind::Merge(content, if_match(condition)),
-                Verb::Upsert if one => OperationKind::InsertOrReplace(content),
-                Verb::Upsert => OperationKind::InsertOrMerge(content),
-                Verb::Delete(condition) => OperationKind::Delete(if_match(condition)),
-            };
-            transaction.push(table_core::Operation { row_key: rows::row_key(*row)?, kind })?;
-        }
-        Ok(transaction)
-    }
-
     /// Drops a pending future. Its request may be carried out or not.
     pub(super) fn go_away(&mut self) {
         if self.asked.is_empty() {
@@ -269,7 +166,7 @@ impl History {
                 None => self.take_other(id, &answer)?,
             }
         }
-        Ok(())
+        self.end_restore()
     }
 
     fn take_answer(&mut self, id: u64, write: &Write, answer: &Answer) -> Result<(), Wrong> {
@@ -317,7 +214,7 @@ impl History {
             ErrorCode::DiskFull => self.is_full(),
             ErrorCode::EngineClosed => self.excuses.closing,
             ErrorCode::InternalError => self.excuses.time_over && error.rule() == Some("CON-12"),
-            ErrorCode::ServerBusy => self.lacks_descriptors(),
+            ErrorCode::ServerBusy => self.lacks_resources(),
             ErrorCode::Corrupted => self.excuses.is_damaged() || self.disk.has_lost_power(),
             ErrorCode::Io => self.disk.has_lost_power(),
             _ => false,
@@ -330,49 +227,6 @@ impl History {
                 Err(Wrong(format!("checkpoint or backup {id} received {error}")))
             }
             _ => self.end_backup(id, answer.is_ok()),
-        }
-    }
-
-    /// Closes the engine while callers wait and other callers send requests. All callers must have a result once the engine is closed.
-    pub(super) fn close(&mut self, engine: &Engine) -> Result<(), Wrong> {
-        self.excuses.closing = true;
-        self.model.may_skip = true;
-        let mut close = Box::pin(engine.clone().close());
-        let mut closed = None;
-        for round in 0..self.random.random_range(0..6) {
-            if closed.is_none()
-                && let Poll::Ready(outcome) = close.as_mut().poll(&mut Context::from_waker(Waker::noop()))
-            {
-                closed = Some(outcome);
-            }
-            if self.random.random() {
-                self.ask_transaction(engine);
-            }
-            self.read_beside_close(engine)?;
-            self.schedule.did();
-            self.schedule.step(std::time::Duration::from_micros(round));
-            self.hear()?;
-        }
-        if closed.is_none() {
-            Shared(Arc::clone(&self.schedule)).wait(None, &mut || {
-                if let Poll::Ready(outcome) = close.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                    closed = Some(outcome);
-                }
-                closed.is_some()
-            });
-        }
-        self.hear()?;
-        self.read_beside_close(engine)?;
-        if let Some(left) = self.asked.first() {
-            return Err(Wrong(format!("the engine is closed, and {} waits for ever", left.id)));
-        }
-        match closed {
-            Some(Err(error)) if !self.has_failed() => Err(Wrong(format!("the close received {error}"))),
-            outcome => {
-                self.log.add(format!("closed: {outcome:?}"));
-                self.let_go();
-                Ok(())
-            }
         }
     }
 }

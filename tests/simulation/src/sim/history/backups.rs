@@ -24,15 +24,15 @@ const RESTORED: &str = "/restored";
 #[derive(Default)]
 pub(super) struct Backups {
     /// The request in progress.
-    under_way: Option<u64>,
+    pub(super) under_way: Option<u64>,
     /// `true` if a backup has succeeded. From then on, the folder contains a complete backup, regardless of later failures.
-    whole: bool,
+    pub(super) whole: bool,
     /// The states that the backup may contain.
-    states: Vec<Arc<State>>,
+    pub(super) states: Vec<Arc<State>>,
 }
 
 /// The rows of all tables.
-type Tables = BTreeMap<u8, BTreeMap<Place, Number>>;
+pub(super) type Tables = BTreeMap<u8, BTreeMap<Place, Number>>;
 
 impl History {
     /// Requests a backup, one at a time.
@@ -70,6 +70,7 @@ impl History {
             return Ok(());
         }
         self.backups = Backups { under_way: None, whole: true, states: self.model.end_of_notes() };
+        self.may_restore_more();
         self.seen.backups += 1;
         if self.random.random() {
             self.look_at_backup()?;
@@ -83,38 +84,47 @@ impl History {
         if self.backups.under_way == Some(id) {
             self.backups.under_way = None;
             self.backups.states.extend(self.model.end_of_notes());
+            self.may_restore_more();
         }
     }
 
     /// Restores the backup on a new disk, and compares it with the states that existed while it was made.
     pub(super) fn look_at_backup(&mut self) -> Result<(), Wrong> {
+        self.check_backup(BACKUP, &self.backups.states, self.backups.whole)
+    }
+
+    /// Restores the backup of a folder on a new disk, and compares it with the states that it may contain. A backup that is not `whole` need not be
+    /// restored.
+    pub(super) fn check_backup(&self, folder: &str, states: &[Arc<State>], whole: bool) -> Result<(), Wrong> {
         if self.disk.has_lost_power() {
             return Ok(());
         }
         let disk = Arc::new(self.disk.after_kill());
         let options = || EngineOptions::new().disk(disk.clone());
-        let restored = options().restore(BACKUP, RESTORED);
+        let restored = options().restore(folder, RESTORED);
         match restored
             .and_then(|_| options().open_read_only(RESTORED))
             .and_then(|engine| tables(&engine, self.shape))
         {
             Ok(found) => {
                 let found = found.map_err(Wrong)?;
-                let is_it = |state: &Arc<State>| {
-                    state.tables.iter().map(|(table, kept)| (table, kept.rows())).eq(&found)
-                };
-                if self.backups.states.iter().any(is_it) {
+                if states.iter().any(|state| is_in(state, &found)) {
                     return Ok(());
                 }
                 Err(Wrong(format!(
-                    "of a backup is restored what there never was while it was made: {found:?}"
+                    "of the backup {folder} is restored what there never was while it was made: {found:?}"
                 )))
             }
-            Err(_) if !self.backups.whole => Ok(()),
+            Err(_) if !whole => Ok(()),
             Err(error) if self.may_fail(&error) => Ok(()),
-            Err(error) => Err(Wrong(format!("a backup is not restored: {error}"))),
+            Err(error) => Err(Wrong(format!("the backup {folder} is not restored: {error}"))),
         }
     }
+}
+
+/// Returns `true` if a state has these tables and rows.
+pub(super) fn is_in(state: &State, found: &Tables) -> bool {
+    state.tables.iter().map(|(table, kept)| (table, kept.rows())).eq(found)
 }
 
 /// Returns the rows of all tables of an engine, or a description of a defective row.

@@ -18,11 +18,12 @@ impl History {
         if matches!(end, End::Close | End::Drop) && self.random.random() {
             self.hear_all()?;
         }
+        self.await_restore()?;
         match end {
             End::Close => {
                 self.end_trouble_of_room();
                 self.close(&engine)?;
-                self.closed = !self.has_failed() && !self.is_full() && !self.lacks_descriptors();
+                self.closed = !self.has_failed() && !self.is_full() && !self.lacks_resources();
                 // After a power loss, only synced bytes are certain to remain.
                 if self.random.random() {
                     if self.life.relaxed && self.has_failed() {
@@ -84,12 +85,14 @@ impl History {
         self.look_at_backup()?;
         let Some(engine) = self.open()? else { return Ok(()) };
         self.look_at_everything(&engine)?;
+        self.use_linked_backup(&engine)?;
         for _ in 0..3 {
             self.ask_transaction(&engine);
             self.ask_checkpoint(&engine);
         }
         self.hear_all()?;
         self.look_at_everything(&engine)?;
-        self.close(&engine)
+        self.close(&engine)?;
+        self.check_foreign_files()
     }
 }

@@ -13,6 +13,8 @@ pub struct Seen {
     pub reads: u64,
     /// Successful backups.
     pub backups: u64,
+    /// Restores and readers next to backups, with correct results.
+    pub restores: u64,
     /// The number of times that a folder was opened.
     pub opened: u64,
     /// The number of times that an engine was found at rest.
@@ -29,6 +31,7 @@ impl Seen {
         self.acknowledged += other.acknowledged;
         self.reads += other.reads;
         self.backups += other.backups;
+        self.restores += other.restores;
         self.opened += other.opened;
         self.rests += other.rests;
         self.faults += other.faults;
@@ -38,10 +41,10 @@ impl Seen {
 
 impl std::fmt::Display for Seen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { acknowledged, reads, backups, opened, rests, faults, calls } = self;
+        let Self { acknowledged, reads, backups, restores, opened, rests, faults, calls } = self;
         write!(
             f,
-            "{acknowledged} writes acknowledged, {reads} reads right, {backups} backups, {opened} times opened, {rests} rests, {faults} faults, {calls} calls in the longest"
+            "{acknowledged} writes acknowledged, {reads} reads right, {backups} backups, {restores} restores, {opened} times opened, {rests} rests, {faults} faults, {calls} calls in the longest"
         )
     }
 }

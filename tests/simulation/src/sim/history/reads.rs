@@ -68,7 +68,7 @@ impl History {
         match error.code() {
             _ if self.disk.has_lost_power() => true,
             ErrorCode::Corrupted => self.excuses.is_damaged(),
-            ErrorCode::ServerBusy => self.lacks_descriptors(),
+            ErrorCode::ServerBusy => self.lacks_resources(),
             ErrorCode::EngineClosed => self.excuses.closing,
             _ => false,
         }
@@ -241,7 +241,7 @@ impl History {
             self.check_bounds(engine, MOST_LAYERS)?;
         }
         let found = match engine.verify() {
-            Err(error) if error.code() == ErrorCode::ServerBusy && self.lacks_descriptors() => return Ok(()),
+            Err(error) if error.code() == ErrorCode::ServerBusy && self.lacks_resources() => return Ok(()),
             found => found.map_err(|error| Wrong(format!("a verification received {error}")))?,
         };
         match found.damage.first() {

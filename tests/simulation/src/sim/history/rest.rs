@@ -46,8 +46,8 @@ impl History {
     }
 
     /// Returns `true` if something went wrong that may keep the engine from resting.
-    fn is_in_trouble(&self) -> bool {
-        self.has_failed() || self.is_full() || self.lacks_descriptors() || self.disk.has_lost_power()
+    pub(super) fn is_in_trouble(&self) -> bool {
+        self.has_failed() || self.is_full() || self.lacks_resources() || self.disk.has_lost_power()
     }
 
     /// Checks the bounds that `docs/decisions/engine.md` states for layers and, at rest, for waste. In a base with one broken block only the layers are

@@ -19,8 +19,11 @@ impl History {
             Trouble::Disk(fault) => {
                 self.log.add(format!("from here on {fault:?}"));
                 self.disk.set_fault(Some(fault));
-                self.model.may_skip |=
-                    matches!(fault, Fault::FullAfter(_) | Fault::CallFull(_) | Fault::NoDescriptors(..));
+                // A write that was refused for a lack of resources was not done, even if its caller has gone away.
+                self.model.may_skip |= !matches!(
+                    fault,
+                    Fault::PowerAtSync(_) | Fault::PowerAtCall(_) | Fault::SyncFails(_) | Fault::CallFails(_)
+                );
             }
             Trouble::Rot if self.established => self.rot(),
             Trouble::Unreadable if self.established => self.spoil(),
@@ -58,8 +61,10 @@ impl History {
             ends.iter().any(|wanted| end.is_some_and(|end| end == *wanted))
         };
         let files = self.disk.files();
-        let mut files: Vec<_> =
-            files.into_iter().filter(|(path, length)| *length > 0 && is_one(path)).collect();
+        let mut files: Vec<_> = files
+            .into_iter()
+            .filter(|(path, length)| *length > 0 && is_one(path) && !self.is_foreign(path))
+            .collect();
         (!files.is_empty()).then(|| files.swap_remove(self.random.random_range(0..files.len())))
     }
 

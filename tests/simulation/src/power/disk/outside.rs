@@ -1,0 +1,71 @@
+//! Changes and inspections of a disk by other programs, of which an engine is not informed.
+
+use std::path::{Path, PathBuf};
+
+use super::{Entry, FileState, SimulatedDisk};
+
+impl SimulatedDisk {
+    /// Returns all files with their lengths, ordered by path.
+    #[must_use]
+    pub fn files(&self) -> Vec<(PathBuf, usize)> {
+        let state = self.state();
+        let file =
+            |(path, number): (&PathBuf, usize)| Some((path.clone(), state.files.get(number)?.current.len()));
+        state.entries.files().filter_map(file).collect()
+    }
+
+    /// Returns the bytes of a file as programs see them; `None` if the file is missing.
+    #[must_use]
+    pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        let state = self.state();
+        Some(state.files.get(state.entries.file(path)?)?.current.to_vec())
+    }
+
+    /// Changes the bytes of a file durably, without the knowledge of any program.
+    pub fn damage(&self, path: &Path, change: impl Fn(&mut Vec<u8>)) {
+        let mut state = self.state();
+        if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
+            for content in [&mut file.current, &mut file.durable] {
+                let mut bytes = content.to_vec();
+                change(&mut bytes);
+                *content = (&*bytes).into();
+            }
+        }
+    }
+
+    /// Makes the sector at an offset of a file unreadable.
+    pub fn spoil(&self, path: &Path, offset: usize) {
+        let mut state = self.state();
+        if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
+            file.unreadable = Some(offset);
+        }
+    }
+
+    /// Removes a file durably, without the knowledge of any program.
+    pub fn take_away(&self, path: &Path) {
+        self.state().entries.take_away(path);
+    }
+
+    /// Creates a file durably, or replaces one.
+    pub fn put(&self, path: &Path, bytes: &[u8]) {
+        let mut state = self.state();
+        state.files.push(FileState::settled(bytes.into(), None));
+        let number = state.files.len() - 1;
+        state.entries.put(path, Entry::File(number));
+    }
+
+    /// Copies a folder durably by hard links: its files have names in both folders. An existing copy is replaced.
+    pub fn link_folder(&self, from: &Path, to: &Path) {
+        let mut state = self.state();
+        state.entries.put(to, Entry::Folder);
+        state.entries.clear(to);
+        for name in state.entries.inside(from) {
+            let Some(number) = state.entries.file(&from.join(&name)) else { continue };
+            if let Some(file) = state.files.get_mut(number) {
+                *file = FileState::settled(file.current.clone(), file.unreadable);
+            }
+            state.entries.put(&from.join(&name), Entry::File(number));
+            state.entries.put(&to.join(&name), Entry::File(number));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Files of other programs in the engine's folder, with names similar to those of the engine's files.
+
+use std::path::{Path, PathBuf};
+
+use rand::RngExt;
+
+use super::{FOLDER, History};
+use crate::sim::model::Wrong;
+
+const NAMES: [&str; 8] = [
+    "7.journal",
+    "+000000009.journal",
+    "00000000003.journal",
+    "0000000002.journal.bak",
+    "5.rows",
+    "+000000001.rows",
+    "0000000001.rows~",
+    "BASE.old",
+];
+
+/// The bytes of a file of another program.
+fn bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_encoded_bytes().repeat(3)
+}
+
+impl History {
+    /// Adds a file of another program.
+    pub(super) fn add_foreign_file(&mut self) {
+        if self.established && self.aside.random_ratio(1, 3) {
+            let path = Path::new(FOLDER).join(NAMES[self.aside.random_range(0..NAMES.len())]);
+            self.log.add(format!("another program writes {}", path.display()));
+            self.disk.put(&path, &bytes(&path));
+            self.foreign.insert(path);
+        }
+    }
+
+    /// Returns `true` for a file of another program.
+    pub(super) fn is_foreign(&self, path: &PathBuf) -> bool {
+        self.foreign.contains(path)
+    }
+
+    /// Checks that the files of other programs are unchanged.
+    pub(super) fn check_foreign_files(&self) -> Result<(), Wrong> {
+        match self.foreign.iter().find(|path| self.disk.bytes(path).as_ref() != Some(&bytes(path))) {
+            Some(path) => Err(Wrong(format!("the file {} of another program was changed", path.display()))),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Copies of the engine's folder and of its backup by hard links. A copy and its original are used in turn, and must not affect each other.
+
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use rand::RngExt;
+use table_core::embedded::Engine;
+use table_core::embedded::testing::Scheduler;
+use table_core::limits::Limits;
+use table_core::query::{KeyRange, Query};
+use table_core::row::RowWriter;
+use table_core::{
+    Error, ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore,
+    Transaction, ValueRef,
+};
+
+use super::backups::{BACKUP, is_in, tables};
+use super::{FOLDER, History};
+use crate::power::Fault;
+use crate::sim::model::{State, Wrong};
+use crate::sim::plan::Life;
+use crate::sim::schedule::Shared;
+
+/// The copy of the engine's folder.
+const LINKED: &str = "/linked";
+/// The copy of the backup.
+const LINKED_BACKUP: &str = "/linked-backup";
+
+/// The copies by hard links.
+#[derive(Default)]
+pub(super) struct Linked {
+    /// The possible content of the copied folder; `None` if there is no copy.
+    folder: Option<Vec<Arc<State>>>,
+    /// The number of rows that the engine of the copy has acknowledged, each in a table of its own.
+    rows: u32,
+    /// The possible content of the copied backup, and `true` if it must be complete.
+    backup: Option<(Vec<Arc<State>>, bool)>,
+}
+
+impl Linked {
+    /// Returns `true` if the folder has been copied.
+    pub(super) fn is_of_folder(&self) -> bool {
+        self.folder.is_some()
+    }
+}
+
+impl History {
+    /// Copies the folder or the backup by hard links, or uses a copy that exists. No engine is open.
+    pub(super) fn use_links(&mut self) -> std::result::Result<(), Wrong> {
+        if !self.established || self.excuses.is_damaged() {
+            return Ok(());
+        }
+        if self.aside.random_ratio(1, 3) {
+            self.log.add("the backup is copied by hard links".to_owned());
+            self.disk.link_folder(Path::new(BACKUP), Path::new(LINKED_BACKUP));
+            self.linked.backup = Some((self.backups.states.clone(), self.backups.whole));
+        }
+        if self.linked.folder.is_some() && self.aside.random_ratio(2, 3) {
+            return self.use_linked_folder();
+        }
+        if self.aside.random() {
+            self.log.add("the folder is copied by hard links".to_owned());
+            self.disk.link_folder(Path::new(FOLDER), Path::new(LINKED));
+            self.linked.folder = Some(self.model.states());
+            self.linked.rows = 0;
+        }
+        Ok(())
+    }
+
+    /// Runs an engine on the copied folder. In one of two cases the process ends at one of its calls to the disk.
+    fn use_linked_folder(&mut self) -> std::result::Result<(), Wrong> {
+        // The rows of the copy are checked after a power loss as well.
+        let quiet = Life { relaxed: false, ..self.life.quiet() };
+        let life = std::mem::replace(&mut self.life, quiet);
+        if self.aside.random() {
+            self.disk.set_fault(Some(Fault::PowerAtCall(self.aside.random_range(1..80))));
+        }
+        self.log.add("an engine uses the folder of hard links".to_owned());
+        let used = self.live_on_links();
+        self.life = life;
+        self.disk.set_fault(None);
+        if self.disk.has_lost_power() {
+            self.disk = self.disk.after_kill();
+        }
+        used
+    }
+
+    fn live_on_links(&mut self) -> std::result::Result<(), Wrong> {
+        match self.check_links() {
+            Err(wrong) if !self.disk.has_lost_power() => Err(wrong),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_links(&mut self) -> std::result::Result<(), Wrong> {
+        let wrong = |error: Error| Wrong(format!("the folder of hard links received {error}"));
+        let engine = self.options().open(LINKED).map_err(wrong)?;
+        let found = tables(&engine, self.shape).map_err(wrong)?.map_err(Wrong)?;
+        let states = self.linked.folder.take().unwrap_or_default();
+        let states: Vec<_> = states.into_iter().filter(|state| is_in(state, &found)).collect();
+        if states.is_empty() {
+            return Err(Wrong(format!("the folder of hard links has other rows: {found:?}")));
+        }
+        self.linked.folder = Some(states);
+        let rows = own_rows(&engine).map_err(wrong)?;
+        if rows < self.linked.rows as usize {
+            return Err(Wrong(format!(
+                "{rows} of {} rows are in the folder of hard links",
+                self.linked.rows
+            )));
+        }
+        for _ in 0..self.aside.random_range(1..6) {
+            // A row may exist although its write was not acknowledged.
+            let row = u32::try_from(own_rows(&engine).map_err(wrong)?).unwrap_or_default();
+            match self.wait_for(create(&engine)).and_then(|()| self.wait_for(write(&engine, row))) {
+                // A history may have given the largest Timestamp.
+                Err(error) if error.rule() == Some("CON-12") => break,
+                written => written.map_err(wrong)?,
+            }
+            self.linked.rows = row + 1;
+            if self.aside.random() {
+                self.wait_for(engine.checkpoint()).map_err(wrong)?;
+            }
+        }
+        if self.aside.random() { self.wait_for(engine.close()).map_err(wrong) } else { Ok(()) }
+    }
+
+    /// Updates the copied backup, which must leave the original one unchanged.
+    pub(super) fn use_linked_backup(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
+        if self.excuses.is_damaged() || self.disk.has_lost_power() {
+            return Ok(());
+        }
+        let Some((states, whole)) = self.linked.backup.take() else { return Ok(()) };
+        self.check_backup(LINKED_BACKUP, &states, whole)?;
+        let now = self.model.states();
+        match self.wait_for(engine.backup(LINKED_BACKUP)) {
+            Ok(_) => self.check_backup(LINKED_BACKUP, &now, true)?,
+            Err(error) => return Err(Wrong(format!("the backup of hard links received {error}"))),
+        }
+        self.look_at_backup()
+    }
+
+    /// Waits for a future that sends one request, while the engine's threads run.
+    fn wait_for<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
+        let (mut future, mut outcome) = (pin!(future), None);
+        let mut poll = || {
+            if let Poll::Ready(ready) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                outcome = Some(ready);
+            }
+            outcome.is_some()
+        };
+        let is_ready = poll();
+        self.schedule.did();
+        if !is_ready {
+            Shared(Arc::clone(&self.schedule)).wait(None, &mut poll);
+        }
+        outcome.unwrap_or_else(|| unreachable!("the future of this history has ended"))
+    }
+}
+
+fn own_table() -> Result<TableName> {
+    TableName::new("Linked")
+}
+
+/// Returns the number of rows in the table that only the copy has.
+fn own_rows(engine: &Engine) -> Result<usize> {
+    let (mut rows, mut from) = (0, None);
+    loop {
+        let page = pollster::block_on(engine.query(&own_table()?, &Query::new(KeyRange::ALL), from.as_ref()));
+        match page {
+            Err(error) if error.code() == ErrorCode::TableNotFound => return Ok(0),
+            page => {
+                let page = page?;
+                rows += page.rows.len();
+                from = page.continuation;
+            }
+        }
+        if from.is_none() {
+            return Ok(rows);
+        }
+    }
+}
+
+/// Creates the table that only the copy has.
+async fn create(engine: &Engine) -> Result<()> {
+    match engine.create_table(&own_table()?).await {
+        Err(error) if error.code() == ErrorCode::TableAlreadyExists => Ok(()),
+        created => created,
+    }
+}
+
+/// Writes a row to the table that only the copy has.
+async fn write(engine: &Engine, row: u32) -> Result<()> {
+    let mut transaction = Transaction::new(PartitionKey::new("linked")?, Limits::PORTABLE)?;
+    let mut content = RowWriter::new();
+    content.property("Row", ValueRef::Int64(i64::from(row)));
+    let kind = OperationKind::InsertOrReplace(content.finish());
+    transaction.push(Operation { row_key: RowKey::new(format!("{row:05}"))?, kind })?;
+    engine.submit(&own_table()?, transaction).await.map(drop)
+}

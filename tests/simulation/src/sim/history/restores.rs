@@ -1,0 +1,95 @@
+//! Restores from the backup and readers of it, on threads of their own while the backup may be updated.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rand::RngExt;
+use table_core::embedded::EngineOptions;
+use table_core::embedded::testing::Scheduler;
+use table_core::{Clock, Result};
+
+use super::History;
+use super::backups::{BACKUP, Tables, is_in, tables};
+use super::options::watch;
+use crate::sim::model::{State, Wrong};
+use crate::sim::schedule::Shared;
+
+type Outcome = Result<std::result::Result<Tables, String>>;
+
+/// A restore or a reader on its own thread.
+pub(super) struct Restoring {
+    outcome: Arc<Mutex<Option<Outcome>>>,
+    /// The states that it may find.
+    states: Vec<Arc<State>>,
+}
+
+impl Restoring {
+    fn is_over(&self) -> bool {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
+
+impl History {
+    /// Starts a restore or a reader, one at a time. A backup may be under way, or begin before it ends.
+    pub(super) fn start_restore(&mut self) {
+        if self.restoring.is_some() || !self.backups.whole || self.disk.has_lost_power() {
+            return;
+        }
+        let (schedule, shape) = (Arc::clone(&self.schedule), self.shape);
+        let disk = Arc::new(self.disk.watched(move |call| watch(&schedule, call)));
+        let restored =
+            self.aside.random_ratio(2, 3).then(|| format!("/restored-{}", self.aside.random::<u64>()));
+        self.log.add(format!("a restore begins: {restored:?}"));
+        let outcome = Arc::new(Mutex::new(None));
+        let result = Arc::clone(&outcome);
+        let work = move || {
+            let options = || EngineOptions::new().disk(disk.clone()).clock(Clock::new(|| 0));
+            let from = restored.as_deref().map_or(Ok(BACKUP), |to| options().restore(BACKUP, to).map(|_| to));
+            let found = from
+                .and_then(|from| options().open_read_only(from))
+                .and_then(|reader| tables(&reader, shape));
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        };
+        if Shared(Arc::clone(&self.schedule)).spawn("restore", Box::new(work)).is_ok() {
+            self.restoring = Some(Restoring { outcome, states: self.backups.states.clone() });
+        }
+    }
+
+    /// Records that the backup may have other content, which a restore may find as well.
+    pub(super) fn may_restore_more(&mut self) {
+        if let Some(restoring) = &mut self.restoring {
+            restoring.states.extend(self.backups.states.iter().cloned());
+        }
+    }
+
+    /// Waits until the restore has ended.
+    pub(super) fn await_restore(&mut self) -> std::result::Result<(), Wrong> {
+        if let Some(restoring) = &self.restoring {
+            Shared(Arc::clone(&self.schedule)).wait(None, &mut || restoring.is_over());
+        }
+        self.end_restore()
+    }
+
+    /// Compares the content of the restored folder, if the restore has ended.
+    pub(super) fn end_restore(&mut self) -> std::result::Result<(), Wrong> {
+        let Some(Restoring { outcome, states }) = self.restoring.take_if(|one| one.is_over()) else {
+            return Ok(());
+        };
+        let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match outcome {
+            Some(Ok(Ok(found))) if states.iter().any(|state| is_in(state, &found)) => {
+                self.log.add("a restore ends".to_owned());
+                self.seen.restores += 1;
+                Ok(())
+            }
+            Some(Err(error)) => {
+                self.log.add(format!("a restore received {error}"));
+                if self.is_in_trouble() || self.excuses.is_damaged() {
+                    return Ok(());
+                }
+                Err(Wrong(format!("a restore next to a backup received {error}")))
+            }
+            Some(Ok(other)) => Err(Wrong(format!("a restore next to a backup finds {other:?}"))),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The turn of a thread.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::thread::{self, Thread};
+
+/// The turn of a thread. Turns are passed from thread to thread without a lock that both would need.
+#[derive(Default)]
+pub(super) struct Turn {
+    is_given: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Turn {
+    pub(super) fn give(&self) {
+        self.is_given.store(true, Ordering::SeqCst);
+        // A thread that has not begun yet, and has no handle here, finds its turn when it begins.
+        fence(Ordering::SeqCst);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    /// Waits for the turn of the current thread.
+    pub(super) fn take(&self) {
+        if self.thread.get().is_none() {
+            let _ = self.thread.set(thread::current());
+            fence(Ordering::SeqCst);
+        }
+        while !self.is_given.swap(false, Ordering::SeqCst) {
+            thread::park();
+        }
+    }
+}
