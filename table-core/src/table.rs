@@ -29,7 +29,7 @@ pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, WrittenPosit
 pub use ext::TableStoreExt;
 // These types are hidden, because only `table-patterns` uses them, through hidden methods of `Table`. Programs do not need them.
 #[doc(hidden)]
-pub use layout::{Admission, Sightings};
+pub use layout::{Admission, SchemaWatch, Sightings};
 pub use layout::{LAYOUTS, LEASE, SchemaRecord};
 pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};

@@ -6,11 +6,11 @@ mod admission;
 mod designs;
 mod record;
 mod renamed;
-mod replaced;
 mod settling;
 mod sighting;
 mod standing;
 mod unknown;
+mod watch;
 
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;
 pub use standing::LEASE;
 pub(crate) use standing::Standing;
+pub use watch::SchemaWatch;
 
 use crate::entity::{Declared, Entity};
 use crate::error::{Error, Result};
@@ -42,8 +43,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
     /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
-    ///   indexes, a feed or copies whose backfill has not begun. With an `#[index]` without `include(…)`, it must lack no property. The stored
-    ///   schema is then not changed. Otherwise it is an error, unless the table has no rows.
+    ///   indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. Otherwise it is an error, unless the
+    ///   table has no rows.
     ///
     /// The handle and its clones check again when they write after [five seconds](LEASE). An older program that lacks an announced part records a
     /// sighting then, which the backfill of that part respects.
@@ -88,13 +89,11 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let mut standing = None;
         for design in E::SCHEMAS {
             let design = StoredSchema::of(design).in_table(table.as_str());
-            let replaced = replaced::count();
-            let stored = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
-            standing = Some(Arc::new(Standing::new(
-                (design, self.store.capabilities().exclusive),
-                (self.now(), replaced),
-                stored,
-            )));
+            let exclusive = self.store.capabilities().exclusive.clone();
+            let unasked = Standing::unasked(design, exclusive);
+            let stored =
+                designs::store(&self.store, table, unasked.design(), (is_new, self.now()), None).await?;
+            standing = Some(Arc::new(unasked.opened(self.now(), stored)));
         }
         Ok(Self { standing, ..self })
     }
@@ -225,21 +224,27 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
+    /// Lets the handle check that it may write, like the handle of a watch. If that one was not opened, nothing is checked.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn watched(self, watch: &SchemaWatch) -> Self
+    where
+        E: Entity,
+    {
+        let of = |table: &TableName| watch.of(E::SCHEMA, table).0;
+        let standing = self.name.as_ref().ok().and_then(of);
+        Self { standing, ..self }
+    }
+
     /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own entities.
-    /// The check queries the stored schema if this handle was opened.
+    /// The check queries the stored schema if this handle was opened. Clones of this handle share its result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
     where
         S: Clone,
     {
-        let unasked = || {
-            Arc::new(Standing::unasked(
-                StoredSchema::of(design).in_table(table.as_str()),
-                self.store.capabilities().exclusive,
-            ))
-        };
-        let standing = self.standing.is_some().then(unasked);
+        let standing = self.standing.as_ref().map(|standing| standing.related(design, &table));
         Admission { store: self.store.clone(), table, standing, runtime: self.runtime() }
     }
 
@@ -254,6 +259,13 @@ impl<E, S: TableStore> Table<E, S> {
             Some(standing) => standing.admit_whole(self.name()?),
             None => Ok(()),
         }
+    }
+
+    /// Returns the stored schemas as the handle knows them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn schema_watch(&self) -> SchemaWatch {
+        SchemaWatch(self.standing.clone())
     }
 
     /// Queries the store. Returns `true` if the stored schema is that of this handle, or `None` if the handle was not opened.

@@ -18,7 +18,7 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::entities::{Current, Entities, RACE, StepRecorder};
-use crate::index::changes::{index_of, stored_entry};
+use crate::index::changes::{index_of, stored_entry, whole_entry};
 use crate::index::fault::IndexFault;
 use crate::index::remote::{EntryFingerprint, RemoteChange};
 use crate::outbox::guard::{Guard, Origin};
@@ -123,11 +123,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
 
     async fn wanted(&self, targets: Vec<Target>) -> Result<WantedOf<Self>> {
         let mut wanted = Wanted::default();
-        let (entry, seen) = match self.handle.current(&self.change.owner).await? {
-            Some(Current { entity, etag, ticks, .. }) => {
-                (stored_entry(self.index, &entity)?, Some((etag, ticks)))
+        let (entry, stored, seen) = match self.handle.current(&self.change.owner).await? {
+            Some(Current { entity, stored, etag, ticks }) => {
+                (stored_entry(self.index, &entity)?, stored, Some((etag, ticks)))
             }
-            None => (None, None),
+            None => (None, None, None),
         };
         let (entity, ticks) = seen.unzip();
         if let Some(entry) = &entry
@@ -140,6 +140,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
         let now = entry
             .as_ref()
             .map_or(EntryFingerprint::Nothing, |entry| EntryFingerprint::entry(&entry.key, &entry.row));
+        let watch = (stored.as_ref(), &self.handle.table.schema_watch());
+        let entry = entry.map(|entry| whole_entry(self.index.schema(), entry, watch)).transpose()?;
         for (item, target) in targets.into_iter().enumerate() {
             match self.verdict(&target, &now, ticks).await? {
                 Verdict::Settled => {}

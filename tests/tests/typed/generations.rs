@@ -8,6 +8,7 @@ mod elsewhere;
 mod feeds;
 mod kept;
 mod kit;
+mod optional;
 mod participants;
 mod relations;
 mod settling;

@@ -12,7 +12,7 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, SchemaRecord};
 use crate::table::layout::unknown::{Stored, unknown_parts};
-use crate::table::layout::{renamed, replaced};
+use crate::table::layout::renamed;
 use crate::table::request;
 
 /// Stores a schema in place of the present one, if the compatibility or `accepted`, the reason of the caller, allows it.
@@ -33,7 +33,7 @@ pub(super) async fn store<S: TableStore>(
             Next::First(layout) => *layout,
             Next::Follows(layout, stored) => layout.following(*stored, now),
         };
-        let (settling, superseded) = (layout.settling, layout.superseded.clone());
+        let (settling, is_replaced) = (layout.settling, !layout.superseded.is_empty());
         let row = layout.to_row(table)?;
         let kind = match etag {
             Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
@@ -41,8 +41,8 @@ pub(super) async fn store<S: TableStore>(
         };
         match request::write(store, &record::table()?, record::key(table, &design.entity)?, kind).await {
             Ok(_) => {
-                if store.capabilities().exclusive {
-                    replaced::note(&superseded);
+                if let Some(exclusive) = store.capabilities().exclusive.as_ref().filter(|_| is_replaced) {
+                    exclusive.note_replaced_schema();
                 }
                 return Ok(Stored { settling, ..Stored::default() });
             }
@@ -114,7 +114,7 @@ async fn next<S: TableStore>(
     // IMPORTANT: a new index is pending on an empty table, too: programs of the older schema may be writing the first rows.
     let mut layout = stored.evolved(design.clone(), &evolution);
     let adds_properties = evolution.changes.iter().any(|change| change.rule.id == "EVO-1");
-    layout.settling |= adds_properties && accepted.is_none() && !store.capabilities().exclusive;
+    layout.settling |= adds_properties && accepted.is_none() && store.capabilities().exclusive.is_none();
     if let Some(reason) = accepted {
         let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
         let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };

@@ -7,16 +7,16 @@ use crate::table::fault::TableFault;
 use crate::table::layout::record::SchemaRecord;
 
 /// The parts of a newer schema that a program does not know, although it may write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
-    /// `true` if the unknown parts include optional properties.
-    pub(super) properties: bool,
+    /// The names of the unknown properties, all optional.
+    pub(super) properties: Vec<String>,
     /// `true` if the unknown parts include indexes, a feed or copies whose backfill has not begun.
     pub(super) announced: bool,
 }
 
 /// A schema that is stored, or that remains stored.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
     /// The declarations of a newer schema that remains.
     pub(super) unknown: UnknownParts,
@@ -36,7 +36,10 @@ pub(super) fn unknown_parts(
     let evolution = compare_schemas(&stored.schema, own);
     if evolution.can_write_concurrently((&stored.schema, own), |part| stored.awaits(part)) {
         let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
-        return Ok(UnknownParts { properties: has("EVO-3"), announced: has("EVO-21") || has("EVO-31") });
+        let is_known = |name: &str| own.properties.iter().any(|known| known.name == name);
+        let names = stored.schema.properties.iter().map(|property| &property.name);
+        let properties = names.filter(|name| !is_known(name)).cloned().collect();
+        return Ok(UnknownParts { properties, announced: has("EVO-21") || has("EVO-31") });
     }
     let (entity, generation) = (own.entity.clone(), stored.generation);
     Err(Error::of(TableFault::OlderLayout { entity, generation, evolution }).with_table(table.as_str()))

@@ -23,15 +23,15 @@ use super::{before, nicknamed, refused};
 
 /// An engine that other processes may use at the same time.
 #[derive(Clone, Debug)]
-struct Shared {
+pub(super) struct Shared {
     engine: Engine,
     capabilities: Capabilities,
 }
 
 impl Shared {
-    fn new(engine: Engine) -> Self {
+    pub(super) fn new(engine: Engine) -> Self {
         let mut capabilities = engine.capabilities().clone();
-        capabilities.exclusive = false;
+        capabilities.exclusive = None;
         Self { engine, capabilities }
     }
 }
