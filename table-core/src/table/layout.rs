@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 pub use admission::Admission;
 pub(super) use designs::forget;
+pub(super) use record::read;
 pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;
 pub use standing::LEASE;
@@ -141,7 +142,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error from the store.
     pub async fn schema_record(&self) -> Result<Option<SchemaRecord>> {
-        record::read(&self.store, self.name()?, E::SCHEMA.entity).await
+        read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
     /// Reads the store's clock, and returns the time with the last sighting of an older program: one that lacks announced parts of the stored schema

@@ -263,7 +263,7 @@ pub(super) fn key(table: &TableName, entity: &str) -> Result<EntityKey> {
 }
 
 /// Returns the stored schema of an entity type, or `None`.
-pub(super) async fn read<S: TableStore>(
+pub(in crate::table) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,
     entity: &str,
