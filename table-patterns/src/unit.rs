@@ -102,7 +102,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use table_core::table::{SchemaWatch, Table};
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
@@ -112,6 +111,7 @@ use table_core::retry::Retry;
 use table_core::row::Row;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
+use table_core::table::{SchemaWatch, Table};
 
 use crate::entities::{Batch, Entities, Rounds, Site, StepRecorder, WriteContext};
 use crate::feed::{Feed, FeedRecorder};

@@ -93,7 +93,10 @@ impl SchemaCheck {
 
 impl fmt::Debug for SchemaCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SchemaCheck").field("table", &self.table).field("entity", &self.entity).finish_non_exhaustive()
+        f.debug_struct("SchemaCheck")
+            .field("table", &self.table)
+            .field("entity", &self.entity)
+            .finish_non_exhaustive()
     }
 }
 
@@ -151,8 +154,11 @@ impl<S: TableStore + Clone> PageSource<S> {
         let checked = check.map(|check| check.run(store.clone()));
         let first = stream::iter(queries).map(move |(table, query)| first_page(store.clone(), table, query));
         let pages = stream::iter(error).chain(first.buffered(CONCURRENCY).map_ok(following).try_flatten());
-        let pages =
-            if looks_ahead { LookAhead::new(pages, paging.limit).left_stream() } else { pages.right_stream() };
+        let pages = if looks_ahead {
+            LookAhead::new(pages, paging.limit).left_stream()
+        } else {
+            pages.right_stream()
+        };
         match checked {
             Some(checked) => checked.map_ok(move |()| pages).try_flatten_stream().left_stream(),
             None => pages.right_stream(),

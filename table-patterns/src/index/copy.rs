@@ -42,7 +42,8 @@ impl CopyChange {
         for part in parts.iter().filter_map(|part| part.as_any().downcast_ref::<Self>()) {
             all.before = part.before.clone().or(all.before);
             all.after = part.after.clone().or(all.after);
-            all.is_trusted &= part.is_trusted && (part.after.is_none() || part.watch.newer_properties().is_empty());
+            all.is_trusted &=
+                part.is_trusted && (part.after.is_none() || part.watch.newer_properties().is_empty());
         }
         all
     }

@@ -141,7 +141,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     where
         S: Clone,
     {
-        let Some(index) = F::INDEX.filter(|index| !self.index_states().is_ready::<E>(index)) else { return query };
+        let Some(index) = F::INDEX.filter(|index| !self.index_states().is_ready::<E>(index)) else {
+            return query;
+        };
         // A name that is invalid is the error of the query itself.
         let Ok(table) = self.table.name() else { return query };
         let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));

@@ -10,6 +10,7 @@ mod kept;
 mod kit;
 mod optional;
 mod participants;
+mod related;
 mod relations;
 mod settling;
 mod wide;

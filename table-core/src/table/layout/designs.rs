@@ -8,11 +8,11 @@ use crate::operation::OperationKind;
 use crate::query::{KeyRange, Query, Select, TextRange};
 use crate::retry::Retry;
 use crate::schema::{StoredPiece, StoredSchema, compare_schemas};
-use crate::store::TableStore;
+use crate::store::{Exclusive, TableStore};
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, SchemaRecord};
-use crate::table::layout::unknown::{Stored, unknown_parts};
 use crate::table::layout::renamed;
+use crate::table::layout::unknown::{Stored, unknown_parts};
 use crate::table::request;
 
 /// Stores a schema in place of the present one, if the compatibility or `accepted`, the reason of the caller, allows it.
@@ -114,13 +114,18 @@ async fn next<S: TableStore>(
     // IMPORTANT: a new index is pending on an empty table, too: programs of the older schema may be writing the first rows.
     let mut layout = stored.evolved(design.clone(), &evolution);
     let adds_properties = evolution.changes.iter().any(|change| change.rule.id == "EVO-1");
-    layout.settling |= adds_properties && accepted.is_none() && store.capabilities().exclusive.is_none();
+    layout.settling |= adds_properties && accepted.is_none() && has_other_programs(store);
     if let Some(reason) = accepted {
         let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
         let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
         layout.accepted = Some(format!("{reason} ({}{rules})", evolution.compatibility()));
     }
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
+}
+
+/// Returns `true` if programs of other processes may use a store.
+fn has_other_programs<S: TableStore>(store: &S) -> bool {
+    store.capabilities().exclusive.as_ref().is_none_or(Exclusive::is_shared)
 }
 
 /// Returns the parts of a schema that programs without it do not maintain, as in [`SchemaRecord::pending`].

@@ -149,11 +149,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     }
 
     /// Returns the damage at the key of an entity's entry; `None` if it is correct.
-    async fn judge(
-        &self,
-        (entity, stored): (&E, Option<&Row>),
-        owner: &EntityKey,
-    ) -> Result<Option<Wrong>> {
+    async fn judge(&self, (entity, stored): (&E, Option<&Row>), owner: &EntityKey) -> Result<Option<Wrong>> {
         let entry = self.index.entry(entity).and_then(|entry| with_room(self.schema(), entry))?;
         let Some(entry) = entry else { return Ok(None) };
         let entry = whole_entry(self.schema(), entry, (stored, &self.table.table.schema_watch()))?;

@@ -8,13 +8,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pollster::block_on;
+use table_core::embedded::Engine;
 use table_core::store::TableStore;
-use table_core::{ErrorCode, IfMatch, QueueName, Result, TableStoreExt};
-use table_patterns::EntityStore;
+use table_core::{ErrorCode, IfMatch, QueueName, Result};
 use table_patterns::Entities;
+use table_patterns::EntityStore;
 use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
-use table_core::embedded::Engine;
 use tests::time::Time;
 
 use super::kit::{raced, under_load};
@@ -86,7 +86,11 @@ async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round
 }
 
 /// Checks that the copies of all entities are complete, in the eyes of both programs.
-async fn check<S: TableStore + Clone + 'static>(older: &Older<S>, newer: &Newer<S>, worker: &Worker<S, Engine>) {
+async fn check<S: TableStore + Clone + 'static>(
+    older: &Older<S>,
+    newer: &Newer<S>,
+    worker: &Worker<S, Engine>,
+) {
     worker.run_until_idle().await.unwrap();
     let report = newer.check().run().await.unwrap();
     assert!(report.is_clean(), "the newer program: {report:?}");
@@ -114,7 +118,8 @@ fn both_programs_write<S: TableStore + Clone + 'static>(time: &Time, store: &S, 
     let older_write = |round: u32| {
         expected(block_on(write(&old, round % PERSONS, round)));
         let whole = block_on(old.insert_or_replace(&person(round % KEPT, round)));
-        refused.fetch_add(u64::from(whole.is_err_and(|error| error.rule() == Some("EVO-3"))), Ordering::Relaxed);
+        refused
+            .fetch_add(u64::from(whole.is_err_and(|error| error.rule() == Some("EVO-3"))), Ordering::Relaxed);
         let _ = block_on(worker.run_once());
     };
     // Until the newer program has written once, the older one may replace rows, because no row has the property.
@@ -144,7 +149,8 @@ fn both_programs_write<S: TableStore + Clone + 'static>(time: &Time, store: &S, 
             assert_eq!(person.nickname, name, "{id}");
             let copy = new.get(after::Person::by_email("Sales", &person.email)).await.unwrap().unwrap();
             assert_eq!(*copy, *person, "{id}");
-            let copies = new.query_eventual(after::Person::directory("Sales", &person.email)).collect().await.unwrap();
+            let copies =
+                new.query_eventual(after::Person::directory("Sales", &person.email)).collect().await.unwrap();
             let copy = copies.into_iter().find(|copy| copy.possibly_stale().id == id).unwrap();
             assert_eq!(*copy.possibly_stale(), *person, "{id}");
         }

@@ -53,7 +53,8 @@ fn interleave(number: u32, calls: usize, state: Newer) -> bool {
     block_on(old.insert(&person(1, 1))).unwrap();
     let name = |name: &str| {
         let new = block_on(newer(&time, &plain));
-        block_on(new.update(after::Person::key("Sales", 1), |one| one.nickname = Some(name.to_owned()))).unwrap();
+        block_on(new.update(after::Person::key("Sales", 1), |one| one.nickname = Some(name.to_owned())))
+            .unwrap();
     };
     if state == Newer::Known {
         name("first");
