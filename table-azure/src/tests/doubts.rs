@@ -299,7 +299,9 @@ async fn egt_38_a_batch_refused_as_a_whole_was_not_applied() {
 async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
     let busy = || batch_refusal(503, "ServerBusy", "1:The server is busy.");
     let operations = || [("r", OperationKind::Insert(row(1))), ("s", OperationKind::Delete(IfMatch::Any))];
-    for earlier in [vec![busy()], vec![busy(), batch_refusal(429, "TooManyRequests", "0:No.")], vec![Reply::Cut, busy()]] {
+    for earlier in
+        [vec![busy()], vec![busy(), batch_refusal(429, "TooManyRequests", "0:No.")], vec![Reply::Cut, busy()]]
+    {
         let attempts = earlier.len() + 1;
         let server = Server::start(earlier.into_iter().chain([batch_done()])).await;
         submit(&server.client(Options::new()), operations()).await.unwrap();
@@ -313,7 +315,9 @@ async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
     let attempts = server.lines().len();
     assert!((2..9).contains(&attempts), "{attempts} attempts");
     // Another error of an operation is not retried.
-    let server = Server::start([busy(), batch_refusal(409, "EntityAlreadyExists", "0:It exists."), batch_done()]).await;
+    let server =
+        Server::start([busy(), batch_refusal(409, "EntityAlreadyExists", "0:It exists."), batch_done()])
+            .await;
     let error = submit(&server.client(Options::new()), operations()).await.unwrap_err();
     assert_eq!((error.code(), server.lines().len()), (ErrorCode::EntityAlreadyExists, 2));
 }

@@ -1,9 +1,9 @@
 //! Units of an older program that write a second entity type without a handle of its own: they are checked like its handle.
 
 use pollster::block_on;
+use table_core::Result;
 use table_core::embedded::Engine;
 use table_core::table::LEASE;
-use table_core::{Result, TableStoreExt};
 use table_patterns::{Entities, EntityStore};
 use tests::time::Time;
 
@@ -20,7 +20,6 @@ mod plain {
         pub department: String,
         #[digits(6)]
         pub id: u32,
-        #[digits(6)]
         pub host: u32,
     }
 }
