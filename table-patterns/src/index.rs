@@ -109,6 +109,7 @@ mod state;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use backfill::{Backfill, BackfillProgress};
 pub use changes::{Change, ChangeKind, changes};

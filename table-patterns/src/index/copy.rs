@@ -16,8 +16,9 @@ use table_core::store::StoredRow;
 use table_core::table::SchemaWatch;
 
 use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace};
-use crate::index::changes::{HoldsEntry, OwnerOf, with_newer};
+use crate::index::changes::{HoldsEntry, OwnerOf};
 use crate::index::fault::{IndexFault, UniqueViolation};
+use crate::index::whole::with_newer;
 
 /// The change of one index row.
 #[derive(Clone, Debug)]

@@ -18,9 +18,10 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::entities::{Current, Entities, RACE, StepRecorder};
-use crate::index::changes::{index_of, stored_entry, whole_entry};
+use crate::index::changes::{index_of, stored_entry};
 use crate::index::fault::IndexFault;
 use crate::index::remote::{EntryFingerprint, RemoteChange};
+use crate::index::whole::whole_entry;
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};

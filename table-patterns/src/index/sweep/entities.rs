@@ -15,13 +15,14 @@ use table_core::store::TableStore;
 
 use crate::entities::{Batch, Current, Outcome, RACE, StepRecorder, read_as};
 use crate::failure::Failure;
-use crate::index::changes::{owner_of, whole_entry, with_room};
+use crate::index::changes::{owner_of, with_room};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
 use crate::index::remote::RemoteChange;
 use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
+use crate::index::whole::whole_entry;
 use crate::requests::CONCURRENCY;
 
 /// The damage at the key of an entity's entry.
