@@ -1,5 +1,5 @@
-//! Model of an optional property that is added while programs of an older release replace whole rows: the mark of the stored schema, and the wait of
-//! the first writers that know the property.
+//! Model of an optional property that is added while programs of an older release replace entities and update entities with copies of all their
+//! properties: the mark of the stored schema, the wait of the first writers that know the property, and the property in the copies.
 //!
 //! The duration of a lease, of a wait and of a request are measured by clocks that run at the same rate. A request takes effect within `REQUEST`, or
 //! never.
@@ -12,7 +12,7 @@ use crate::interleave::{Process, Processes, Random, give_way, step};
 
 pub(crate) const MODEL: Model = Model { name: "settling", conditions: &CONDITIONS, run };
 
-const CONDITIONS: [&str; 7] = [
+const CONDITIONS: [&str; 10] = [
     "an older program reads the schema again after its lease",
     "an older program that knows of the property does not replace rows",
     "the lease is checked when a request is sent",
@@ -20,6 +20,9 @@ const CONDITIONS: [&str; 7] = [
     "a program that finds the mark waits, too",
     "the wait is longer than a lease and a request",
     "the mark is removed after the wait",
+    "an older program that knows of the property writes it into the copy",
+    "the property is read from the entity, because the copy may not exist",
+    "the write of the copy requires the version of the entity that was read",
 ];
 
 const READS_AGAIN: usize = 0;
@@ -29,6 +32,9 @@ const FIRST_WAITS: usize = 3;
 const OTHERS_WAIT: usize = 4;
 const LONG_ENOUGH: usize = 5;
 const MARK_LAST: usize = 6;
+const IN_COPY: usize = 7;
+const FROM_ENTITY: usize = 8;
+const ONE_VERSION: usize = 9;
 
 /// The time for which a program writes before it reads the schema again.
 const LEASE: i64 = 5;
@@ -46,11 +52,22 @@ enum Schema {
     Newer(bool),
 }
 
+/// A stored entity and its copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Row {
+    version: u64,
+    /// The value of the property.
+    value: Option<u64>,
+    /// `true` if the entity has a copy. Older programs change this.
+    is_copied: bool,
+    /// The copy, with its value of the property.
+    copy: Option<Option<u64>>,
+}
+
 struct Store {
     now: i64,
     schema: Schema,
-    /// The value of the property in each row.
-    rows: [Option<u64>; ROWS],
+    rows: [Row; ROWS],
     /// The last value that a newer program wrote and that the store acknowledged.
     written: [Option<u64>; ROWS],
     values: u64,
@@ -79,7 +96,40 @@ impl World {
         self.now() - sent <= REQUEST
     }
 
-    /// An older program replaces rows, with a handle that it opened before or after the newer schema was stored.
+    fn row(&self, at: usize) -> Row {
+        self.store.borrow().rows.get(at).copied().unwrap_or_default()
+    }
+
+    /// Changes an entity if it has a version.
+    fn change(&self, at: usize, version: Option<u64>, change: impl FnOnce(&mut Row)) -> bool {
+        let mut store = self.store.borrow_mut();
+        let row = store.rows.get_mut(at).filter(|row| version.is_none_or(|version| version == row.version));
+        row.map(|row| {
+            change(row);
+            row.version += 1;
+        })
+        .is_some()
+    }
+
+    /// An older program updates an entity that it has read, and writes its copy.
+    async fn update(&self, at: usize, read: Row, lacks: bool) {
+        // The entity is read a second time for the copy.
+        if !self.send().await {
+            return;
+        }
+        let (entity, is_copied) = (self.row(at), self.random.one_in(2));
+        let known = if self.holds(FROM_ENTITY) { entity.value } else { entity.copy.flatten() };
+        let value = known.filter(|_| lacks && self.holds(IN_COPY));
+        if self.send().await {
+            let version = self.holds(ONE_VERSION).then_some(read.version);
+            self.change(at, version, |row| {
+                row.is_copied = is_copied;
+                row.copy = is_copied.then_some(value);
+            });
+        }
+    }
+
+    /// An older program replaces and updates entities, with a handle that it opened before or after the newer schema was stored.
     async fn older(self) {
         let (asked, lacks) = (Cell::new(None), Cell::new(false));
         let is_admitted = || asked.get().is_some_and(|asked| self.now() - asked <= LEASE);
@@ -92,17 +142,21 @@ impl World {
                 lacks.set(self.store.borrow().schema != Schema::Older);
                 asked.set(Some(now));
             }
+            let (at, updates) = (self.random.below(ROWS), self.random.one_in(2));
+            let read = self.row(at);
             let was_admitted = is_admitted();
             give_way().await;
             let may_send = if self.holds(LEASE_AT_SEND) { is_admitted() } else { was_admitted };
-            if (self.holds(READS_AGAIN) && !may_send) || (lacks.get() && self.holds(REFUSED)) {
+            if self.holds(READS_AGAIN) && !may_send {
                 continue;
             }
-            let at = self.random.below(ROWS);
-            if self.send().await
-                && let Some(row) = self.store.borrow_mut().rows.get_mut(at)
-            {
-                *row = None;
+            if updates {
+                self.update(at, read, lacks.get()).await;
+            } else if !(lacks.get() && self.holds(REFUSED)) && self.send().await {
+                self.change(at, None, |row| {
+                    row.value = None;
+                    row.copy = row.is_copied.then_some(None);
+                });
             }
         }
     }
@@ -139,33 +193,41 @@ impl World {
         }
         for _ in 0..3 {
             let at = self.random.below(ROWS);
-            if self.send().await {
-                let mut store = self.store.borrow_mut();
-                store.values += 1;
-                let value = Some(store.values);
-                if let Some(row) = store.rows.get_mut(at) {
-                    *row = value;
-                }
-                if let Some(written) = store.written.get_mut(at) {
-                    *written = value;
-                }
+            give_way().await;
+            let read = self.row(at);
+            if !self.send().await {
+                continue;
+            }
+            let value = Some(self.store.borrow().values + 1);
+            let is_written = self.change(at, Some(read.version), |row| {
+                row.value = value;
+                row.copy = row.is_copied.then_some(value);
+            });
+            let mut store = self.store.borrow_mut();
+            store.values += 1;
+            if let Some(written) = store.written.get_mut(at).filter(|_| is_written) {
+                *written = value;
             }
         }
     }
 
     fn check(&self) -> Result<(), String> {
         let store = self.store.borrow();
-        if store.rows == store.written {
+        let is_right = |(row, written): (&Row, &Option<u64>)| {
+            row.value == *written && row.copy == row.is_copied.then_some(row.value)
+        };
+        if store.rows.iter().zip(&store.written).all(is_right) {
             Ok(())
         } else {
-            Err(format!("written were {:?}, and the rows have {:?}", store.written, store.rows))
+            Err(format!("written were {:?}, and stored are {:?}", store.written, store.rows))
         }
     }
 }
 
 fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
     let random = Random::new(seed);
-    let store = Store { now: 0, schema: Schema::Older, rows: [None; ROWS], written: [None; ROWS], values: 0 };
+    let rows = [Row::default(); ROWS];
+    let store = Store { now: 0, schema: Schema::Older, rows, written: [None; ROWS], values: 0 };
     let world = World { store: Rc::new(RefCell::new(store)), random: random.clone(), removed };
     let mut processes = Processes::new(random.clone());
     let mut asleep: Vec<Process> = Vec::new();

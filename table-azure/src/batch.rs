@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::client::AzureTables;
 use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, Request};
+use crate::retry::retry_after;
 use crate::write::{Unacknowledged, WriteRequest};
 use writer::write_batch;
 
@@ -33,7 +34,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends a batch request.
+    /// Sends the request of a batch. Sends it again while an operation is throttled, because the batch was then not applied.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,
@@ -41,16 +42,28 @@ impl AzureTables {
         operations: &[Operation],
         by: Instant,
     ) -> Result<Committed, Unacknowledged> {
-        // A batch that the service rejects was not applied (EGT-38).
-        let answer = self.pipeline().send_by(request, by).await.map_err(Unacknowledged::of)?;
-        outcome(&answer, operations.len()).map_err(|failed| {
-            let error = failed.error;
-            let error = match error.operation().and_then(|index| operations.get(index)) {
+        let (mut doubt, mut retry) = (false, 0);
+        loop {
+            // A batch that is rejected as a whole was not applied (EGT-38).
+            let sent = self.pipeline().send_by(request, by).await.map_err(Unacknowledged::of);
+            let answer = sent.map_err(|failed| failed.or_ambiguous(doubt))?;
+            let failed = match outcome(&answer, operations.len()) {
+                Ok(committed) => return Ok(committed),
+                Err(failed) => failed,
+            };
+            doubt |= answer.into_ambiguous;
+            let after = retry_after(&answer.headers, self.pipeline().now());
+            let is_throttled = failed.error.is_throttled() && !failed.into_ambiguous;
+            if is_throttled && self.pipeline().back_off(OPERATION, (None, after), retry, by).await {
+                retry += 1;
+                continue;
+            }
+            let located = failed.map(|error| match error.operation().and_then(|at| operations.get(at)) {
                 Some(operation) => error.with_key(partition_key, operation.row_key.as_str()),
                 None => error,
-            };
-            Unacknowledged { error, into_ambiguous: failed.into_ambiguous || answer.into_ambiguous }
-        })
+            });
+            return Err(located.or_ambiguous(doubt));
+        }
     }
 
     fn batch_request(&self, requests: &[WriteRequest]) -> Result<Request> {

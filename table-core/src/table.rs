@@ -31,7 +31,7 @@ pub use bulk::{
 pub use ext::TableStoreExt;
 // These types are hidden: `table-patterns` uses them through hidden methods of `Table`, and programs do not need them.
 #[doc(hidden)]
-pub use layout::{Admission, Sightings};
+pub use layout::{Admission, SchemaWatch, Sightings};
 pub use layout::{LAYOUTS, LEASE, SchemaRecord};
 pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};

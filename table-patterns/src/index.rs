@@ -108,6 +108,7 @@ mod state;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use backfill::{Backfill, BackfillProgress};
 pub use changes::{Change, ChangeKind, changes};

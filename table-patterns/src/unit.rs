@@ -112,6 +112,7 @@ use table_core::row::Row;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 use table_core::{Error, Result, Table};
+use table_core::table::{SchemaWatch, Table};
 
 use crate::entities::{Batch, Entities, Rounds, Site, StepRecorder, WriteContext};
 use crate::entity_store::handle;
@@ -146,6 +147,8 @@ pub struct UnitOfWork<S, O> {
     /// The feeds and the indexes of the handle that created the unit, for entity types without a handle.
     feed: Feed<S>,
     indexes: Indexes,
+    /// The stored schemas as the handle that created the unit knows them.
+    watch: SchemaWatch,
     /// Handles by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// The checks, by entity type, that no program with a newer schema forbids writes.
@@ -183,6 +186,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             completion: None,
             feed: self.feed(),
             indexes: Indexes { blobs: self.list_blobs().cloned(), ..Indexes::of::<E>() },
+            watch: self.table().schema_watch(),
             handles: HashMap::new(),
             admissions: HashMap::new(),
             rewrites: Vec::new(),
@@ -227,7 +231,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         if let Some(known) = known.and_then(|known| known.downcast().ok()) {
             return known;
         }
-        let handle = handle(Table::of(self.store.clone()), self.outbox.clone())
+        let table = Table::of(self.store.clone()).watched(&self.watch);
+        let handle = handle(table, self.outbox.clone())
             .with_retry(self.retry.clone())
             .with_contributor(FeedRecorder::new(self.feed.clone(), E::FEED))
             .with_contributor(Indexes { blobs: self.indexes.blobs.clone(), ..Indexes::of::<E>() });

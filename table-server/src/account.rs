@@ -29,6 +29,9 @@ impl Account {
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = SasVerifier::new(key.clone());
         let settings = Settings::new(&engine);
+        if let Some(exclusive) = &engine.capabilities().exclusive {
+            exclusive.share();
+        }
         Self {
             key,
             engine,

@@ -2,12 +2,14 @@
 
 mod ambiguous;
 mod dynamic;
+mod exclusive;
 
 use std::any::Any;
 use std::fmt::{Debug, Display};
 
 pub use ambiguous::AmbiguousWrite;
 pub use dynamic::DynTableStore;
+pub use exclusive::Exclusive;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
@@ -38,9 +40,9 @@ pub struct Capabilities {
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has
     /// no checks.
     pub checks: bool,
-    /// `true` if only this process can use the store, for example because it has locked a folder. `false` for the service, because programs of other
-    /// versions may write at the same time.
-    pub exclusive: bool,
+    /// The state that the handles of the store share if only this process can use it, such as a folder that it has locked. `None` for the service: programs
+    /// of other releases may write at the same time.
+    pub exclusive: Option<Exclusive>,
 }
 
 impl Capabilities {
@@ -54,7 +56,7 @@ impl Capabilities {
             looks_ahead: false,
             timestamp_step: 1,
             checks: false,
-            exclusive: false,
+            exclusive: None,
         }
     }
 }

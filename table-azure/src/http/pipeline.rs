@@ -131,7 +131,7 @@ impl Pipeline {
         by: Instant,
     ) -> std::result::Result<Answer, Failure> {
         let inner = &*self.0;
-        let (reads, policy) = (request.reads(), &inner.parts.retry);
+        let reads = request.reads();
         let (mut doubt, mut retry, mut trusts_secondary) = (false, 0, true);
         loop {
             let secondary =
@@ -158,23 +158,36 @@ impl Pipeline {
                 return Err(failure);
             }
             doubt = failure.into_ambiguous && !reads;
-            let random = fraction(inner.pace.random());
-            let delay = policy.delay(retry, random).max(failure.after.unwrap_or_default());
-            let in_time = Instant::now().checked_add(delay).is_some_and(|next| next < by);
-            if retry >= policy.max_retries || !in_time || !inner.budget.take() {
+            if !self.back_off(request.operation, (failure.status, failure.after), retry, by).await {
                 return Err(failure);
             }
-            tracing::debug!(
-                target: "table_azure::retry",
-                operation = request.operation,
-                status = failure.status,
-                retry = retry + 1,
-                delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
-                into_ambiguous = doubt,
-            );
-            tokio::time::sleep(delay).await;
             retry += 1;
         }
+    }
+
+    /// Returns the time by the clock of the client.
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.0.parts.clock.instant()
+    }
+
+    /// Waits before a retry. Returns `false` if the policy, the deadline or the budget permits no other attempt.
+    pub(crate) async fn back_off(
+        &self,
+        operation: &'static str,
+        (status, after): (Option<u16>, Option<Duration>),
+        retry: u32,
+        by: Instant,
+    ) -> bool {
+        let (inner, policy) = (&*self.0, &self.0.parts.retry);
+        let delay = policy.delay(retry, fraction(inner.pace.random())).max(after.unwrap_or_default());
+        let in_time = Instant::now().checked_add(delay).is_some_and(|next| next < by);
+        if retry >= policy.max_retries || !in_time || !inner.budget.take() {
+            return false;
+        }
+        let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+        tracing::debug!(target: "table_azure::retry", operation, status, retry = retry + 1, delay_ms);
+        tokio::time::sleep(delay).await;
+        true
     }
 }
 

@@ -8,6 +8,7 @@ use table_core::{
 };
 
 use super::server::*;
+use super::wire::batch_done;
 use crate::{AzureTables, Options};
 
 const STORED: &str = "2026-11-20T07:59:59.5Z";
@@ -291,4 +292,32 @@ async fn egt_38_a_batch_refused_as_a_whole_was_not_applied() {
     let server = Server::start(vec![Reply::Cut; 4]).await;
     let client = server.client(Options::new());
     assert!(submit(&client, operations()).await.unwrap_err().is_ambiguous());
+}
+
+/// A batch is atomic: with a throttled operation, none of its operations was applied.
+#[tokio::test(start_paused = true)]
+async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
+    let busy = || batch_refusal(503, "ServerBusy", "1:The server is busy.");
+    let operations = || [("r", OperationKind::Insert(row(1))), ("s", OperationKind::Delete(IfMatch::Any))];
+    for earlier in
+        [vec![busy()], vec![busy(), batch_refusal(429, "TooManyRequests", "0:No.")], vec![Reply::Cut, busy()]]
+    {
+        let attempts = earlier.len() + 1;
+        let server = Server::start(earlier.into_iter().chain([batch_done()])).await;
+        submit(&server.client(Options::new()), operations()).await.unwrap();
+        assert_eq!(server.lines(), vec!["POST /$batch"; attempts]);
+    }
+    // The policy limits the attempts.
+    let server = Server::start(vec![busy(); 9]).await;
+    let error = submit(&server.client(Options::new()), operations()).await.unwrap_err();
+    assert_eq!((error.code(), error.operation()), (ErrorCode::ServerBusy, Some(1)));
+    assert!(!error.is_ambiguous());
+    let attempts = server.lines().len();
+    assert!((2..9).contains(&attempts), "{attempts} attempts");
+    // Another error of an operation is not retried.
+    let server =
+        Server::start([busy(), batch_refusal(409, "EntityAlreadyExists", "0:It exists."), batch_done()])
+            .await;
+    let error = submit(&server.client(Options::new()), operations()).await.unwrap_err();
+    assert_eq!((error.code(), server.lines().len()), (ErrorCode::EntityAlreadyExists, 2));
 }

@@ -6,21 +6,23 @@ mod admission;
 mod designs;
 mod record;
 mod renamed;
-mod replaced;
 mod settling;
 mod sighting;
 mod standing;
 mod unknown;
+mod watch;
 
 use std::sync::Arc;
 
 pub use admission::Admission;
 pub(super) use designs::forget;
+pub(super) use record::read;
 pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;
 pub use standing::LEASE;
 pub(crate) use standing::Standing;
 use table_store::{Error, Result};
+pub use watch::SchemaWatch;
 
 use crate::entity::{Declared, Entity};
 use crate::etag::IfMatch;
@@ -42,9 +44,9 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   is an error if the table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or
     ///   call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
-    /// - A schema that was stored before and then superseded belongs to an older program. The older program may run if its schema lacks only optional
-    ///   properties, and indexes, a feed or copies whose backfill has not begun. If it has an `#[index]` without `include(…)`, its schema must also
-    ///   contain every property. The stored schema is then not changed. Otherwise, opening fails, unless the table has no rows.
+    /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
+    ///   indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. Otherwise it is an error, unless the
+    ///   table has no rows.
     ///
     /// A write by the handle or a clone checks the stored schema again if the last check is older than [five seconds](LEASE). If an older program
     /// lacks an announced part, this check records a sighting, and the backfill of that part waits accordingly.
@@ -89,13 +91,11 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let mut standing = None;
         for design in E::SCHEMAS {
             let design = StoredSchema::of(design).in_table(table.as_str());
-            let replaced = replaced::count();
-            let stored = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
-            standing = Some(Arc::new(Standing::new(
-                (design, self.store.capabilities().exclusive),
-                (self.now(), replaced),
-                stored,
-            )));
+            let exclusive = self.store.capabilities().exclusive.clone();
+            let unasked = Standing::unasked(design, exclusive);
+            let stored =
+                designs::store(&self.store, table, unasked.design(), (is_new, self.now()), None).await?;
+            standing = Some(Arc::new(unasked.opened(self.now(), stored)));
         }
         Ok(Self { standing, ..self })
     }
@@ -143,7 +143,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error from the store.
     pub async fn schema_record(&self) -> Result<Option<SchemaRecord>> {
-        record::read(&self.store, self.name()?, E::SCHEMA.entity).await
+        read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
     /// Returns the current time of the store's clock, and the time of the last sighting of an older program that lacks announced parts of the stored
@@ -226,21 +226,27 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns a check for entities of another schema in a table of the same store. Handles that write such entities together with the entities of
-    /// this table use it. The check queries the stored schema if this handle was opened.
+    /// Lets the handle check that it may write, like the handle of a watch. If that one was not opened, nothing is checked.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn watched(self, watch: &SchemaWatch) -> Self
+    where
+        E: Entity,
+    {
+        let of = |table: &TableName| watch.of(E::SCHEMA, table).0;
+        let standing = self.name.as_ref().ok().and_then(of);
+        Self { standing, ..self }
+    }
+
+    /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own entities.
+    /// The check queries the stored schema if this handle was opened. Clones of this handle share its result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
     where
         S: Clone,
     {
-        let unasked = || {
-            Arc::new(Standing::unasked(
-                StoredSchema::of(design).in_table(table.as_str()),
-                self.store.capabilities().exclusive,
-            ))
-        };
-        let standing = self.standing.is_some().then(unasked);
+        let standing = self.standing.as_ref().map(|standing| standing.related(design, &table));
         Admission { store: self.store.clone(), table, standing, runtime: self.runtime() }
     }
 
@@ -257,7 +263,14 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Queries the store and returns `true` if the stored schema equals the schema of this handle. Returns `None` if the handle was not opened.
+    /// Returns the stored schemas as the handle knows them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn schema_watch(&self) -> SchemaWatch {
+        SchemaWatch(self.standing.clone())
+    }
+
+    /// Queries the store. Returns `true` if the stored schema is that of this handle, or `None` if the handle was not opened.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program cannot write at the same time as programs with the stored schema; any error from the store.

@@ -1,8 +1,11 @@
 //! Pages of a query over one or more key ranges: in order, including empty pages, and across ranges (PAGE rules).
 
+use std::fmt;
+use std::sync::Arc;
+
 use futures_core::Stream;
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_store::{Error, Result};
+use futures_util::{StreamExt, TryFutureExt, TryStreamExt, stream};
 
 use crate::filter::Filter;
 use crate::limits::PAGE_ENTITIES;
@@ -10,6 +13,7 @@ use crate::name::TableName;
 use crate::query::{Continuation, KeyRange, Page, Position, Query, Select};
 use crate::selection::fault::SelectionFault;
 use crate::store::TableStore;
+use crate::table::layout::{self, SchemaRecord};
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
 
@@ -72,20 +76,55 @@ impl Paging {
     }
 }
 
+/// A check of the stored schema of an entity type, before the first request of a query.
+#[derive(Clone)]
+pub(crate) struct SchemaCheck {
+    pub(crate) table: TableName,
+    pub(crate) entity: &'static str,
+    pub(crate) check: Arc<dyn Fn(Option<&SchemaRecord>) -> Result<()> + Send + Sync>,
+}
+
+impl SchemaCheck {
+    async fn run<S: TableStore>(self, store: S) -> Result<()> {
+        let stored = layout::read(&store, &self.table, self.entity).await?;
+        (self.check)(stored.as_ref()).map_err(|error| error.with_table(self.table.as_str()))
+    }
+}
+
+impl fmt::Debug for SchemaCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SchemaCheck")
+            .field("table", &self.table)
+            .field("entity", &self.entity)
+            .finish_non_exhaustive()
+    }
+}
+
 /// The store and table of a query.
 #[derive(Clone, Debug)]
 pub(crate) struct PageSource<S> {
     pub(crate) store: S,
     pub(crate) table: Result<TableName>,
+    /// The check before the first request, if any.
+    pub(crate) check: Option<SchemaCheck>,
 }
 
-impl<S: TableStore> PageSource<S> {
+impl<S> PageSource<S> {
+    pub(crate) const fn new(store: S, table: Result<TableName>) -> Self {
+        Self { store, table, check: None }
+    }
+}
+
+impl<S: TableStore + Clone> PageSource<S> {
     pub(crate) fn table(&self) -> Result<&TableName> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
     /// Returns one page, starting at the first row or after an earlier page.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
+        if let Some(check) = self.check.clone() {
+            check.run(self.store.clone()).await?;
+        }
         let table = self.table()?;
         let queries = paging.queries()?;
         let (index, from) = match from {
@@ -110,11 +149,20 @@ impl<S: TableStore + Clone> PageSource<S> {
             Ok((table, queries)) => (queries.into_iter().map(|query| (table.clone(), query)).collect(), None),
             Err(error) => (Vec::new(), Some(Err(error))),
         };
-        let store = self.store;
+        let (store, check) = (self.store, self.check);
         let looks_ahead = store.capabilities().looks_ahead;
+        let checked = check.map(|check| check.run(store.clone()));
         let first = stream::iter(queries).map(move |(table, query)| first_page(store.clone(), table, query));
         let pages = stream::iter(error).chain(first.buffered(CONCURRENCY).map_ok(following).try_flatten());
-        if looks_ahead { LookAhead::new(pages, paging.limit).left_stream() } else { pages.right_stream() }
+        let pages = if looks_ahead {
+            LookAhead::new(pages, paging.limit).left_stream()
+        } else {
+            pages.right_stream()
+        };
+        match checked {
+            Some(checked) => checked.map_ok(move |()| pages).try_flatten_stream().left_stream(),
+            None => pages.right_stream(),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ pub use page::EntityPage;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use table_store::{Error, Result};
 
@@ -22,6 +23,8 @@ use crate::set::SetOf;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{PageSource, Paging, Table, request};
+use crate::table::pages::SchemaCheck;
+use crate::table::{PageSource, Paging, SchemaRecord, Table, decode, request};
 
 /// A query under construction on a table of `E`. Its entities are read from `F` as `T`. No request is sent until [`page`](Self::page),
 /// [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
@@ -77,7 +80,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
         paging.is_mixed = F::INDEX.is_none() && E::IS_MIXED;
         let table = request::table_of::<F>(self.name()).map(Cow::into_owned);
         EntityQuery {
-            source: PageSource { store: self.store.clone(), table },
+            source: PageSource::new(self.store.clone(), table),
             paging,
             class,
             of: PhantomData,
@@ -86,7 +89,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     }
 
     pub(super) fn source(&self) -> PageSource<S> {
-        PageSource { store: self.store.clone(), table: self.name.clone() }
+        PageSource::new(self.store.clone(), self.name.clone())
     }
 }
 
@@ -145,6 +148,18 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         paging.select = F::select();
         paging.is_mixed = F::IS_MIXED;
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
+    }
+
+    /// Checks the stored schema of an entity type before the first request. `table` is the table of its entities. An error of the check is the error of
+    /// the query.
+    #[doc(hidden)]
+    pub fn with_schema_check(
+        mut self,
+        (table, entity): (TableName, &'static str),
+        check: Arc<dyn Fn(Option<&SchemaRecord>) -> Result<()> + Send + Sync>,
+    ) -> Self {
+        self.source.check = Some(SchemaCheck { table, entity, check });
+        self
     }
 
     /// Returns the cost class of the query (CLS-1).

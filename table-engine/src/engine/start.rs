@@ -7,7 +7,7 @@ use async_channel::Sender;
 use futures_channel::oneshot;
 use table_store::Result;
 use table_store::clock::Clock;
-use table_store::store::Capabilities;
+use table_store::store::{Capabilities, Exclusive};
 
 use super::{Calls, Engine, Inner};
 use crate::checkpointer::{Checkpointer, Wake};
@@ -126,7 +126,7 @@ impl Engine {
     ) -> Self {
         let mut capabilities = Capabilities::service(options.limits);
         capabilities.checks = true;
-        capabilities.exclusive = true;
+        capabilities.exclusive = Some(Exclusive::default());
         Self {
             faults: options.faults,
             inner: Arc::new(Inner {

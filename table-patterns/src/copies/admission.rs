@@ -2,7 +2,6 @@
 
 use table_core::name::TableName;
 use table_core::store::TableStore;
-use table_core::table::Admission;
 use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
@@ -12,16 +11,12 @@ use crate::copies::relation::Outgoing;
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,
     sources: Table<E, S>,
-    /// The write check for the table that the holders' schema names. Other tables get their own check.
-    usual: Option<Admission<S>>,
 }
 
 impl<E, S: TableStore + Clone> Given<E, S> {
     /// Creates the relation for a table of sources. If that table was not opened, nothing is checked.
     pub(super) fn of(relation: &'static Outgoing<E>, sources: &Table<E, S>) -> Self {
-        let usual = TableName::new(relation.holders.table).ok();
-        let usual = usual.map(|name| sources.admission(relation.holders, name));
-        Self { relation, sources: sources.clone(), usual }
+        Self { relation, sources: sources.clone() }
     }
 
     /// Checks that holders in a table may be written.
@@ -29,9 +24,6 @@ impl<E, S: TableStore + Clone> Given<E, S> {
     /// # Errors
     /// `SchemaMismatch` if a newer program has opened the table with a schema that this one would not maintain; any error from the store.
     pub(super) async fn admit(&self, table: &TableName, now: u64) -> Result<()> {
-        match &self.usual {
-            Some(usual) if usual.table() == table => usual.admit(now).await,
-            _ => self.sources.admission(self.relation.holders, table.clone()).admit(now).await,
-        }
+        self.sources.admission(self.relation.holders, table.clone()).admit(now).await
     }
 }

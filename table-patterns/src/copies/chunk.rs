@@ -62,7 +62,7 @@ impl HolderStep {
             return Ok(Self { write: touches.then_some(write), drop });
         }
         let kind = OperationKind::Replace(row.clone(), if_match);
-        let mut plan = (of.plan)(context, &holder, kind, [&stored.row, &row])?;
+        let mut plan = (of.plan)(context, (&table, &holder), kind, [&stored.row, &row])?;
         if let Some(feed) = feed.filter(|_| of.feed) {
             let mut out = Contribution::default();
             feed.record(&holder.row_key, "updated", &mut out);

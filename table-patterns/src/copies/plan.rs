@@ -7,9 +7,11 @@ use table_core::Result;
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
+use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::{self, Row};
 use table_core::runtime::Runtime;
+use table_core::table::SchemaWatch;
 
 use crate::copies::chain;
 use crate::entities::{
@@ -62,8 +64,8 @@ impl CopyPlan {
     }
 }
 
-/// The context for writing a holder whose type has no handle.
-#[derive(Clone, Copy)]
+/// The context for the write of a holder, for whose type no handle exists.
+#[derive(Clone)]
 pub(super) struct HolderContext<'a> {
     /// The extensions attached to the store.
     pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,
@@ -72,6 +74,8 @@ pub(super) struct HolderContext<'a> {
     pub(super) context: &'a WriteContext,
     /// The limits of the store.
     pub(super) limits: &'a Limits,
+    /// The stored schemas as the handle knows them.
+    pub(super) watch: SchemaWatch,
     /// The entities through which the change was passed on to the holder; the last one is the source.
     pub(super) path: &'a [EntityKey],
 }
@@ -80,13 +84,15 @@ pub(super) struct HolderContext<'a> {
 /// with a step for its own holders if they copy a changed value.
 pub(super) fn plan_holder<H: Entity>(
     holder: HolderContext<'_>,
-    key: &EntityKey,
+    (table, key): (&TableName, &EntityKey),
     kind: OperationKind,
     [before, after]: [&Row; 2],
 ) -> Result<EntityPlan> {
     let (old, new) = (read_as::<H>(key, before)?, read_as::<H>(key, after)?);
     let HolderContext { context, pace, limits, .. } = holder;
-    let change = EntityChange { key, kind: &kind, old: Some(&old), new: Some(&new), context, pace, limits };
+    let watch = &holder.watch.of(H::SCHEMA, table);
+    let (before, after) = (Some(&old), Some(&new));
+    let change = EntityChange { key, kind: &kind, old: before, new: after, context, pace, limits, watch };
     let mut out = Contribution::default();
     if let Some(participants) = Participants::<H>::attached_to(holder.attached) {
         Contributor::<H, ()>::contribute(&participants, &change, &mut out)?;

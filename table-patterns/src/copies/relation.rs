@@ -61,7 +61,8 @@ pub(super) struct HolderType {
     pub(super) plan: PlanHolder,
 }
 
-type PlanHolder = fn(HolderContext<'_>, &EntityKey, OperationKind, [&Row; 2]) -> Result<EntityPlan>;
+type PlanHolder =
+    fn(HolderContext<'_>, (&TableName, &EntityKey), OperationKind, [&Row; 2]) -> Result<EntityPlan>;
 
 impl HolderType {
     const fn of<H: Entity>() -> Self {

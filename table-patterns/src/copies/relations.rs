@@ -210,6 +210,7 @@ pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
         pace: handle.retry.runtime(),
         context: &handle.context,
         limits: &handle.table.store().capabilities().limits,
+        watch: handle.table.schema_watch(),
         path,
     }
 }

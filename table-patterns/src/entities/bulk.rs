@@ -224,6 +224,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
                 }
                 planned => planned?,
             };
+            // IMPORTANT: after the stored versions were read, because a newer program may have written them.
+            Self::admit(self, items.iter().any(|item| item.verb == BulkVerb::InsertOrReplace)).await?;
             if rounds.submit(&site, &planned, items.len()).await?.is_some() {
                 return Ok(());
             }

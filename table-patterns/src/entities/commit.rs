@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
-use table_core::operation::Operation;
+use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
@@ -28,6 +28,14 @@ pub(crate) struct Site<'a, S, O> {
     pub(crate) table: &'a TableName,
     /// The row versions that the transactions of this process last saw. A commit updates them.
     pub(crate) seen: Option<&'a SeenRows>,
+}
+
+/// The state of a derived row, on which its operation is based.
+enum DerivedState {
+    /// The row is assumed to match the entities, which determines its operation.
+    Assumed(OperationKind),
+    /// The stored row, or `None`.
+    Read(Option<StoredRow>),
 }
 
 /// The outcome of an attempt that did not fail permanently.
@@ -101,8 +109,9 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
                 ContributedWrite::Derived(parts) => {
                     let Some(first) = parts.first() else { continue };
                     match found.get(row_key) {
-                        None => first.assumed(parts),
-                        Some(stored) => {
+                        None => continue,
+                        Some(DerivedState::Assumed(kind)) => Some(kind.clone()),
+                        Some(DerivedState::Read(stored)) => {
                             let key = EntityKey {
                                 partition_key: batch.partition_key().clone(),
                                 row_key: row_key.clone(),
@@ -133,26 +142,23 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(if batch.is_identified() && is_alone { transaction.identified() } else { transaction })
     }
 
-    /// Reads the derived rows whose operations cannot be derived from the batch alone.
-    async fn read_derived(&self, batch: &Batch, look: bool) -> Result<HashMap<RowKey, Option<StoredRow>>> {
-        let must_read = |write: &ContributedWrite| match write {
-            ContributedWrite::Fixed(_) => false,
-            ContributedWrite::Derived(parts) => {
-                look || parts.first().is_some_and(|first| first.assumed(parts).is_none())
+    /// Returns the states of the derived rows. Rows whose operations cannot be derived from the batch alone are read.
+    async fn read_derived(&self, batch: &Batch, look: bool) -> Result<HashMap<RowKey, DerivedState>> {
+        let (mut states, mut keys) = (HashMap::new(), Vec::new());
+        for (row_key, row) in batch.rows() {
+            let ContributedWrite::Derived(parts) = &row.write else { continue };
+            match parts.first().filter(|_| !look).and_then(|first| first.assumed(parts)) {
+                Some(kind) => drop(states.insert(row_key.clone(), DerivedState::Assumed(kind))),
+                None => keys.push(row_key.clone()),
             }
-        };
-        let keys: Vec<_> = batch
-            .rows()
-            .iter()
-            .filter(|(_, row)| must_read(&row.write))
-            .map(|(key, _)| key.clone())
-            .collect();
+        }
         let reads = keys.into_iter().map(|row_key| async {
             let key = EntityKey { partition_key: batch.partition_key().clone(), row_key };
             let found = self.store.get(self.table, &key, &Select::All).await?;
-            Ok::<_, Error>((key.row_key, found))
+            Ok::<_, Error>((key.row_key, DerivedState::Read(found)))
         });
-        requests::in_order(reads, CONCURRENCY).await.map(HashMap::from_iter)
+        states.extend(requests::in_order(reads, CONCURRENCY).await?);
+        Ok(states)
     }
 
     /// Returns the operations of a batch that needs no read, and the number of its intents; `None` if a derived row must be read.

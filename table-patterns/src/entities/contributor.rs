@@ -11,6 +11,7 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::query::EntityRef;
 use table_core::row::Row;
 use table_core::runtime::Runtime;
+use table_core::table::SchemaWatch;
 
 use crate::entities::plan::{
     Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite,
@@ -79,6 +80,8 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) pace: &'a Runtime,
     /// The limits of the store.
     pub(crate) limits: &'a Limits,
+    /// The stored schema as the handle knows it.
+    pub(crate) watch: &'a SchemaWatch,
 }
 
 /// The context of a write that contributors may record.

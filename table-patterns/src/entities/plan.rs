@@ -34,6 +34,8 @@ pub(crate) struct EntityPlan {
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
     /// `true` if a retry after a lost response must be distinguished from another writer's write (CON-11).
     pub(crate) identified: bool,
+    /// `true` if the write removes properties that the program does not know.
+    pub(crate) is_whole: bool,
 }
 
 impl EntityPlan {
@@ -48,12 +50,18 @@ impl EntityPlan {
             records: Vec::new(),
             recorder: None,
             identified: false,
+            is_whole: false,
         }
     }
 
     /// Lets the store recognise the write after a lost response, if it is the only write of its transaction.
     pub(crate) fn identified(self) -> Self {
         Self { identified: true, ..self }
+    }
+
+    /// Marks the write as one that removes properties which the program does not know.
+    pub(crate) fn whole(self) -> Self {
+        Self { is_whole: true, ..self }
     }
 
     /// Returns the largest number of operations that the plan adds to a transaction.

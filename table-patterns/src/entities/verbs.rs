@@ -49,7 +49,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             .write(&key, true, None, |current| {
                 let current = self.expected(&key, current, &if_match)?;
                 let kind = OperationKind::Replace(entity.to_row()?, current.etag.into());
-                self.plan(key.clone(), kind, Some(&current.entity), Some(entity)).map(Some)
+                let plan = self.plan(key.clone(), kind, Some(&current.entity), Some(entity))?;
+                Ok(Some(plan.whole()))
             })
             .await?;
         self.written(written)
@@ -102,7 +103,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                     None => OperationKind::Insert(row.clone()),
                 };
                 let old = current.as_ref().map(|current| &current.entity);
-                self.plan(key.clone(), kind, old, Some(entity)).map(Some)
+                Ok(Some(self.plan(key.clone(), kind, old, Some(entity))?.whole()))
             })
             .await?;
         self.written(written)

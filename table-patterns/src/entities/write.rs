@@ -60,8 +60,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         new: Option<&E>,
     ) -> Result<EntityPlan> {
         let (pace, limits) = (self.retry.runtime(), &self.table.store().capabilities().limits);
-        let mut out = Contribution::default();
-        let change = EntityChange { key: &key, kind: &kind, old, new, context, pace, limits };
+        let (mut out, watch) = (Contribution::default(), &self.table.schema_watch());
+        let change = EntityChange { key: &key, kind: &kind, old, new, context, pace, limits, watch };
         let contributed =
             self.contributors.iter().try_for_each(|contributor| contributor.contribute(&change, &mut out));
         match contributed {
@@ -192,7 +192,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// Any error from the commit.
     pub(crate) async fn write_blind(&self, key: EntityKey, kind: OperationKind) -> Result<Option<ETag>> {
-        let planned = self.plan(key.clone(), kind, None, None)?;
+        let is_whole = matches!(kind, OperationKind::Replace(..) | OperationKind::InsertOrReplace(_));
+        let planned = EntityPlan { is_whole, ..self.plan(key.clone(), kind, None, None)? };
         self.write(&key, false, None, |_| Ok(Some(planned.clone()))).await
     }
 
@@ -213,7 +214,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Rounds::new(&self.retry, "the indexes of the entities").commit(&self.site(table), batch).await
     }
 
-    /// Checks that no program with a newer schema forbids writes.
+    /// Checks that no program with a newer schema forbids writes, or writes that remove properties which this program does not know.
     ///
     /// # Errors
     /// `SchemaMismatch`; any error from the store.
@@ -276,7 +277,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Attempts<'_, E, S, O> {
     /// Commits a plan. Returns `None` if the write must be planned again.
     async fn write(&mut self, plan: EntityPlan) -> Result<Option<Written>> {
         let handle = self.handle;
-        handle.admit(false).await?;
+        handle.admit(plan.is_whole).await?;
         let (batch, row) = handle.complete(plan, self.stored.take(), &mut self.together).await?;
         let others = batch.entities().len() > 1;
         let submitted = self.rounds.submit(&handle.site(handle.table.name()?), &batch, 1).await;

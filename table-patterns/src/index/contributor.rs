@@ -14,6 +14,7 @@ use table_core::row::entity_bytes;
 use table_core::runtime::Runtime;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
+use table_core::table::SchemaWatch;
 
 use crate::entities::{Author, Contribution, Contributor, Entities, EntityChange};
 use crate::index::changes::{Change, ChangeKind, changes, holds_entry, owner_of};
@@ -46,7 +47,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
         let mut remote: Vec<RemoteChange> = Vec::new();
         for one in changes(change.old, change.new)? {
             if one.index.is_same_partition() {
-                self.add_row::<E>(one, (change.key, change.pace), out)?;
+                self.add_row::<E>(one, (change.key, change.pace, change.watch), out)?;
             } else {
                 check_entry(&one, change.limits)?;
                 add_remote(one, change.key, &mut remote);
@@ -66,7 +67,7 @@ impl Indexes {
     pub(crate) fn add_row<E: Entity>(
         &self,
         one: Change,
-        (owner, pace): (&EntityKey, &Runtime),
+        (owner, pace, watch): (&EntityKey, &Runtime, &SchemaWatch),
         out: &mut Contribution,
     ) -> Result<()> {
         let Change { index, key, kind } = one;
@@ -93,6 +94,7 @@ impl Indexes {
             after: row.map(|row| (owner, row)),
             // An incomplete index may lack the row of an existing entity.
             is_trusted: !is_there || self.states.is_ready::<E>(index),
+            watch: if index.include.is_none() { watch.clone() } else { SchemaWatch::default() },
         };
         out.derive(index.name, key.row_key, Arc::new(copy));
         Ok(())

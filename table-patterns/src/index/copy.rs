@@ -1,4 +1,5 @@
-//! The index row of an entity in its own partition. It is written with the entity, without a read if the index is complete.
+//! The index row of an entity in its own partition. It is written with the entity, without a read if the index is complete and no newer release has added
+//! properties.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -12,10 +13,12 @@ use table_core::row::Row;
 use table_core::schema::IndexSchema;
 use table_core::store::StoredRow;
 use table_core::{Error, Result};
+use table_core::table::SchemaWatch;
 
 use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace};
 use crate::index::changes::{HoldsEntry, OwnerOf};
 use crate::index::fault::{IndexFault, UniqueViolation};
+use crate::index::whole::with_newer;
 
 /// The change of one index row.
 #[derive(Clone, Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct CopyChange {
     pub(crate) after: Option<(EntityKey, Row)>,
     /// `true` if the stored row is known to match the entities, because the index is complete.
     pub(crate) is_trusted: bool,
+    /// The stored schema of an entity whose copy is whole: the row also contains properties that only a newer schema declares.
+    pub(crate) watch: SchemaWatch,
 }
 
 impl CopyChange {
@@ -38,7 +43,8 @@ impl CopyChange {
         for part in parts.iter().filter_map(|part| part.as_any().downcast_ref::<Self>()) {
             all.before = part.before.clone().or(all.before);
             all.after = part.after.clone().or(all.after);
-            all.is_trusted &= part.is_trusted;
+            all.is_trusted &=
+                part.is_trusted && (part.after.is_none() || part.watch.newer_properties().is_empty());
         }
         all
     }
@@ -73,6 +79,19 @@ impl CopyChange {
         let stored = place.rows.read(&owner).await?;
         let holds = |stored: StoredRow| (self.holds_entry)(self.index, (&owner, &stored.row), place.key);
         Ok(if stored.is_some_and(holds) { None } else { Some(owner) })
+    }
+
+    /// Adds the properties of the stored entity that only programs of a newer release know to its new row.
+    ///
+    /// IMPORTANT: the transaction has a condition on the version of the entity, or inserts it. If the entity was changed since that version, the
+    /// transaction fails.
+    async fn keep_newer(&mut self, place: RowPlace<'_>) -> Result<()> {
+        let names = self.watch.newer_properties();
+        let Some((owner, row)) = self.after.as_mut().filter(|_| !names.is_empty()) else { return Ok(()) };
+        if let Some(stored) = place.rows.read(owner).await? {
+            *row = with_newer(row.clone(), stored.row.view(), &names)?;
+        }
+        Ok(())
     }
 
     /// Returns the operation for the stored row; `None` if nothing must be written.
@@ -129,6 +148,7 @@ impl DerivedRow for CopyChange {
             if let Some(owner) = all.obsolete_owner(place, found).await? {
                 all.before = Some(owner);
             }
+            all.keep_newer(place).await?;
             Ok(all.for_stored(place.key, found)?.map(|kind| PreparedRow { kind, undo: None }))
         }
         .boxed()

@@ -44,16 +44,6 @@ pub(crate) enum IndexFault {
     )]
     #[fault(IndexNotReady)]
     NoDesign,
-    #[error(
-        "the state of index `{0}` is unknown because the handle was not opened; call `create_if_missing` or `states` first"
-    )]
-    #[fault(IndexNotReady)]
-    NotKnown(String),
-    #[error(
-        "index `{0}` was not ready when the handle read its state; run its backfill to the end, then call `states`"
-    )]
-    #[fault(IndexNotReady)]
-    NotSeenReady(String),
     #[error("index `{0}` is disabled; call `enable`, then run its backfill")]
     #[fault(IndexNotReady)]
     Disabled(String),

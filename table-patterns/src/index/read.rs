@@ -1,5 +1,7 @@
 //! Reads through indexes: only complete indexes are used, and result types mark values that may be stale.
 
+use std::sync::Arc;
+
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::entity::{Entity, ProjectionOf, Versioned};
@@ -10,12 +12,14 @@ use table_core::selection::{
     Class, IntoSelection, Paged, Point, PointKey, ReadableAs, Scan, Selection, Source,
 };
 use table_core::store::{StoredRow, TableStore};
-use table_core::table::{EntityQuery, TableScan};
 use table_core::{Error, Result};
+use table_core::table::{EntityQuery, SchemaRecord, TableScan};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
+use crate::index::contributor::Indexes;
 use crate::index::eventual::{Eventual, EventualQuery};
+use crate::index::fault::IndexFault;
 use crate::index::state::{load, not_ready};
 
 // The functions return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a
@@ -102,14 +106,14 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Creates a query of entities, or of an index in their partition.
     /// A query of a partition returns only the entities, without their index copies.
     ///
-    /// If the handle does not know that the index is ready, sending the query fails with `IndexNotReady`. A handle that was not opened by
-    /// [`create_if_missing`](Self::create_if_missing), or was opened before a backfill completed, must call [`states`](Self::states) first.
+    /// If the handle does not know that the index is ready, the query first reads the stored schema, and fails with `IndexNotReady` unless the index is
+    /// ready now.
     pub fn query<C: Paged, F>(&self, selection: impl IntoSelection<E, C, F>) -> EntityQuery<E, S, E, F>
     where
         S: Clone,
         F: Source<Consistency = StronglyConsistent>,
     {
-        self.table.query(self.guarded(selection.into_selection()))
+        self.checked(self.table.query(own_rows(selection.into_selection())))
     }
 
     /// Creates a query of an index in another partition or table. Its results may be stale (PAT-INTER-3).
@@ -121,7 +125,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         S: Clone,
         F: Source<Consistency = EventuallyConsistent>,
     {
-        EventualQuery::new(self.table.query(self.guarded(selection.into_selection())))
+        EventualQuery::new(self.checked(self.table.query(selection.into_selection())))
     }
 
     /// Creates a scan of the table's entities, without their index copies.
@@ -132,12 +136,25 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.scan(reason.into_selection().own_rows())
     }
 
-    fn guarded<C: Class, F: Source>(&self, selection: Selection<E, C, F>) -> Selection<E, C, F> {
-        match F::INDEX {
-            None => own_rows(selection),
-            Some(index) if self.index_states().is_ready::<E>(index) => selection,
-            Some(index) => Selection::new(Err(self.index_states().not_ready::<E>(index))),
-        }
+    /// Lets a query of an index check that the index is ready, unless the handle knows it.
+    fn checked<F: Source>(&self, query: EntityQuery<E, S, E, F>) -> EntityQuery<E, S, E, F>
+    where
+        S: Clone,
+    {
+        let Some(index) = F::INDEX.filter(|index| !self.index_states().is_ready::<E>(index)) else {
+            return query;
+        };
+        // A name that is invalid is the error of the query itself.
+        let Ok(table) = self.table.name() else { return query };
+        let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));
+        let check = move |stored: Option<&SchemaRecord>| {
+            let stored = stored.ok_or_else(|| Error::of(IndexFault::NoDesign))?;
+            if let Some(states) = &states {
+                states.learn::<E>(stored);
+            }
+            not_ready(stored, index.name).map_or(Ok(()), Err)
+        };
+        query.with_schema_check((table.clone(), E::SCHEMA.entity), Arc::new(check))
     }
 
     /// Returns the entity with a key.
@@ -169,8 +186,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// Restricts a selection to the entities, without their index copies.
-fn own_rows<E: Entity, C: Class, F>(selection: Selection<E, C, F>) -> Selection<E, C, F> {
+/// Restricts a selection of the table to its entities, without their index copies.
+fn own_rows<E: Entity, C: Class, F: Source>(selection: Selection<E, C, F>) -> Selection<E, C, F> {
+    if F::INDEX.is_some() {
+        return selection;
+    }
     match selection.into_ranges() {
         Ok(ranges) => {
             let own = Selection::<E, C>::new(Ok(ranges)).own_rows();

@@ -21,6 +21,7 @@ use crate::entities::{Current, Entities, RACE, StepRecorder};
 use crate::index::changes::{index_of, stored_entry};
 use crate::index::fault::IndexFault;
 use crate::index::remote::{EntryFingerprint, RemoteChange};
+use crate::index::whole::whole_entry;
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
@@ -123,11 +124,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
 
     async fn wanted(&self, targets: Vec<Target>) -> Result<WantedOf<Self>> {
         let mut wanted = Wanted::default();
-        let (entry, seen) = match self.handle.current(&self.change.owner).await? {
-            Some(Current { entity, etag, ticks, .. }) => {
-                (stored_entry(self.index, &entity)?, Some((etag, ticks)))
+        let (entry, stored, seen) = match self.handle.current(&self.change.owner).await? {
+            Some(Current { entity, stored, etag, ticks }) => {
+                (stored_entry(self.index, &entity)?, stored, Some((etag, ticks)))
             }
-            None => (None, None),
+            None => (None, None, None),
         };
         let (entity, ticks) = seen.unzip();
         if let Some(entry) = &entry
@@ -140,6 +141,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
         let now = entry
             .as_ref()
             .map_or(EntryFingerprint::Nothing, |entry| EntryFingerprint::entry(&entry.key, &entry.row));
+        let watch = (stored.as_ref(), &self.handle.table.schema_watch());
+        let entry = entry.map(|entry| whole_entry(self.index.schema(), entry, watch)).transpose()?;
         for (item, target) in targets.into_iter().enumerate() {
             match self.verdict(&target, &now, ticks).await? {
                 Verdict::Settled => {}

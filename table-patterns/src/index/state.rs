@@ -1,7 +1,7 @@
 //! The state of an index: building, ready or disabled, recorded next to the stored schema.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use table_core::entity::Entity;
 use table_core::schema::IndexSchema;
@@ -64,51 +64,37 @@ pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
     }
 }
 
-/// The states that a handle knows, by the position of the index in the schema. *Ready* is kept until
-/// the states are read again; any other state is read each time.
+/// For each index of a schema, `true` if the handle knows that it is ready. This is kept until the states are read again; any other state is read
+/// each time.
 #[derive(Debug)]
-pub(crate) struct States(Vec<AtomicU8>);
+pub(crate) struct States(Vec<AtomicBool>);
 
 /// The states of a handle without indexes.
 pub(crate) static NO_STATES: States = States(Vec::new());
 
-const UNKNOWN: u8 = 0;
-const READY: u8 = 1;
-const NOT_READY: u8 = 2;
-
 impl States {
     pub(crate) fn new<E: Entity>() -> Self {
-        Self(E::INDEXES.iter().map(|_| AtomicU8::new(UNKNOWN)).collect())
+        Self(E::INDEXES.iter().map(|_| AtomicBool::new(false)).collect())
     }
 
-    /// Creates states in which some indexes are ready, and the others are unknown.
+    /// Creates states in which some indexes are ready.
     pub(crate) fn of_ready<E: Entity>(is_ready: impl Fn(&str) -> bool) -> Self {
-        let state = |name| if is_ready(name) { READY } else { UNKNOWN };
-        Self(E::INDEXES.iter().map(|index| AtomicU8::new(state(index.schema().name))).collect())
+        Self(E::INDEXES.iter().map(|index| AtomicBool::new(is_ready(index.schema().name))).collect())
     }
 
-    fn place<E: Entity>(&self, index: &IndexSchema) -> Option<&AtomicU8> {
+    fn place<E: Entity>(&self, index: &IndexSchema) -> Option<&AtomicBool> {
         let at = E::INDEXES.iter().position(|known| known.schema().name == index.name)?;
         self.0.get(at)
     }
 
     pub(crate) fn is_ready<E: Entity>(&self, index: &IndexSchema) -> bool {
-        self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == READY)
-    }
-
-    /// Returns the error for querying an index that the handle does not know to be ready. Creating a query sends no request.
-    pub(crate) fn not_ready<E: Entity>(&self, index: &IndexSchema) -> Error {
-        let is_read = self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == NOT_READY);
-        let name = index.name.to_owned();
-        Error::of(if is_read { IndexFault::NotSeenReady(name) } else { IndexFault::NotKnown(name) })
+        self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed))
     }
 
     pub(crate) fn learn<E: Entity>(&self, layout: &SchemaRecord) {
         for index in E::INDEXES {
-            let state =
-                if noted(layout, index.schema().name) == IndexState::Ready { READY } else { NOT_READY };
             if let Some(place) = self.place::<E>(index.schema()) {
-                place.store(state, Ordering::Relaxed);
+                place.store(noted(layout, index.schema().name) == IndexState::Ready, Ordering::Relaxed);
             }
         }
     }

@@ -189,7 +189,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         };
         let change = Change { index: self.schema(), key: entry.key, kind };
         let mut out = Contribution::default();
-        indexes.add_row::<E>(change, (&key, self.table.retry.runtime()), &mut out)?;
+        let watch = self.table.table.schema_watch();
+        indexes.add_row::<E>(change, (&key, self.table.retry.runtime(), &watch), &mut out)?;
         Ok(out.into_plan(key, touch(IfMatch::ETag(etag))))
     }
 

@@ -23,7 +23,7 @@ pub(super) enum LargeFault {
     )]
     OthersBlob,
     #[error(
-        "the entity names a blob that may have been removed; replace the entity under its ETag, upload the content again, or set \
+        "the entity names a blob that may have been removed; read the entity again and replace it under its ETag, upload the content again, or set \
          the field to `None`"
     )]
     MayBeRemoved,

@@ -305,3 +305,67 @@ fn pat_large_2_an_entity_with_the_blob_of_another_is_refused_by_each_verb() {
     scene.collect_all();
     assert_eq!(scene.read(1).unwrap(), Some(vec![3; 20]));
 }
+
+#[test]
+fn pat_large_2_an_address_that_the_stored_entity_no_longer_has_is_refused_under_any_condition() {
+    let scene = scene();
+    let old = block_on(scene.employees.insert(ada(223), [PHOTO.content(content(1, 20))])).unwrap();
+    let other = [PHOTO.content(content(2, 20)), CV.content(content(3, 20))];
+    let new = block_on(scene.employees.replace(ada(223), old.etag().clone(), other)).unwrap();
+    scene.collect_all();
+    // The address of the removed blob, and the condition of the stored version.
+    let stale = Employee { photo: old.photo.clone(), ..new.value().clone() };
+    for if_match in [IfMatch::Any, IfMatch::ETag(new.etag().clone())] {
+        let error = block_on(scene.employees.replace(stale.clone(), if_match, [])).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-LARGE-2")), "{error}");
+    }
+    // With new content for one blob, and under an older version.
+    let cv = || [CV.content(content(4, 20))];
+    let error = block_on(scene.employees.replace(stale.clone(), new.etag().clone(), cv())).unwrap_err();
+    assert_eq!(error.rule(), Some("PAT-LARGE-2"));
+    let error = block_on(scene.employees.replace(stale, old.etag().clone(), cv())).unwrap_err();
+    assert!(error.is_precondition_failed(), "{error}");
+    block_on(scene.employees.replace(new.value().clone(), new.etag().clone(), cv())).unwrap();
+    scene.collect_all();
+    assert_eq!(
+        (scene.read(223).unwrap(), scene.read_blob(223, CV).unwrap()),
+        (Some(vec![2; 20]), Some(vec![4; 20]))
+    );
+    assert_eq!(scene.blobs.names().len(), 2);
+}
+
+/// Inserts an entity while two collectors run, whose clocks differ from that of the writer, and returns the content that is then stored.
+fn insert_beside_collectors([first, second]: [i64; 2]) -> Result<Option<Vec<u8>>> {
+    let scene = scene();
+    let collector = |ahead: i64| {
+        let (now, other) = (Arc::clone(&scene.now), scene.employees.clone());
+        other.with_clock(Clock::new(move || now.load(Ordering::SeqCst).saturating_add_signed(ahead)))
+    };
+    let (first, second) = (collector(first), collector(second));
+    scene.tables.script(move |call, _| match call {
+        Call::Submit => {
+            let (first, second) = (first.clone(), second.clone());
+            Fault::Meanwhile(Box::new(move || {
+                block_on(first.collect_orphans()).unwrap();
+                block_on(second.collect_orphans()).unwrap();
+            }))
+        }
+        _ => Fault::None,
+    });
+    block_on(scene.employees.insert(ada(223), [PHOTO.content(content(7, 20))])).unwrap();
+    scene.tables.heal();
+    scene.read(223)
+}
+
+#[test]
+fn pat_large_2_collectors_whose_clocks_differ_by_less_than_the_grace_period_spare_an_upload() {
+    let (days, less) = (9 * GRACE.cast_signed(), GRACE.cast_signed() - 1);
+    for clocks in
+        [[0, 0], [days, days], [days, days + less], [days + less, days], [-days, -days - less], [-less, less]]
+    {
+        assert_eq!(insert_beside_collectors(clocks).unwrap(), Some(vec![7; 20]), "{clocks:?}");
+    }
+    // Collectors with clocks further apart remove the blob of an entity that is being written.
+    let error = insert_beside_collectors([days, 2 * days]).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::BlobNotFound, Some("PAT-LARGE-2")));
+}

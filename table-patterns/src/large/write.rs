@@ -36,8 +36,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// A blob without new content keeps the address in the given entity. Readers see either the old address of a blob or the new address.
     ///
     /// # Errors
-    /// - `InvalidInput` under [`IfMatch::Any`] for an entity that contains the address of a blob without new
-    ///   content, because that blob may have been replaced and removed.
+    /// - `InvalidInput` under [`IfMatch::Any`] for an entity that contains the address of a blob without new content, because that blob may have been
+    ///   replaced and removed; under an [`ETag`], for an address that the stored entity does not contain.
     /// - Any error from [`Table::replace`](table_core::Table::replace) or [`insert`](Self::insert).
     pub async fn replace(
         &self,
@@ -109,7 +109,11 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         for (blob, address) in uploads.addresses() {
             blob.put(&mut entity, Some(address.clone()));
         }
-        let written = match self.check(&entity, &key, if_match.as_ref(), &uploads) {
+        let checked = match self.stored(&entity, &key, &uploads).await {
+            Ok(stored) => self.check(&entity, (&key, stored), if_match.as_ref(), &uploads),
+            Err(error) => Err(error),
+        };
+        let written = match checked {
             Ok(()) => match if_match {
                 None => self.table.insert(&entity).await,
                 Some(if_match) => self.table.replace(&entity, if_match).await,
@@ -121,11 +125,22 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         Ok(Versioned::new(entity, etag, ticks))
     }
 
+    /// Returns the stored entity, if the written entity keeps the address of a blob.
+    async fn stored(
+        &self,
+        entity: &E,
+        key: &EntityKey,
+        uploads: &Uploads<E>,
+    ) -> Result<Option<Versioned<E>>> {
+        let is_kept = |blob: &Blob<E>| !uploads.has(*blob) && blob.address_in(entity).is_some();
+        if E::BLOBS.iter().any(is_kept) { self.table.primary(key).await } else { Ok(None) }
+    }
+
     /// Checks that the blobs of the entity exist, and that they will exist as long as the entity refers to them.
     fn check(
         &self,
         entity: &E,
-        key: &EntityKey,
+        (key, stored): (&EntityKey, Option<Versioned<E>>),
         if_match: Option<&IfMatch>,
         uploads: &Uploads<E>,
     ) -> Result<()> {
@@ -139,7 +154,11 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
             if !is_of(address, key) {
                 return Err(self.refuse(LargeFault::OthersBlob).with_property(blob.property()));
             }
-            if !matches!(if_match, Some(IfMatch::ETag(_))) {
+            // The collector may have removed any blob but those of the stored version. Another version fails the write.
+            let names = |stored: &Versioned<E>| blob.address_in(stored) == Some(address);
+            let is_moved = |stored: &Versioned<E>| if_match.is_some_and(|etag| !etag.accepts(stored.etag()));
+            let is_kept = stored.as_ref().is_none_or(|stored| names(stored) || is_moved(stored));
+            if !is_kept || !matches!(if_match, Some(IfMatch::ETag(_))) {
                 return Err(self.refuse(LargeFault::MayBeRemoved).with_property(blob.property()));
             }
         }

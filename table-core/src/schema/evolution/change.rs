@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use crate::schema::IndexKind;
 use crate::schema::evolution::rules::{
     BUCKET, CODEC, Compatibility, INDEX_REMOVED, KEPT_REMOVED, KIND, LITERAL, MOVED, OPTIONAL_ADDED,
     PART_ADDED, PART_REMOVED, PART_UNKNOWN, REMOVED, Rule,
 };
-use crate::schema::stored::{StoredIndex, StoredSchema};
+use crate::schema::stored::StoredSchema;
 
 /// A difference between two schemas.
 ///
@@ -73,23 +72,20 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if a program with the older schema can write at the same time as a program with the newer schema. This requires that the older
-    /// program lacks only optional properties and announced parts, and writes no index entries that include these properties.
+    /// Returns `true` if a program with the older schema can write at the same time as a program with the newer schema: the older program lacks only optional
+    /// properties, which it copies into index rows from the stored entity, and announced parts.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
         is_announced: impl Fn(&str) -> bool,
     ) -> bool {
         let has = |name: &str| older.properties.iter().any(|property| property.name == name);
-        let mut lacking = newer.properties.iter().filter(|property| !has(&property.name)).peekable();
-        let is_whole = |index: &StoredIndex| index.kind == IndexKind::Copies && index.include.is_none();
-        let is_copied = lacking.peek().is_some() && older.indexes.iter().any(is_whole);
+        let mut lacking = newer.properties.iter().filter(|property| !has(&property.name));
         let knows = |name: &str| older.indexes.iter().any(|index| index.name == name);
         let mut indexes = newer.indexes.iter().filter(|index| !knows(&index.name));
         let mut kept = newer.keeps.iter().filter(|word| !older.keeps.contains(word));
         let allowed = [REMOVED.id, OPTIONAL_ADDED.id, INDEX_REMOVED.id, KEPT_REMOVED.id];
-        !is_copied
-            && lacking.all(|property| property.optional)
+        lacking.all(|property| property.optional)
             && indexes.all(|index| is_announced(&format!("index {}", index.name)))
             && kept.all(|word| is_announced(&format!("keeps {word}")))
             && self.changes.iter().all(|change| allowed.contains(&change.rule.id))

@@ -154,18 +154,19 @@ fn changes_that_need_a_backfill_are_named() {
 }
 
 #[test]
-fn an_older_program_writes_next_to_an_optional_property_unless_it_copies_whole_entities() {
-    let writes = |index: &str| {
+fn an_older_program_writes_next_to_an_optional_property_and_not_next_to_a_required_one() {
+    let writes = |index: &str, property: &str| {
         let older: StoredSchema = BASE.replace(WHOLE, index).parse().unwrap();
         let newer = BASE
             .replace(WHOLE, index)
-            .replace("property Level", "property Badge Edm.Guid optional\nproperty Level");
+            .replace("property Level", &format!("property Badge Edm.Guid{property}\nproperty Level"));
         let newer: StoredSchema = newer.parse().unwrap();
         compare_schemas(&older, &newer).can_write_concurrently((&newer, &older), |_| false)
     };
-    assert!(writes(""), "an index with chosen properties");
-    assert!(writes("index ByLevel list\nindex ByLevel RowKey \"level_\"\n"), "a list, which stores keys");
-    assert!(!writes(WHOLE), "copies of whole entities");
+    for index in ["", "index ByLevel list\nindex ByLevel RowKey \"level_\"\n", WHOLE] {
+        assert!(writes(index, " optional"), "{index}");
+        assert!(!writes(index, ""), "{index}");
+    }
 }
 
 #[test]

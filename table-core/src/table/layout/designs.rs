@@ -9,11 +9,11 @@ use crate::operation::OperationKind;
 use crate::query::{KeyRange, Query, Select, TextRange};
 use crate::retry::Retry;
 use crate::schema::{StoredPiece, StoredSchema, compare_schemas};
-use crate::store::TableStore;
+use crate::store::{Exclusive, TableStore};
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, SchemaRecord};
+use crate::table::layout::renamed;
 use crate::table::layout::unknown::{Stored, unknown_parts};
-use crate::table::layout::{renamed, replaced};
 use crate::table::request;
 
 /// Stores a schema instead of the current one if the compatibility allows it, or if the caller passes a reason as `accepted`.
@@ -34,7 +34,7 @@ pub(super) async fn store<S: TableStore>(
             Next::First(layout) => *layout,
             Next::Follows(layout, stored) => layout.following(*stored, now),
         };
-        let (settling, superseded) = (layout.settling, layout.superseded.clone());
+        let (settling, is_replaced) = (layout.settling, !layout.superseded.is_empty());
         let row = layout.to_row(table)?;
         let kind = match etag {
             Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
@@ -42,8 +42,8 @@ pub(super) async fn store<S: TableStore>(
         };
         match request::write(store, &record::table()?, record::key(table, &design.entity)?, kind).await {
             Ok(_) => {
-                if store.capabilities().exclusive {
-                    replaced::note(&superseded);
+                if let Some(exclusive) = store.capabilities().exclusive.as_ref().filter(|_| is_replaced) {
+                    exclusive.note_replaced_schema();
                 }
                 return Ok(Stored { settling, ..Stored::default() });
             }
@@ -115,7 +115,7 @@ async fn next<S: TableStore>(
     // IMPORTANT: a new index is pending even on an empty table, because programs with the older schema may be writing the first rows.
     let mut layout = stored.evolved(design.clone(), &evolution);
     let adds_properties = evolution.changes.iter().any(|change| change.rule.id == "EVO-1");
-    layout.settling |= adds_properties && accepted.is_none() && !store.capabilities().exclusive;
+    layout.settling |= adds_properties && accepted.is_none() && has_other_programs(store);
     if let Some(reason) = accepted {
         let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
         let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
@@ -124,7 +124,12 @@ async fn next<S: TableStore>(
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
-/// Returns the parts that programs without this schema do not maintain, named as in [`SchemaRecord::pending`].
+/// Returns `true` if programs of other processes may use a store.
+fn has_other_programs<S: TableStore>(store: &S) -> bool {
+    store.capabilities().exclusive.as_ref().is_none_or(Exclusive::is_shared)
+}
+
+/// Returns the parts of a schema that programs without it do not maintain, as in [`SchemaRecord::pending`].
 fn derived_parts(design: &StoredSchema) -> Vec<String> {
     let indexes = design.indexes.iter().map(|index| format!("index {}", index.name));
     indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()

@@ -264,8 +264,8 @@ pub(super) fn key(table: &TableName, entity: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: PartitionKey::new(table.folded())?, row_key: RowKey::new(entity)? })
 }
 
-/// Returns the stored schema of an entity type, or `None` if no schema is stored.
-pub(super) async fn read<S: TableStore>(
+/// Returns the stored schema of an entity type, or `None`.
+pub(in crate::table) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,
     entity: &str,

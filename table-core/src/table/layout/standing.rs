@@ -1,20 +1,21 @@
 //! The state of an opened handle relative to the stored schema. A program with an older schema records sightings, or stops writing. A program with a
 //! newer schema waits before its first write until older programs know its properties.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use table_store::{Error, Result};
 
 use crate::name::TableName;
 use crate::runtime::Runtime;
-use crate::schema::StoredSchema;
-use crate::store::TableStore;
+use crate::schema::{EntitySchema, StoredSchema};
+use crate::store::{Exclusive, TableStore};
 use crate::table::fault::TableFault;
 use crate::table::layout::record::read;
 use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
-use crate::table::layout::{replaced, settling, sighting};
+use crate::table::layout::{settling, sighting};
 
 /// The longest time for which a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
@@ -30,48 +31,74 @@ pub(crate) struct Standing {
     design: StoredSchema,
     /// The time at which the store was last queried.
     asked: AtomicU64,
-    /// `true` if no other process can use the store, so all schemas are replaced by this process.
-    exclusive: bool,
-    /// The number of schemas that this process had replaced when the store was last queried.
+    /// The state of a store that no other process can use, which counts all replaced schemas.
+    exclusive: Option<Exclusive>,
+    /// The number of schemas that had been replaced when the store was last queried.
     replaced: AtomicU64,
-    /// `true` if the stored schema has properties that the schema of the handle lacks.
-    lacks: AtomicBool,
+    /// The properties of the stored schema that the schema of the handle lacks.
+    lacks: Mutex<Arc<[String]>>,
     /// `true` if the next write waits until older programs know the properties of the schema.
     settling: AtomicBool,
     /// The time since which this process has known that the schema is stored.
     since: Mutex<Option<Instant>>,
+    /// The states of other schemas whose entities are written together with those of the handle, by table and entity type.
+    related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
 }
 
 impl Standing {
-    /// Creates the state of a handle that has compared its schema with the stored one. If its schema lacks announced parts, the first write queries
-    /// the store and records a sighting.
-    pub(super) fn new(
-        (design, exclusive): (StoredSchema, bool),
-        (now, replaced): (u64, u64),
-        stored: Stored,
-    ) -> Self {
-        let unknown = stored.unknown;
-        let standing = Self::unasked(design, exclusive);
-        standing.replaced.store(replaced, Ordering::Relaxed);
-        standing.asked.store(if unknown.announced { 0 } else { now }, Ordering::Relaxed);
-        standing.lacks.store(unknown.properties, Ordering::Relaxed);
-        if stored.settling {
-            standing.note_settling();
-        }
-        standing
-    }
-
-    /// Creates the state of a handle that was not opened itself. Its first write queries the store.
-    pub(super) const fn unasked(design: StoredSchema, exclusive: bool) -> Self {
+    /// Creates the state of a handle that has not compared its schema. Its first write queries the store.
+    pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
+        let replaced = exclusive.as_ref().map_or(0, Exclusive::replaced_schemas);
         Self {
             design,
             asked: AtomicU64::new(0),
             exclusive,
-            replaced: AtomicU64::new(0),
-            lacks: AtomicBool::new(false),
+            replaced: AtomicU64::new(replaced),
+            lacks: Mutex::default(),
             settling: AtomicBool::new(false),
             since: Mutex::new(None),
+            related: Mutex::default(),
         }
+    }
+
+    /// Returns the state after the schema was compared with the stored one. If it lacks announced parts, the first write queries the store and records a
+    /// sighting.
+    pub(super) fn opened(self, now: u64, stored: Stored) -> Self {
+        self.asked.store(if stored.unknown.announced { 0 } else { now }, Ordering::Relaxed);
+        self.learn(stored.unknown.properties);
+        if stored.settling {
+            self.note_settling();
+        }
+        self
+    }
+
+    /// Returns the schema of the handle.
+    pub(super) const fn design(&self) -> &StoredSchema {
+        &self.design
+    }
+
+    /// Returns the state of a schema in a table of the same store.
+    pub(super) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
+        let is_table = |name: &str| name.eq_ignore_ascii_case(table.as_str());
+        if self.design.entity == design.entity && is_table(&self.design.table) {
+            return Arc::clone(self);
+        }
+        let mut related = self.related.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = related.entry((table.folded().to_owned(), design.entity.to_owned()));
+        let unasked = || {
+            let design = StoredSchema::of(design).in_table(table.as_str());
+            Arc::new(Self::unasked(design, self.exclusive.clone()))
+        };
+        Arc::clone(known.or_insert_with(unasked))
+    }
+
+    /// Returns the properties of the stored schema that the schema of the handle lacks.
+    pub(super) fn newer_properties(&self) -> Arc<[String]> {
+        Arc::clone(&self.lacks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn learn(&self, properties: Vec<String>) {
+        *self.lacks.lock().unwrap_or_else(PoisonError::into_inner) = properties.into();
     }
 
     /// Returns `true` if a write may start now without a request and without a wait.
@@ -80,17 +107,10 @@ impl Standing {
         is_leased && !self.settling.load(Ordering::Relaxed) && !self.is_replaced()
     }
 
-    /// Returns `true` if this process has replaced the schema of the handle since the store was last queried.
+    /// Returns `true` if this process has replaced a schema since the store was last queried.
     fn is_replaced(&self) -> bool {
-        let (known, count) = (self.replaced.load(Ordering::Relaxed), replaced::count());
-        if !self.exclusive || known == count {
-            return false;
-        }
-        let is_replaced = replaced::is_replaced_since(&self.design.fingerprint().to_string(), known);
-        if !is_replaced {
-            self.replaced.store(count, Ordering::Relaxed);
-        }
-        is_replaced
+        let known = self.replaced.load(Ordering::Relaxed);
+        self.exclusive.as_ref().is_some_and(|exclusive| exclusive.replaced_schemas() != known)
     }
 
     /// Checks that a write may start now. Queries the store if the last result is too old, and waits while older programs may not know the properties
@@ -106,8 +126,8 @@ impl Standing {
                 self.wait_until_settled((store, runtime), table).await?;
                 now = runtime.now();
             }
-            // IMPORTANT: this comes after the wait, because another program may have replaced the schema in the meantime.
-            let replaced = replaced::count();
+            // IMPORTANT: after the wait, because another program may have replaced the schema in the meantime.
+            let replaced = self.exclusive.as_ref().map_or(0, Exclusive::replaced_schemas);
             self.ask(store, table).await?;
             self.replaced.store(replaced, Ordering::Relaxed);
             self.asked.store(now, Ordering::Relaxed);
@@ -147,7 +167,7 @@ impl Standing {
                 self.note_settling();
             }
             if is_seen || !unknown.announced {
-                self.lacks.store(unknown.properties, Ordering::Relaxed);
+                self.learn(unknown.properties);
                 return Ok(is_own);
             }
             // IMPORTANT: the schema is read again after the sighting. A backfill that missed the sighting had already refused older programs by then.
@@ -158,7 +178,7 @@ impl Standing {
 
     /// Checks that a row may be replaced entirely.
     pub(crate) fn admit_whole(&self, table: &TableName) -> Result<()> {
-        if !self.lacks.load(Ordering::Relaxed) {
+        if self.newer_properties().is_empty() {
             return Ok(());
         }
         let fault = TableFault::DropsProperties(self.design.entity.clone());

@@ -7,17 +7,17 @@ use crate::schema::{StoredSchema, compare_schemas};
 use crate::table::fault::TableFault;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that are unknown to a program which may still write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The parts of a newer schema that a program does not know, although it may write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
-    /// `true` if the unknown parts include optional properties.
-    pub(super) properties: bool,
+    /// The names of the unknown properties, all optional.
+    pub(super) properties: Vec<String>,
     /// `true` if the unknown parts include indexes, a feed or copies whose backfill has not begun.
     pub(super) announced: bool,
 }
 
-/// The stored schema, after a comparison with the schema of a program.
-#[derive(Clone, Copy, Debug, Default)]
+/// A schema that is stored, or that remains stored.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
     /// The parts of the stored schema that the program does not know.
     pub(super) unknown: UnknownParts,
@@ -37,7 +37,10 @@ pub(super) fn unknown_parts(
     let evolution = compare_schemas(&stored.schema, own);
     if evolution.can_write_concurrently((&stored.schema, own), |part| stored.awaits(part)) {
         let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
-        return Ok(UnknownParts { properties: has("EVO-3"), announced: has("EVO-21") || has("EVO-31") });
+        let is_known = |name: &str| own.properties.iter().any(|known| known.name == name);
+        let names = stored.schema.properties.iter().map(|property| &property.name);
+        let properties = names.filter(|name| !is_known(name)).cloned().collect();
+        return Ok(UnknownParts { properties, announced: has("EVO-21") || has("EVO-31") });
     }
     let (entity, generation) = (own.entity.clone(), stored.generation);
     Err(Error::of(TableFault::OlderLayout { entity, generation, evolution }).with_table(table.as_str()))

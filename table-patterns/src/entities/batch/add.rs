@@ -15,7 +15,7 @@ use crate::outbox::Step;
 
 impl Batch {
     pub(super) fn add_entity(&mut self, plan: EntityPlan, done: &mut Vec<Done>) -> Result<()> {
-        let EntityPlan { key, kind, rows, derived_steps, steps, records, recorder, identified } = plan;
+        let EntityPlan { key, kind, rows, derived_steps, steps, records, recorder, identified, .. } = plan;
         if self.places.contains_key(&key.row_key) {
             return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &key.row_key));
         }

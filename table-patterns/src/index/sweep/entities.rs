@@ -8,6 +8,7 @@ use table_core::index::IndexEntry;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
+use table_core::row::Row;
 use table_core::schema::IndexKind;
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
@@ -21,6 +22,7 @@ use crate::index::remote::RemoteChange;
 use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
+use crate::index::whole::whole_entry;
 use crate::requests::CONCURRENCY;
 
 /// The damage at the key of an entity's entry.
@@ -105,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 .with_table(table.as_str())
                 .with_key(item.key.partition_key.as_str(), item.key.row_key.as_str())
         })?;
-        self.judge(&entity, &item.key).await
+        self.judge((&entity, Some(&item.found.row)), &item.key).await
     }
 
     /// Confirms and repairs the damage of one entity.
@@ -115,7 +117,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         loop {
             // The page is outdated: read the entity, its row, and the entity again.
             let Some(current) = self.table.current(key).await? else { return Ok(None) };
-            let Some(wrong) = self.judge(&current.entity, key).await? else {
+            let Some(wrong) = self.judge((&current.entity, current.stored.as_ref()), key).await? else {
                 // The entry was repaired by this pass or by a concurrent writer.
                 return Ok(repaired);
             };
@@ -148,9 +150,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     }
 
     /// Returns the damage at the key of an entity's entry; `None` if it is correct.
-    async fn judge(&self, entity: &E, owner: &EntityKey) -> Result<Option<Wrong>> {
+    async fn judge(&self, (entity, stored): (&E, Option<&Row>), owner: &EntityKey) -> Result<Option<Wrong>> {
         let entry = self.index.entry(entity).and_then(|entry| with_room(self.schema(), entry))?;
         let Some(entry) = entry else { return Ok(None) };
+        let entry = whole_entry(self.schema(), entry, (stored, &self.table.table.schema_watch()))?;
         let wrong = |kind, entry, is_free| Ok(Some(Wrong { kind, entry, is_free }));
         let table = self.table.table_of(self.schema())?;
         let found = self.store().get(&table, &entry.key, &Select::All).await?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
@@ -39,7 +40,20 @@ fn a_new_index_supports_queries_only_once_it_is_built() {
         let elder = |staff: &mut Staff| (staff.age, staff.email) = (20, Some("new".to_owned()));
         table.update(Staff::key("Marketing", 1), elder).await?;
         table.delete(Staff::key("Sales", 2), IfMatch::Any).await?;
+        // Handles that are not ready look again, whether they were opened before the backfill or never.
+        let (early, unopened) =
+            (engine.entities::<Staff>().create_if_missing().await?, engine.entities::<Staff>());
+        let by_email =
+            |table: &crate::Entities<Staff, Engine>| table.query(Staff::by_email_rows("Marketing").email(..));
+        assert!(not_ready(by_email(&unopened).collect().await.unwrap_err()));
+        let stream: Vec<_> = by_email(&early).stream().collect().await;
+        assert_eq!(stream.len(), 1, "an error ends the stream");
+        assert!(stream.into_iter().all(|found| found.is_err_and(not_ready)));
+        let before = by_email(&early);
         build(&table).await?;
+        assert_eq!(before.collect().await?.len(), 10, "the query was created before");
+        assert_eq!(by_email(&unopened).page().await?.items.len(), 10);
+        assert_eq!(by_email(&early).count().await?, 10);
         let other_handle = engine.entities::<Staff>();
         assert_eq!(
             (table.states().await?, other_handle.states().await?),

@@ -122,7 +122,7 @@ mod desk {
     use table_patterns::copies::{CopyRelation, OnDelete};
 
     macro_rules! tickets {
-        ($version:ident, $(#[$index:meta])?) => {
+        ($version:ident, $(#[$index:meta])? $(, $note:ident)?) => {
             pub(in super::super) mod $version {
                 #[derive(table_core::Entity, Clone, Debug)]
                 #[entity(table = "Desk", copied_by(Ticket))]
@@ -146,6 +146,7 @@ mod desk {
                     pub number: u32,
                     pub agent: Option<i32>,
                     pub agent_name: Option<String>,
+                    $(pub $note: Option<String>,)?
                 }
             }
 
@@ -174,6 +175,7 @@ mod desk {
 
     tickets!(before,);
     tickets!(indexed, #[index(ByAgent, row_key("named_", number, "_", agent_name))]);
+    tickets!(noted, #[index(ByAgent, row_key("named_", number, "_", agent_name))], note);
 }
 
 #[test]
@@ -232,5 +234,40 @@ fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
             .unwrap();
         let found = new.get(desk::indexed::Ticket::by_agent("contoso", 17, "Lovelace")).await.unwrap();
         assert_eq!(found.unwrap().number, 17);
+    });
+}
+
+#[test]
+fn a_program_that_writes_copies_keeps_a_newer_property_of_the_holders_in_their_index() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let queue = QueueName::new("copies").unwrap();
+        let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
+        outbox.create_queues().await.unwrap();
+        let agents = store.entities_with_outbox::<desk::indexed::Agent, _>(outbox.clone());
+        let agents = agents.with_runtime(time.runtime()).create_if_missing().await.unwrap();
+        let old = store.entities_with_outbox::<desk::indexed::Ticket, _>(outbox.clone());
+        let old = old.with_runtime(time.runtime()).create_if_missing().await.unwrap();
+        let (tenant, name) = ("contoso".to_owned(), "Ada".to_owned());
+        agents.insert(&desk::indexed::Agent { tenant: tenant.clone(), id: 9, name }).await.unwrap();
+        let (agent, agent_name) = (Some(9), None);
+        old.insert(&desk::indexed::Ticket { tenant, number: 17, agent, agent_name }).await.unwrap();
+
+        let new = store.entities_with_outbox::<desk::noted::Ticket, _>(outbox);
+        let new = new.with_runtime(time.runtime()).create_if_missing().await.unwrap();
+        let key = || desk::noted::Ticket::key("contoso", 17);
+        new.update(key(), |ticket| ticket.note = Some("urgent".into())).await.unwrap();
+        // The source does not know the schema of its holders: it reads that schema before it writes them.
+        for name in ["Byron", "Lovelace"] {
+            let agent = || desk::indexed::Agent::key("contoso", 9);
+            agents.update(agent(), |ada| ada.name = name.into()).await.unwrap();
+            agents.settle_copies(agent()).await.unwrap();
+            let found = new.get(desk::noted::Ticket::by_agent("contoso", 17, name)).await.unwrap().unwrap();
+            assert_eq!(found.note.as_deref(), Some("urgent"), "{name}");
+            time.pass(LEASE * 2);
+        }
+        let report = new.check().run().await.unwrap();
+        assert!(report.is_clean(), "{report:?}");
     });
 }

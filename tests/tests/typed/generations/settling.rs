@@ -21,7 +21,7 @@ use super::{before, nicknamed, refused};
 
 /// Returns a store that other processes may use at the same time.
 fn shared(engine: Engine) -> LimitedStore<Engine> {
-    LimitedStore::new(engine, |capabilities| capabilities.exclusive = false)
+    LimitedStore::new(engine, |capabilities| capabilities.exclusive = None)
 }
 
 /// A process: its runtime measures how long it has waited.
@@ -144,6 +144,13 @@ fn a_store_of_this_process_alone_needs_no_wait() {
         // All handles of the process know the schema at once.
         assert!(refused(older.insert_or_replace(&before::employee(1, "ada")).await));
         assert_eq!(nickname(&newer).await.as_deref(), Some("countess"));
+        // A process that serves the store to others waits.
+        let store = time.engine();
+        store.capabilities().exclusive.as_ref().unwrap().share();
+        let process = Process::new(&time, &store);
+        process.open::<before::Employee>().await.insert(&before::employee(1, "ada")).await.unwrap();
+        process.open::<nicknamed::Employee>().await.insert_or_replace(&nicknamed("countess")).await.unwrap();
+        assert_eq!(process.waited(), LEASE.as_secs() * 2);
         // A first schema, and one without new properties, need none either.
         let store = shared(time.engine());
         let process = Process::new(&time, &store);

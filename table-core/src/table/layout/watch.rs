@@ -1,0 +1,51 @@
+//! The stored schemas as an opened handle knows them.
+
+use std::sync::Arc;
+
+use crate::name::TableName;
+use crate::schema::EntitySchema;
+use crate::table::layout::Standing;
+
+/// The stored schemas that an opened handle has read, for patterns that write rows of its entities or of related ones. Created by `Table::schema_watch`.
+///
+/// ```
+/// use table_core::{Engine, Entity, TableStoreExt};
+/// # mod v1 {
+/// #     #[derive(table_core::Entity)]
+/// #     #[partition_key(department)]
+/// #     #[row_key(id)]
+/// #     pub struct Employee { pub department: String, pub id: u32 }
+/// # }
+/// # mod v2 {
+/// #     #[derive(table_core::Entity)]
+/// #     #[partition_key(department)]
+/// #     #[row_key(id)]
+/// #     pub struct Employee { pub department: String, pub id: u32, pub nickname: Option<String> }
+/// # }
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// store.table::<v1::Employee>().create_if_missing().await?;
+/// store.table::<v2::Employee>().create_if_missing().await?;
+/// let older = store.table::<v1::Employee>().create_if_missing().await?;
+/// assert_eq!(*older.schema_watch().newer_properties(), ["Nickname".to_owned()]);
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct SchemaWatch(pub(super) Option<Arc<Standing>>);
+
+impl SchemaWatch {
+    /// Returns the properties that a newer stored schema declares and the handle's schema lacks. The result can change whenever the handle checks that it
+    /// may write.
+    #[must_use]
+    pub fn newer_properties(&self) -> Arc<[String]> {
+        self.0.as_ref().map_or_else(Arc::default, |standing| standing.newer_properties())
+    }
+
+    /// Returns the watch of another schema in a table of the same store. If the handle was not opened, nothing is known.
+    #[must_use]
+    pub fn of(&self, design: &EntitySchema, table: &TableName) -> Self {
+        Self(self.0.as_ref().map(|standing| standing.related(design, table)))
+    }
+}

@@ -1,0 +1,60 @@
+//! The state of a store that only one process can use.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The state that all handles of a store share, if only their process can use it. Clones share the state, and equal values are clones of each other.
+///
+/// It counts the stored schemas that were replaced, so the other handles of the process notice a new schema without a request. A process that serves the
+/// store to others [shares](Self::share) it.
+///
+/// ```
+/// use table_core::Engine;
+/// use table_core::store::TableStore;
+///
+/// let (one, other) = (Engine::in_memory(), Engine::in_memory());
+/// assert_eq!(one.capabilities().exclusive, one.clone().capabilities().exclusive);
+/// assert_ne!(one.capabilities().exclusive, other.capabilities().exclusive);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Exclusive(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    replaced: AtomicU64,
+    shared: AtomicBool,
+}
+
+impl Exclusive {
+    /// Records that programs of other processes write through this one, such as the clients of a server. They do not notice new schemas at once.
+    pub fn share(&self) {
+        self.0.shared.store(true, Ordering::Release);
+    }
+
+    /// Returns `true` if programs of other processes write through this one.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.0.shared.load(Ordering::Acquire)
+    }
+
+    /// Records that a stored schema was replaced.
+    #[doc(hidden)]
+    pub fn note_replaced_schema(&self) {
+        self.0.replaced.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns the number of stored schemas that were replaced.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn replaced_schemas(&self) -> u64 {
+        self.0.replaced.load(Ordering::Acquire)
+    }
+}
+
+impl PartialEq for Exclusive {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Exclusive {}
