@@ -111,8 +111,8 @@ use table_core::retry::Retry;
 use table_core::row::Row;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
+use table_core::table::SchemaWatch;
 use table_core::{Error, Result, Table};
-use table_core::table::{SchemaWatch, Table};
 
 use crate::entities::{Batch, Entities, Rounds, Site, StepRecorder, WriteContext};
 use crate::entity_store::handle;

@@ -1,6 +1,6 @@
 //! Functions that generated code calls for properties.
 
-use table_store::{Error, ErrorCode, Result};
+use table_store::{EdmType, Error, ErrorCode, Result};
 
 use crate::column::{IsType, Projected};
 use crate::entity::Entity;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_core::Stream;
-use table_store::{Error, Result};
 use futures_util::{StreamExt, TryFutureExt, TryStreamExt, stream};
+use table_store::{Error, Result};
 
 use crate::filter::Filter;
 use crate::limits::PAGE_ENTITIES;

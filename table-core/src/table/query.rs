@@ -11,7 +11,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use table_store::{Error, Result};
+use table_store::{Error, Result, TableName};
 
 use crate::column::IntoCondition;
 use crate::entity::{FromEntity, ProjectionOf};
@@ -22,9 +22,8 @@ use crate::selection::{IntoSelection, Paged, Primary, ReadableAs, Source};
 use crate::set::SetOf;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::{PageSource, Paging, Table, request};
 use crate::table::pages::SchemaCheck;
-use crate::table::{PageSource, Paging, SchemaRecord, Table, decode, request};
+use crate::table::{PageSource, Paging, SchemaRecord, Table, request};
 
 /// A query under construction on a table of `E`. Its entities are read from `F` as `T`. No request is sent until [`page`](Self::page),
 /// [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.

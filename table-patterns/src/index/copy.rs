@@ -12,8 +12,8 @@ use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::schema::IndexSchema;
 use table_core::store::StoredRow;
-use table_core::{Error, Result};
 use table_core::table::SchemaWatch;
+use table_core::{Error, Result};
 
 use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace};
 use crate::index::changes::{HoldsEntry, OwnerOf};

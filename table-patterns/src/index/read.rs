@@ -12,8 +12,8 @@ use table_core::selection::{
     Class, IntoSelection, Paged, Point, PointKey, ReadableAs, Scan, Selection, Source,
 };
 use table_core::store::{StoredRow, TableStore};
-use table_core::{Error, Result};
 use table_core::table::{EntityQuery, SchemaRecord, TableScan};
+use table_core::{Error, Result};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;

@@ -1,6 +1,6 @@
 //! Copies of whole entities, which also contain the properties that only programs of a newer release know.
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::index::IndexEntry;
 use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::schema::{IndexKind, IndexSchema};
