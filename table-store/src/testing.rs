@@ -41,7 +41,7 @@ impl<S: TableStore> LimitedStore<S> {
         Self { store, capabilities, shuffled: None }
     }
 
-    /// Returns rows in the order of the hashes of their keys, in pages of at most this number of rows.
+    /// Returns rows in the order of the hashes of their keys, in pages of at most `page_rows`.
     #[must_use]
     pub fn shuffled(self, page_rows: usize) -> Self {
         Self { shuffled: Some(page_rows), ..self }
