@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn plan() -> Result<Plan, String> {
-    let mut plan = Plan { some: None, only: None, seeds: 800 };
+    let mut plan = Plan { some: None, only: None, seeds: 2_000 };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = words.next().ok_or(format!("`{word}` needs a value: {USAGE}"))?;

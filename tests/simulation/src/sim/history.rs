@@ -9,6 +9,7 @@ mod excuses;
 mod foreign;
 mod linked;
 mod log;
+mod neighbours;
 mod options;
 mod queues;
 mod reads;
@@ -17,8 +18,8 @@ mod restores;
 mod transactions;
 mod troubles;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -37,6 +38,7 @@ use crate::sim::schedule::Schedule;
 use excuses::Excuses;
 pub(super) use log::Log;
 pub use log::Seen;
+use neighbours::Neighbours;
 
 const FOLDER: &str = "/data/tables";
 /// A second, in ticks.
@@ -64,14 +66,7 @@ pub(super) struct History {
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
-    /// The source of choices about other programs and other engines.
-    aside: StdRng,
-    /// `true` if other programs and other engines use the disk.
-    has_neighbours: bool,
-    linked: linked::Linked,
-    restoring: Option<restores::Restoring>,
-    /// The files of other programs in the folder.
-    foreign: BTreeSet<PathBuf>,
+    neighbours: Neighbours,
     /// The disk before the current life, in some histories.
     earlier: Option<SimulatedDisk>,
     /// `true` if the engine was closed without a fault, and the folder has not been opened since. All its frames are then recorded as synced.
@@ -90,13 +85,8 @@ impl History {
     pub(super) fn new(seed: u64, log: Log, stall: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let (shape, life) = (Shape::draw(&mut random), Life::draw(&mut random));
-        let mut aside = StdRng::seed_from_u64(!seed);
         Self {
-            has_neighbours: aside.random(),
-            aside,
-            linked: linked::Linked::default(),
-            restoring: None,
-            foreign: BTreeSet::new(),
+            neighbours: Neighbours::draw(seed),
             schedule: Schedule::new(random.random(), stall),
             random,
             disk: SimulatedDisk::new(),
@@ -135,9 +125,10 @@ impl History {
         for number in 0..lives {
             let (before, killed) = (self.life.trouble, self.life.end == End::Kill);
             self.life = Life::draw(&mut self.random);
-            if self.has_neighbours && self.aside.random_ratio(1, 8) {
-                let most = [6, 60, 600, 2_000][self.aside.random_range(0..4)];
-                self.life.trouble = Trouble::Disk(Fault::NoMemory(self.aside.random_range(1..=most)));
+            if self.neighbours.are_there && self.neighbours.random.random_ratio(1, 8) {
+                let most = [6, 60, 600, 2_000][self.neighbours.random.random_range(0..4)];
+                self.life.trouble =
+                    Trouble::Disk(Fault::NoMemory(self.neighbours.random.random_range(1..=most)));
             }
             if is_worn {
                 self.life = self.life.worn(number);
@@ -147,7 +138,7 @@ impl History {
             }
             self.log.add(format!("life {number}: {:?}", self.life));
             outcome = self.live();
-            if self.has_neighbours && outcome.is_ok() {
+            if self.neighbours.are_there && outcome.is_ok() {
                 outcome = self.use_links();
                 self.add_foreign_file();
             }
@@ -220,7 +211,7 @@ impl History {
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
                 // Files that another folder has as well are copied.
-                let needs_room = !self.established || self.linked.is_of_folder();
+                let needs_room = !self.established || self.neighbours.linked.is_of_folder();
                 let full = self.is_full() && needs_room;
                 let broken = self.excuses.is_damaged() && error.code() == ErrorCode::Corrupted;
                 if self.has_failed() || full || broken || self.lacks_resources() {
@@ -276,7 +267,7 @@ impl History {
             94..=95 => self.copy_folder(),
             _ => {}
         }
-        if self.has_neighbours && self.aside.random_ratio(1, 8) {
+        if self.neighbours.are_there && self.neighbours.random.random_ratio(1, 8) {
             self.start_restore();
         }
         if self.life.work == Work::Trickle && self.random.random_ratio(1, 4) {

@@ -26,22 +26,23 @@ fn bytes(path: &Path) -> Vec<u8> {
 impl History {
     /// Adds a file of another program.
     pub(super) fn add_foreign_file(&mut self) {
-        if self.established && self.aside.random_ratio(1, 3) {
-            let path = Path::new(FOLDER).join(NAMES[self.aside.random_range(0..NAMES.len())]);
+        if self.established && self.neighbours.random.random_ratio(1, 3) {
+            let path = Path::new(FOLDER).join(NAMES[self.neighbours.random.random_range(0..NAMES.len())]);
             self.log.add(format!("another program writes {}", path.display()));
             self.disk.put(&path, &bytes(&path));
-            self.foreign.insert(path);
+            self.neighbours.foreign.insert(path);
         }
     }
 
     /// Returns `true` for a file of another program.
     pub(super) fn is_foreign(&self, path: &PathBuf) -> bool {
-        self.foreign.contains(path)
+        self.neighbours.foreign.contains(path)
     }
 
     /// Checks that the files of other programs are unchanged.
     pub(super) fn check_foreign_files(&self) -> Result<(), Wrong> {
-        match self.foreign.iter().find(|path| self.disk.bytes(path).as_ref() != Some(&bytes(path))) {
+        match self.neighbours.foreign.iter().find(|path| self.disk.bytes(path).as_ref() != Some(&bytes(path)))
+        {
             Some(path) => Err(Wrong(format!("the file {} of another program was changed", path.display()))),
             None => Ok(()),
         }

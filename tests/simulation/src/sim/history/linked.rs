@@ -52,19 +52,19 @@ impl History {
         if !self.established || self.excuses.is_damaged() {
             return Ok(());
         }
-        if self.aside.random_ratio(1, 3) {
+        if self.neighbours.random.random_ratio(1, 3) {
             self.log.add("the backup is copied by hard links".to_owned());
             self.disk.link_folder(Path::new(BACKUP), Path::new(LINKED_BACKUP));
-            self.linked.backup = Some((self.backups.states.clone(), self.backups.whole));
+            self.neighbours.linked.backup = Some((self.backups.states.clone(), self.backups.whole));
         }
-        if self.linked.folder.is_some() && self.aside.random_ratio(2, 3) {
+        if self.neighbours.linked.folder.is_some() && self.neighbours.random.random_ratio(2, 3) {
             return self.use_linked_folder();
         }
-        if self.aside.random() {
+        if self.neighbours.random.random() {
             self.log.add("the folder is copied by hard links".to_owned());
             self.disk.link_folder(Path::new(FOLDER), Path::new(LINKED));
-            self.linked.folder = Some(self.model.states());
-            self.linked.rows = 0;
+            self.neighbours.linked.folder = Some(self.model.states());
+            self.neighbours.linked.rows = 0;
         }
         Ok(())
     }
@@ -74,8 +74,8 @@ impl History {
         // The rows of the copy are checked after a power loss as well.
         let quiet = Life { relaxed: false, ..self.life.quiet() };
         let life = std::mem::replace(&mut self.life, quiet);
-        if self.aside.random() {
-            self.disk.set_fault(Some(Fault::PowerAtCall(self.aside.random_range(1..80))));
+        if self.neighbours.random.random() {
+            self.disk.set_fault(Some(Fault::PowerAtCall(self.neighbours.random.random_range(1..80))));
         }
         self.log.add("an engine uses the folder of hard links".to_owned());
         let used = self.live_on_links();
@@ -98,20 +98,20 @@ impl History {
         let wrong = |error: Error| Wrong(format!("the folder of hard links received {error}"));
         let engine = self.options().open(LINKED).map_err(wrong)?;
         let found = tables(&engine, self.shape).map_err(wrong)?.map_err(Wrong)?;
-        let states = self.linked.folder.take().unwrap_or_default();
+        let states = self.neighbours.linked.folder.take().unwrap_or_default();
         let states: Vec<_> = states.into_iter().filter(|state| is_in(state, &found)).collect();
         if states.is_empty() {
             return Err(Wrong(format!("the folder of hard links has other rows: {found:?}")));
         }
-        self.linked.folder = Some(states);
+        self.neighbours.linked.folder = Some(states);
         let rows = own_rows(&engine).map_err(wrong)?;
-        if rows < self.linked.rows as usize {
+        if rows < self.neighbours.linked.rows as usize {
             return Err(Wrong(format!(
                 "{rows} of {} rows are in the folder of hard links",
-                self.linked.rows
+                self.neighbours.linked.rows
             )));
         }
-        for _ in 0..self.aside.random_range(1..6) {
+        for _ in 0..self.neighbours.random.random_range(1..6) {
             // A row may exist although its write was not acknowledged.
             let row = u32::try_from(own_rows(&engine).map_err(wrong)?).unwrap_or_default();
             match self.wait_for(create(&engine)).and_then(|()| self.wait_for(write(&engine, row))) {
@@ -119,12 +119,12 @@ impl History {
                 Err(error) if error.rule() == Some("CON-12") => break,
                 written => written.map_err(wrong)?,
             }
-            self.linked.rows = row + 1;
-            if self.aside.random() {
+            self.neighbours.linked.rows = row + 1;
+            if self.neighbours.random.random() {
                 self.wait_for(engine.checkpoint()).map_err(wrong)?;
             }
         }
-        if self.aside.random() { self.wait_for(engine.close()).map_err(wrong) } else { Ok(()) }
+        if self.neighbours.random.random() { self.wait_for(engine.close()).map_err(wrong) } else { Ok(()) }
     }
 
     /// Updates the copied backup, which must leave the original one unchanged.
@@ -132,7 +132,7 @@ impl History {
         if self.excuses.is_damaged() || self.disk.has_lost_power() {
             return Ok(());
         }
-        let Some((states, whole)) = self.linked.backup.take() else { return Ok(()) };
+        let Some((states, whole)) = self.neighbours.linked.backup.take() else { return Ok(()) };
         self.check_backup(LINKED_BACKUP, &states, whole)?;
         let now = self.model.states();
         match self.wait_for(engine.backup(LINKED_BACKUP)) {

@@ -31,13 +31,16 @@ impl Restoring {
 impl History {
     /// Starts a restore or a reader, one at a time. A backup may be under way, or begin before it ends.
     pub(super) fn start_restore(&mut self) {
-        if self.restoring.is_some() || !self.backups.whole || self.disk.has_lost_power() {
+        if self.neighbours.restoring.is_some() || !self.backups.whole || self.disk.has_lost_power() {
             return;
         }
         let (schedule, shape) = (Arc::clone(&self.schedule), self.shape);
         let disk = Arc::new(self.disk.watched(move |call| watch(&schedule, call)));
-        let restored =
-            self.aside.random_ratio(2, 3).then(|| format!("/restored-{}", self.aside.random::<u64>()));
+        let restored = self
+            .neighbours
+            .random
+            .random_ratio(2, 3)
+            .then(|| format!("/restored-{}", self.neighbours.random.random::<u64>()));
         self.log.add(format!("a restore begins: {restored:?}"));
         let outcome = Arc::new(Mutex::new(None));
         let result = Arc::clone(&outcome);
@@ -50,20 +53,20 @@ impl History {
             *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         };
         if Shared(Arc::clone(&self.schedule)).spawn("restore", Box::new(work)).is_ok() {
-            self.restoring = Some(Restoring { outcome, states: self.backups.states.clone() });
+            self.neighbours.restoring = Some(Restoring { outcome, states: self.backups.states.clone() });
         }
     }
 
     /// Records that the backup may have other content, which a restore may find as well.
     pub(super) fn may_restore_more(&mut self) {
-        if let Some(restoring) = &mut self.restoring {
+        if let Some(restoring) = &mut self.neighbours.restoring {
             restoring.states.extend(self.backups.states.iter().cloned());
         }
     }
 
     /// Waits until the restore has ended.
     pub(super) fn await_restore(&mut self) -> std::result::Result<(), Wrong> {
-        if let Some(restoring) = &self.restoring {
+        if let Some(restoring) = &self.neighbours.restoring {
             Shared(Arc::clone(&self.schedule)).wait(None, &mut || restoring.is_over());
         }
         self.end_restore()
@@ -71,7 +74,8 @@ impl History {
 
     /// Compares the content of the restored folder, if the restore has ended.
     pub(super) fn end_restore(&mut self) -> std::result::Result<(), Wrong> {
-        let Some(Restoring { outcome, states }) = self.restoring.take_if(|one| one.is_over()) else {
+        let Some(Restoring { outcome, states }) = self.neighbours.restoring.take_if(|one| one.is_over())
+        else {
             return Ok(());
         };
         let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
