@@ -5,7 +5,6 @@ pub(crate) mod refused;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use futures_core::Stream;
 use futures_util::future::BoxFuture;
@@ -22,8 +21,8 @@ use crate::selection::{IntoSelection, Paged, Primary, ReadableAs, Source};
 use crate::set::SetOf;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::pages::SchemaCheck;
-use crate::table::{PageSource, Paging, SchemaRecord, Table, decode, request};
+use crate::table::pages::{CheckRecord, SchemaCheck};
+use crate::table::{PageSource, Paging, Table, decode, request};
 
 /// One page of entities.
 ///
@@ -178,7 +177,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     pub fn with_schema_check(
         mut self,
         (table, entity): (TableName, &'static str),
-        check: Arc<dyn Fn(Option<&SchemaRecord>) -> Result<()> + Send + Sync>,
+        check: CheckRecord,
     ) -> Self {
         self.source.check = Some(SchemaCheck { table, entity, check });
         self
