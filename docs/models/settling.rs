@@ -52,6 +52,10 @@ enum Schema {
     Newer(bool),
 }
 
+/// A copy of an entity, with its value of the property.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Copied(Option<u64>);
+
 /// A stored entity and its copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Row {
@@ -60,8 +64,7 @@ struct Row {
     value: Option<u64>,
     /// `true` if the entity has a copy. Older programs change this.
     is_copied: bool,
-    /// The copy, with its value of the property.
-    copy: Option<Option<u64>>,
+    copy: Option<Copied>,
 }
 
 struct Store {
@@ -118,13 +121,13 @@ impl World {
             return;
         }
         let (entity, is_copied) = (self.row(at), self.random.one_in(2));
-        let known = if self.holds(FROM_ENTITY) { entity.value } else { entity.copy.flatten() };
+        let known = if self.holds(FROM_ENTITY) { entity.value } else { entity.copy.and_then(|copy| copy.0) };
         let value = known.filter(|_| lacks && self.holds(IN_COPY));
         if self.send().await {
             let version = self.holds(ONE_VERSION).then_some(read.version);
             self.change(at, version, |row| {
                 row.is_copied = is_copied;
-                row.copy = is_copied.then_some(value);
+                row.copy = is_copied.then_some(Copied(value));
             });
         }
     }
@@ -155,7 +158,7 @@ impl World {
             } else if !(lacks.get() && self.holds(REFUSED)) && self.send().await {
                 self.change(at, None, |row| {
                     row.value = None;
-                    row.copy = row.is_copied.then_some(None);
+                    row.copy = row.is_copied.then_some(Copied(None));
                 });
             }
         }
@@ -201,7 +204,7 @@ impl World {
             let value = Some(self.store.borrow().values + 1);
             let is_written = self.change(at, Some(read.version), |row| {
                 row.value = value;
-                row.copy = row.is_copied.then_some(value);
+                row.copy = row.is_copied.then_some(Copied(value));
             });
             let mut store = self.store.borrow_mut();
             store.values += 1;
@@ -214,7 +217,7 @@ impl World {
     fn check(&self) -> Result<(), String> {
         let store = self.store.borrow();
         let is_right = |(row, written): (&Row, &Option<u64>)| {
-            row.value == *written && row.copy == row.is_copied.then_some(row.value)
+            row.value == *written && row.copy == row.is_copied.then_some(Copied(row.value))
         };
         if store.rows.iter().zip(&store.written).all(is_right) {
             Ok(())

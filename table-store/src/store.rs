@@ -23,7 +23,6 @@ use crate::transaction::Transaction;
 /// The capabilities and limits of a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent capability")]
 pub struct Capabilities {
     /// The limits that the backend enforces.
     pub limits: Limits,

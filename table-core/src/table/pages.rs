@@ -76,12 +76,15 @@ impl Paging {
     }
 }
 
+/// A function that checks a stored schema.
+pub(crate) type CheckRecord = Arc<dyn Fn(Option<&SchemaRecord>) -> Result<()> + Send + Sync>;
+
 /// A check of the stored schema of an entity type, before the first request of a query.
 #[derive(Clone)]
 pub(crate) struct SchemaCheck {
     pub(crate) table: TableName,
     pub(crate) entity: &'static str,
-    pub(crate) check: Arc<dyn Fn(Option<&SchemaRecord>) -> Result<()> + Send + Sync>,
+    pub(crate) check: CheckRecord,
 }
 
 impl SchemaCheck {

@@ -9,7 +9,6 @@ pub use page::EntityPage;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use table_store::{Error, Result, TableName};
 
@@ -22,8 +21,9 @@ use crate::selection::{IntoSelection, Paged, Primary, ReadableAs, Source};
 use crate::set::SetOf;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::pages::SchemaCheck;
 use crate::table::{PageSource, Paging, SchemaRecord, Table, request};
+use crate::table::pages::{CheckRecord, SchemaCheck};
+use crate::table::{PageSource, Paging, Table, decode, request};
 
 /// A query under construction on a table of `E`. Its entities are read from `F` as `T`. No request is sent until [`page`](Self::page),
 /// [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
@@ -155,7 +155,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     pub fn with_schema_check(
         mut self,
         (table, entity): (TableName, &'static str),
-        check: Arc<dyn Fn(Option<&SchemaRecord>) -> Result<()> + Send + Sync>,
+        check: CheckRecord,
     ) -> Self {
         self.source.check = Some(SchemaCheck { table, entity, check });
         self

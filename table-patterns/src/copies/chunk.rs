@@ -32,7 +32,7 @@ impl HolderStep {
     /// `Unsupported` if the holder has copies in an unknown relation; any error from the relation.
     pub(super) fn of<S: TableStore + 'static>(
         (relations, feed, touches): (&[Relation], Option<&FeedRecorder<S>>, bool),
-        context: HolderContext<'_>,
+        context: &HolderContext<'_>,
         (key, source): (&EntityKey, Option<EntityRef<'_>>),
         (group, stored): (Group, Option<StoredRow>),
     ) -> Result<Self> {

@@ -65,7 +65,6 @@ impl CopyPlan {
 }
 
 /// The context for the write of a holder, for whose type no handle exists.
-#[derive(Clone)]
 pub(super) struct HolderContext<'a> {
     /// The extensions attached to the store.
     pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,
@@ -83,13 +82,13 @@ pub(super) struct HolderContext<'a> {
 /// Plans the write of a holder that changes from one row to another, with its indexes and participants, and
 /// with a step for its own holders if they copy a changed value.
 pub(super) fn plan_holder<H: Entity>(
-    holder: HolderContext<'_>,
+    holder: &HolderContext<'_>,
     (table, key): (&TableName, &EntityKey),
     kind: OperationKind,
     [before, after]: [&Row; 2],
 ) -> Result<EntityPlan> {
     let (old, new) = (read_as::<H>(key, before)?, read_as::<H>(key, after)?);
-    let HolderContext { context, pace, limits, .. } = holder;
+    let HolderContext { context, pace, limits, .. } = *holder;
     let watch = &holder.watch.of(H::SCHEMA, table);
     let (before, after) = (Some(&old), Some(&new));
     let change = EntityChange { key, kind: &kind, old: before, new: after, context, pace, limits, watch };

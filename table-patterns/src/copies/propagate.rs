@@ -54,7 +54,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
             let partition_key = group.holder.partition_key.clone();
             let place = Place { table: group.table.clone(), partition_key };
             let how = (&self.relations[..], self.handle.feed_recorder(), self.touches);
-            match HolderStep::of(how, holder_context(self.handle, &self.path), source, (group, stored)) {
+            match HolderStep::of(how, &holder_context(self.handle, &self.path), source, (group, stored)) {
                 Ok(what) => {
                     let own = what.write.as_ref().map_or(0, EntityPlan::operations);
                     wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });

@@ -62,7 +62,7 @@ pub(super) struct HolderType {
 }
 
 type PlanHolder =
-    fn(HolderContext<'_>, (&TableName, &EntityKey), OperationKind, [&Row; 2]) -> Result<EntityPlan>;
+    fn(&HolderContext<'_>, (&TableName, &EntityKey), OperationKind, [&Row; 2]) -> Result<EntityPlan>;
 
 impl HolderType {
     const fn of<H: Entity>() -> Self {

@@ -103,7 +103,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
                 let source = source.as_ref().map(|row| EntityRef::new(partition_key, row_key, row.view()));
                 let how = (&self.given()[..], self.handle.feed_recorder(), true);
                 let context = holder_context(self.handle, std::slice::from_ref(key));
-                let step = HolderStep::of(how, context, (key, source), holder)?;
+                let step = HolderStep::of(how, &context, (key, source), holder)?;
                 kept.others.extend(step.write);
                 let dropped = step.drop.into_iter().filter_map(group::dropped);
                 kept.rows.extend(dropped.map(|(row_key, kind)| Operation { row_key, kind }));
