@@ -75,7 +75,7 @@ class! {
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions with at least one request each, for example for `bucket(…)`.
+    /// Several partitions, with at least one request for each. Example: all buckets of a `bucket(…)` key part.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// Every partition (DQ-5).
     Scan, _ranges => QueryClass::TableScan;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
-/// The sub-status of a request to a container that was replaced by another one with the same name. The vendor's client then sends the request again.
+/// The sub-status of a request to a container that was replaced by another one with the same name. The Azure SDK then sends the request again.
 const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
@@ -23,7 +23,7 @@ struct Requests {
     is_replaced: Cell<bool>,
 }
 
-/// Adds the charges of all requests that led to a response, including retries by the vendor's client, to the current operation.
+/// Adds the charges of all requests that led to a response, including retries by the Azure SDK, to the current operation.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
     let is_replaced = diagnostics.requests().iter().any(|request| {

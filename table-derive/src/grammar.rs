@@ -23,7 +23,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Parses the words of an attribute. `read` parses the tokens after a known word. Returns `false` after a mistake.
+    /// Parses the words of an attribute. `read` parses the tokens after a known word. Returns `false` if any word was invalid.
     pub(crate) fn read(
         &self,
         ctxt: &Ctxt,
@@ -131,7 +131,7 @@ pub(crate) fn in_parentheses<T>(
     None
 }
 
-/// Parses the items of a list. An invalid item is reported, and parsing continues with the next one. Returns `false` after a mistake.
+/// Parses the items of a list. An invalid item is reported, and parsing continues with the next one. Returns `false` if any item was invalid.
 pub(crate) fn list(
     ctxt: &Ctxt,
     name: &str,

@@ -99,8 +99,8 @@ impl Exchange {
         Ok(account)
     }
 
-    /// Removes the first segment of `/account-secondary/account/…`. The vendor's Python client sends this path to a secondary in path style, because
-    /// it signs the path of the primary. Returns `true` if the path had that form.
+    /// Removes the first segment of `/account-secondary/account/…`. The Azure SDK for Python sends such a path to a path-style secondary endpoint: it
+    /// puts the primary's path, which it signs, after the secondary's account name. Returns `true` if the path had this prefix.
     pub(crate) fn undouble(&mut self, account: &str) -> bool {
         let front = format!("/{account}-secondary");
         let rest =

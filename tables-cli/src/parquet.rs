@@ -36,9 +36,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use parquet::errors::ParquetError;
 use table_inspect::record::FileError;
 
-/// The name of the footer's entry with the number of rows.
+/// The key of the footer metadata entry that contains the number of rows.
 const ROWS: &str = "tables.rows";
-/// The name of the footer's entry with the checksum of all rows.
+/// The key of the footer metadata entry that contains the checksum of all rows.
 const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];

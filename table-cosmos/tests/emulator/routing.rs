@@ -1,4 +1,4 @@
-//! The hash and the model of partitions, compared with requests of the vendor's client and data of the emulator, for random designs.
+//! The hash and the model of partitions, compared with requests of the Azure SDK and data of the emulator, for random designs.
 
 use std::collections::BTreeSet;
 

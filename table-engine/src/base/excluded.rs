@@ -25,7 +25,7 @@ impl Apart {
         self.0.clear();
     }
 
-    /// Returns `true` if layers of a segment are sealed.
+    /// Returns `true` if the segment has sealed layers.
     pub(super) fn contains(&self, segment: &Segment) -> bool {
         self.0.contains_key(&*segment.start)
     }

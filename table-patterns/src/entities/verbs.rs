@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.merge_row(entity, entity.to_merge()?).await
     }
 
-    /// Inserts or merges an entity with the given row, which also contains the properties of `entity`.
+    /// Inserts `row`, or merges it into the stored row, under the key of `entity`. `row` must contain at least the properties of `entity`.
     ///
     /// # Errors
     /// Any error from [`insert_or_merge`](Self::insert_or_merge).

@@ -228,7 +228,7 @@ struct Recorded {
 }
 
 impl Recorded {
-    /// Returns the entry for a program with this schema; `Unknown` for a text of another schema.
+    /// Returns the recorded entry, or `Unknown` if it was recorded under a different schema.
     fn left(&self, entity: &EntitySchema, keys: &[EntityKey]) -> EntryFingerprint {
         if self.design != entity.fingerprint().to_string() {
             return EntryFingerprint::Unknown;

@@ -65,7 +65,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         self.table.table()
     }
 
-    /// Returns the handle, for writes that do not change blobs, such as patches of other properties, and deletes.
+    /// Returns the underlying [`Entities`] handle, for deletes and for writes that leave the blobs unchanged.
     #[must_use]
     pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table

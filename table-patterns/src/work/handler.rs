@@ -12,8 +12,7 @@ use table_core::name::TableName;
 use crate::outbox::message::{self, Message};
 use crate::work::fault::WorkFault;
 
-/// A function of the program that performs a step for a [message](Message), for example in a
-/// search index, a blob, a file, a mail server or another account.
+/// Application code that processes a [message](Message), for example by updating a search index, writing a file, or sending an e-mail.
 ///
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.

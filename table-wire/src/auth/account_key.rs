@@ -12,7 +12,7 @@ use super::fault::AuthFault;
 
 /// The account of the emulator (AUTH-30).
 pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's public key, which the vendor's documentation contains (AUTH-30).
+/// The emulator's public key, which Microsoft's documentation contains (AUTH-30).
 pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
