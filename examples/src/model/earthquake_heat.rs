@@ -5,7 +5,8 @@ use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// An event under the hour in which it was written: `2018020623` / `us1000chhc`. At any time, all writers write to the same partition.
+/// An event in the partition of the hour in which it was written. At any time, all writers write to
+/// the same partition. Example key: (`2018020623`, `us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
@@ -26,7 +27,8 @@ pub struct HourlyEarthquake {
     pub place: String,
 }
 
-/// An event under its network and region, with the latest event first: `us_Taiwan` / `2518818038575999999_us1000chhc`.
+/// An event in the partition of its network and region, which is sorted by time, latest first.
+/// Example key: (`us_Taiwan`, `2518818038575999999_us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesByRegion")]
 #[partition_key(network, "_", region)]

@@ -7,7 +7,7 @@ use table_patterns::log_tail::LogStamp;
 use crate::data::earthquakes as source;
 use crate::model::earthquake_log;
 
-/// A seismic event in one of eight partitions: `log_3` / `2518818038575999999_fffffffffffff977`.
+/// A seismic event in one of eight partitions. Example key: (`log_3`, `2518818038575999999_fffffffffffff977`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakeLogSpread")]
 #[partition_key("log_", bucket(stamp, 8))]

@@ -5,7 +5,7 @@ use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// A seismic event in its network's log (PAT-LOG): `us` / `2518818038575999999_us1000chhc`.
+/// A seismic event in its network's log (PAT-LOG). Example key: (`us`, `2518818038575999999_us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Earthquakes")]
 #[partition_key(network)]
