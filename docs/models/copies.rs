@@ -120,7 +120,7 @@ impl World {
         Some(self.random.below(VALUES + 1)).filter(|value| *value < VALUES)
     }
 
-    /// A write of an older program, which knows no copies.
+    /// A write by an older program, whose schema does not declare the copies.
     async fn old_write(self) {
         give_way().await;
         let mut store = self.store.borrow_mut();

@@ -9,7 +9,7 @@
 //! | clients | [`AzureTables`], [`AzureQueues`], `AzureBlobs` with the feature `blobs` |
 //! | endpoint and credential | [`ConnectionString`], [`Target`], [`Credential`] |
 //! | time, retries, secondary endpoint | [`Options`], [`RetryPolicy`] |
-//! | signatures that grant access to part of a table | [`sas`] |
+//! | shared access signatures that grant access to part of a table | [`sas`] |
 //! | details of a service error | [`ServiceError`], by `Error::source` |
 //!
 //! | feature | adds |

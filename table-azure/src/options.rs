@@ -77,9 +77,9 @@ impl Options {
         Self { shared_key_lite, ..self }
     }
 
-    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the path can read them, and can use a shared
-    /// access signature or a token until it expires, so enable this option only in test networks. By default, plain HTTP is allowed only for this
-    /// machine and for the emulator's public key.
+    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the path can read them, and
+    /// can use a SAS or a bearer token until it expires, so enable this option only in test networks. By default, plain HTTP is
+    /// allowed only for this machine and for the emulator's public key.
     ///
     /// ```
     /// use table_azure::{AzureTables, Credential, Options};

@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
-/// The sub-status of a request to a container that was replaced by another one with the same name. The Azure SDK then sends the request again.
+/// The status and sub-status codes returned if the container was replaced by another one
+/// with the same name. The Azure SDK then sends the request again.
 const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {

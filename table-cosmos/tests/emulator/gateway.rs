@@ -1,4 +1,4 @@
-//! Pages of a gateway, a proxy or a captive portal that responds in place of the account: no such page is taken for the outcome of a request.
+//! Pages of a gateway, a proxy or a captive portal that responds instead of the account: no such page is mistaken for the outcome of a request.
 
 use std::fmt;
 use std::sync::Arc;
