@@ -186,8 +186,8 @@ impl<E, F> Selection<E, Point, F> {
 }
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the index rows of `E`, which are copies and lists. Their `RowKey`s, or in the same table their `PartitionKey`s, start with other
-    /// literals than the keys of `E` (T066).
+    /// Excludes the index rows of `E`, which are copies and lists. Their `RowKey`s, or in the same table their `PartitionKey`s, start with literals
+    /// that differ from those of the keys of `E` (T066).
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};

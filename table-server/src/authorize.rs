@@ -55,7 +55,7 @@ impl Access {
     }
 
     /// # Errors
-    /// 403 if an account SAS does not include the service, the resource type, and one of the permissions (ASAS-5).
+    /// 403 for a table SAS or a queue SAS, and for an account SAS that lacks the service, the resource type, or all of the permissions (ASAS-5).
     pub(crate) fn to_account(
         &self,
         service: Service,

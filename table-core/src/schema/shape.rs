@@ -6,7 +6,7 @@ use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 use crate::value::EdmType;
 
-/// The shape of a declaration's rows, computed on first use. Computing it in a constant would take more compile time than any function of an entity.
+/// The shape of a declaration's rows, computed on first use. Computing it in a constant would take longer to compile than any function of an entity.
 #[derive(Debug)]
 pub struct Shape {
     bytes: OnceLock<Vec<u8>>,

@@ -4,7 +4,7 @@ use crate::key::codec::Form;
 use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
 use crate::value::EdmType;
 
-/// An [`EntitySchema`] as owned data, which can be parsed from its text form.
+/// An owned [`EntitySchema`], which can be formatted as text and parsed.
 ///
 /// - Properties and indexes are sorted by name, because stored data does not depend on the declaration order.
 /// - Rust names are labels. They reveal whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).

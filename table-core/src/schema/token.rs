@@ -1,4 +1,4 @@
-//! Tokens of a line: plain words if possible, otherwise JSON strings.
+//! Tokens of a line of a stored schema: plain words if possible, otherwise JSON strings.
 
 use serde_json::{Deserializer, Value};
 

@@ -23,8 +23,8 @@ use crate::table::bulk::plan::{Link, Window};
 /// The number of partitions that are written concurrently by default (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A bulk write under construction, on a [`Table`](crate::Table) or on the handle of the patterns crate. Each transaction is atomic, but the bulk
-/// write is not.
+/// A bulk write under construction, on a [`Table`](crate::Table) or an `Entities` handle of
+/// `table-patterns`. Each transaction is atomic, but the bulk write is not.
 ///
 /// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
@@ -56,7 +56,7 @@ pub struct Bulk<'a, T> {
 }
 
 impl<'a, T: BulkTarget> Bulk<'a, T> {
-    /// Begins a bulk write on a handle.
+    /// Creates a bulk write on a handle.
     pub fn new(target: &'a T) -> Self {
         Self { target, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
     }
@@ -79,7 +79,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts all entities.
     ///
     /// # Errors
-    /// The error with the smallest position, such as `EntityAlreadyExists`, with the positions of the written entities.
+    /// The first error in input order, such as `EntityAlreadyExists`, with the positions of the written entities.
     pub async fn insert_all<E: Borrow<T::Entity>>(
         self,
         entities: impl IntoIterator<Item = E>,
@@ -90,7 +90,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts or replaces all entities. This is safe to repeat.
     ///
     /// # Errors
-    /// The error with the smallest position, with the positions of the written entities.
+    /// The first error in input order, with the positions of the written entities.
     pub async fn insert_or_replace_all<E: Borrow<T::Entity>>(
         self,
         entities: impl IntoIterator<Item = E>,
@@ -101,7 +101,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts or merges all entities. This is safe to repeat.
     ///
     /// # Errors
-    /// The error with the smallest position, with the positions of the written entities.
+    /// The first error in input order, with the positions of the written entities.
     pub async fn insert_or_merge_all<E: Borrow<T::Entity>>(
         self,
         entities: impl IntoIterator<Item = E>,
@@ -112,7 +112,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts the entities of a stream. An error in the stream stops the write, like an error from the store.
     ///
     /// # Errors
-    /// The error with the smallest position, with the positions of the written entities.
+    /// The first error in input order, with the positions of the written entities.
     pub async fn insert_stream(
         self,
         entities: impl Stream<Item = Result<T::Entity>>,
@@ -124,7 +124,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Deletes the entities with these keys, regardless of their versions.
     ///
     /// # Errors
-    /// The error with the smallest position, such as `ResourceNotFound`, with the positions of the deleted entities.
+    /// The first error in input order, such as `ResourceNotFound`, with the positions of the deleted entities.
     pub async fn delete_all(
         self,
         keys: impl IntoIterator<Item = Selection<T::Entity, Point>>,
@@ -177,7 +177,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window and returns the failure with the smallest position. `failure` is an error that occurred before anything was sent.
+    /// Writes a window and returns the first failure in input order. `failure` is an error that occurred before anything was sent.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,

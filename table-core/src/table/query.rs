@@ -115,7 +115,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 
 impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
     /// Reads all rows with the selected keys as members of a set. Each row is recognised by its key or kind (PAT-HET-4). A row that belongs to no
-    /// member is read as a bag (PAT-HET-6).
+    /// member is read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6).
     pub fn read_as<U: SetOf<E>>(self) -> EntityQuery<E, S, U> {
         self.reading()
     }
@@ -321,8 +321,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns the results of `read`, which is called for each stored row with all its properties. For callers that need more than a `T`, such as the
-    /// key of the index row.
+    /// Returns the results of `read`, which is called for each stored row with all its properties. Use this function
+    /// if you need more than a `T`, such as the key of the index row.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page) or `read`.

@@ -41,7 +41,7 @@ pub trait Buckets<T>: DerivedPart<T> {
     }
 }
 
-/// A codec that writes one of `N` buckets, chosen by a hash of `C`'s encoding, with as many digits as `N - 1`.
+/// A codec that writes the number of one of `N` buckets, chosen by a hash of `C`'s encoding. The number is padded to the digits of `N - 1`.
 ///
 /// The bucket is the 64-bit FNV-1a hash of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. The function never
 /// changes, and `N` must not change after entities have been stored. A read of one value computes its bucket; a read of all values queries all
