@@ -66,7 +66,7 @@ enum GrantFault {
 
 /// A permission for the bearer of a SAS for one partition. The module documentation describes its guarantees.
 ///
-/// The string form (`Display`, [`FromStr`]) is JSON. It contains no secret.
+/// The string representation (`Display`, [`FromStr`]) is JSON. It contains no secret.
 ///
 /// ```
 /// use table_patterns::{Engine, Entity, EntityStore, PartitionKey, ticks};

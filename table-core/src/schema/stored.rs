@@ -8,7 +8,7 @@ use crate::value::EdmType;
 ///
 /// - Properties and indexes are sorted by name, because stored data does not depend on the declaration order.
 /// - Rust names are labels. They reveal whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
-/// - The text form has one fact on each line, for readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
+/// - The text format has one fact on each line, for readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
 ///
 /// ```
 /// use table_core::Entity;

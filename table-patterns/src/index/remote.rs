@@ -214,7 +214,7 @@ impl RemoteChange {
     }
 }
 
-/// The text form of the entry after a change.
+/// The text format of the entry after a change.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Recorded {

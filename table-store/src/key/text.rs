@@ -83,7 +83,7 @@ macro_rules! key_text {
         #[doc = concat!("A ", $word, ": any text, including the empty one (KEY-2), without `/ \\ # ?` and control characters (KEY-3).")]
         ///
         /// - At most 1,024 UTF-16 code units (KEY-7); the portable profile of the embedded engine accepts 512 (ENG-1).
-        /// - Stored unchanged: case, spaces and Unicode form are significant (KEY-6).
+        /// - Stored unchanged: case, spaces and Unicode normalization are significant (KEY-6).
         /// - Ordered by UTF-16 code units (ORD-1, ORD-6).
         ///
         /// ```
