@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.put_row(entity, entity.to_row()?).await
     }
 
-    /// Inserts or replaces an entity with the given row, which also contains the properties of `entity`.
+    /// Inserts `row`, or replaces the stored row, under the key of `entity`. `row` must contain at least the properties of `entity`.
     ///
     /// # Errors
     /// Any error from [`insert_or_replace`](Self::insert_or_replace).

@@ -40,7 +40,7 @@ pub enum Derived {
     CopiesIn(String),
 }
 
-/// The first element in the text of a change that belongs to no index. It is no index name, because it contains spaces.
+/// The first element in the text of a change that belongs to no index. It contains spaces, so it cannot be the name of an index.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 
@@ -123,7 +123,7 @@ impl RemoteChange {
         Self::new(Derived::Index(index), owner, keys)
     }
 
-    /// Returns the change as one line of text, for the record or message that carries it.
+    /// Returns the change as one line of text, for the record or message that contains it.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
