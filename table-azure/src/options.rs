@@ -72,7 +72,7 @@ impl Options {
         Self { target: Some(target), ..self }
     }
 
-    /// Signs requests in the short form (AUTH-2), which remains valid behind a gateway that rewrites headers.
+    /// Signs requests with Shared Key Lite (AUTH-2), which remains valid behind a gateway that rewrites headers.
     pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
         Self { shared_key_lite, ..self }
     }

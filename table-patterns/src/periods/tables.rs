@@ -40,7 +40,7 @@ type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>
 type Opened<E, S> = Arc<Mutex<HashMap<TableName, Entities<E, S>>>>;
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// Creates the set of tables in a store. Sends no request.
+    /// Creates a handle to the period tables in a store. Sends no request.
     #[must_use]
     pub fn new(store: S) -> Self {
         const {

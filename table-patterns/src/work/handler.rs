@@ -1,4 +1,4 @@
-//! Handlers: steps in other stores, registered by the type of their message.
+//! Handlers: application code that processes messages, registered by message type.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -48,7 +48,7 @@ use crate::work::fault::WorkFault;
 /// }
 /// ```
 pub trait Handler<M: Message>: Send + Sync {
-    /// Performs the step.
+    /// Processes the message.
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
