@@ -53,7 +53,7 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Returns an empty account. If `throttled` is `true`, it returns 429 once a container's throughput is used up.
+    /// Creates an empty account. If `throttled` is `true`, the account returns 429 once a container's throughput is used up.
     ///
     /// # Errors
     /// `InternalError` if the emulator of the Azure SDK rejects its settings.

@@ -171,8 +171,8 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
     Err(input.error("expected a value"))
 }
 
-/// Returns an error with the form of a word. It points at the unread tokens after the word, or at the word if there are none. A more
-/// specific error is kept.
+/// Returns an error with an example of a keyword. It points at the unread tokens after the word, or
+/// at the word if there are none. A more specific error is kept.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
     // Tokens after a comma are superfluous.
     let is_more = input.peek(Token![,]);

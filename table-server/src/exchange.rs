@@ -24,7 +24,7 @@ const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 /// The number of bytes reserved for an account in the base of URLs.
 const ACCOUNT: usize = 36;
 
-/// The version that the server uses for every request, whatever version the request names.
+/// The version that the server uses for every request, regardless of the version that the request names.
 pub(crate) const VERSION: &str = "2026-06-06";
 
 /// A request as handlers see it.

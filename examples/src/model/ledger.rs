@@ -67,7 +67,7 @@ pub struct Account {
     pub parent: Option<u32>,
 }
 
-/// A posting, in the form in which its entry stores it.
+/// A posting, as its entry stores it.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The account.

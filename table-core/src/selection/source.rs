@@ -113,7 +113,7 @@ pub struct Copies<I>(PhantomData<fn() -> I>);
 /// ```
 pub struct Lists<I>(PhantomData<fn() -> I>);
 
-/// Implements common traits for the sources of any index. Derives would require these traits of the index types, too.
+/// Implements common traits for the sources of any index. Derives would also require these traits of the index types.
 macro_rules! common_traits {
     ($($source:ident),+) => {$(
         impl<I> Clone for $source<I> {

@@ -12,7 +12,7 @@ use table_cosmos::{CosmosTables, Format, Mapping, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that answers all requests for items by itself, once it is turned on.
+/// A network that, once it is turned on, answers all item requests itself.
 struct Portal {
     account: Emulator,
     page: Answer,

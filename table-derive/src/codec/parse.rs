@@ -50,7 +50,8 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     part
 }
 
-/// Returns the form of a word with this field. The form of a hash has the given algorithm, and either the given number of digits or all digits.
+/// Returns the example of a keyword with this field. The example of a hash has the given
+/// algorithm, and either the given number of digits or all digits.
 fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String {
     let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().unwrap_or_default().into_iter().collect();
     let named =

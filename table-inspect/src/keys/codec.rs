@@ -1,4 +1,4 @@
-//! Key parts in the form that users read and write: `223` for `000223`, or an instant for inverted ticks.
+//! Key parts in the format that users read and write: `223` for `000223`, or an instant for inverted ticks.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::key::KeyCodec;
@@ -40,7 +40,7 @@ impl Known {
     }
 }
 
-/// Returns the value of a part in the form that users read. A string that the codec cannot have produced is returned unchanged.
+/// Returns the value of a part in the format that users read. A string that the codec cannot have produced is returned unchanged.
 #[must_use]
 pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);

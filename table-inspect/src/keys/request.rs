@@ -157,7 +157,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Returns the range of keys in which a part is between two values, whatever the following parts are.
+/// Returns the range of keys in which a part is between two values, regardless of the following parts.
 fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Result<TextRange> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
     if !form.ordered {

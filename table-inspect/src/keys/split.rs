@@ -42,7 +42,7 @@ pub enum Segment {
         name: String,
         /// The encoded string.
         text: String,
-        /// The value in the form that users write.
+        /// The value in the format that users write.
         value: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Positions between pages, in the form of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
+//! Positions between pages, in the format of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
 //!
 //! As in the service, a token contains only a key. A client may therefore continue with another `$select`, or with a filter that it has recomputed.
 

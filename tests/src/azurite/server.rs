@@ -1,4 +1,4 @@
-//! A running Azurite server: its start, its ports, and its end.
+//! A running Azurite server: start, ports and shutdown.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};

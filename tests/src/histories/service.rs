@@ -234,7 +234,7 @@ fn written(etag: Option<String>) -> WireAnswer {
     }
 }
 
-/// Returns a refusal in the form of the service.
+/// Returns a rejection in the format of the service.
 pub(super) fn refused(refusal: Refusal, index: Option<usize>) -> WireAnswer {
     WireAnswer {
         status: refusal.0,
