@@ -181,7 +181,7 @@ impl World {
         }
     }
 
-    /// Changes or deletes a source, by a newer program.
+    /// Changes or deletes a source, as a newer program does.
     async fn new_source(self) {
         let (at, value) = (self.random.below(SOURCES), self.value());
         give_way().await;

@@ -1,5 +1,5 @@
-//! Parsers for lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with the correct form, and parsing continues with
-//! the next item.
+//! Parsers for lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with
+//! the correct syntax, and parsing continues with the next item.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;

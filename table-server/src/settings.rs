@@ -131,7 +131,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Stores or removes a text.
+    /// Stores or removes the text of a setting.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.

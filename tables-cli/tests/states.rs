@@ -18,7 +18,7 @@ fn lines(rows: std::ops::Range<u32>, property: &str) -> String {
     rows.fold(String::new(), |text, row| text + &line(row))
 }
 
-/// Writes the file and runs a command that must be refused with a text.
+/// Writes the file and runs a command that must be refused with a given message.
 fn refuses(at: &Path, content: &str, line: &str, wanted: &str) {
     std::fs::write(at.join("in.jsonl"), content).unwrap();
     let (exit, text) = refused(at, line);

@@ -44,7 +44,7 @@ pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &Built<'_>
     }
 }
 
-/// Returns a text in single quotes for use in a shell.
+/// Returns a string in single quotes for use in a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "=.,_-/:@".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -33,7 +33,7 @@ pub(super) fn write(key: &str) -> String {
 /// Reads a token.
 ///
 /// # Errors
-/// `InvalidInput` for a text that [`write`] does not produce (PAGE-9).
+/// `InvalidInput` for a string that [`write`] does not produce (PAGE-9).
 fn read(token: &str) -> Result<String, Refusal> {
     let key = token.strip_prefix("1!").and_then(|rest| {
         let (length, base64) = rest.split_once('!')?;
@@ -80,7 +80,7 @@ fn place(table: &TableName, query: &Query, partition_key: String, row_key: Optio
     From::At(Continuation::new(table, query, Position { partition_key, row_key }))
 }
 
-/// Returns `true` if a text lies before a range.
+/// Returns `true` if a string lies before a range.
 fn is_before(text: &str, range: &TextRange) -> bool {
     match &range.lower {
         Bound::Included(lower) => order::compare(text, lower).is_lt(),

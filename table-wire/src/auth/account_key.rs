@@ -79,7 +79,7 @@ impl AccountKey {
         self.to_base64() == EMULATOR_KEY
     }
 
-    /// Signs a text with HMAC-SHA256 and returns the signature in base64 (AUTH-1).
+    /// Signs a string with HMAC-SHA256, and returns the signature in base64 (AUTH-1).
     ///
     /// ```
     /// use table_wire::auth::AccountKey;

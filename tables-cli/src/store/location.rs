@@ -16,12 +16,12 @@ const SETTINGS: [&str; 5] = [
     "DefaultEndpointsProtocol=",
 ];
 
-/// Returns `true` if a text contains a name, ignoring case.
+/// Returns `true` if a string contains a name, ignoring case.
 fn contains(text: &str, name: &str) -> bool {
     text.to_ascii_lowercase().contains(&name.to_ascii_lowercase())
 }
 
-/// Returns `true` if a text contains a setting whose value is secret.
+/// Returns `true` if a string contains a setting whose value is secret.
 pub(super) fn has_secret(text: &str) -> bool {
     ["AccountKey", "SharedAccessSignature", "sig="].iter().any(|setting| contains(text, setting))
 }
