@@ -166,7 +166,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Stores another program's item, given as JSON, under a partition key in header form, such as `["contoso","ada"]`.
+    /// Stores another program's item, given as JSON, under a partition key in the format of the header, such as `["contoso","ada"]`.
     ///
     /// # Errors
     /// `InvalidInput` with the emulator's status if it rejects the item.

@@ -27,7 +27,7 @@ pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
     matches!(status(error), (404, OWNER_NOT_FOUND))
 }
 
-/// Returns `true` if a query's error means that the container or its database does not exist. A missing item never causes a 404 of a query.
+/// Returns `true` if a query's error means that the container or its database does not exist. A missing item never makes a query return 404.
 pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }

@@ -1,4 +1,4 @@
-//! The JSON form of an item. By default the levels have fixed names that the service can route by, and no property collides with `id` or `_etag`.
+//! The JSON format of an item. By default the levels have fixed names that the service can route by, and no property collides with `id` or `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}

@@ -122,14 +122,14 @@ pub struct Usage {
     pub submits: Charges,
 }
 
-/// The maximum number of query forms per table whose charges are kept. Further forms count only in the total.
+/// The maximum number of SQL texts per table whose charges are kept. Queries with other texts count only in the total.
 const FORMS: usize = 1_000;
 
 /// The usage of one table.
 #[derive(Debug, Default)]
 struct Counted {
     usage: Usage,
-    /// The charges of pages, by the SQL text of their query. An empty text represents point reads.
+    /// The charges of pages, by the SQL text of their query. An empty string represents point reads.
     forms: HashMap<String, Charges>,
 }
 

@@ -225,7 +225,7 @@ pub(crate) fn is_ascii_text(value: &str) -> bool {
     value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
 }
 
-/// Returns the values of a header, with an empty text for each value that is not ASCII.
+/// Returns the values of a header, with an empty string for each value that is not ASCII.
 fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
     values.into_iter().map(|value| value.to_str().unwrap_or_default())
 }

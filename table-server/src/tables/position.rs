@@ -51,7 +51,7 @@ fn read(token: &str) -> Result<String, Refusal> {
 /// Returns the start of the requested page.
 ///
 /// # Errors
-/// `InvalidInput` for a token of another form.
+/// `InvalidInput` for a token in another format.
 pub(super) fn of(exchange: &Exchange, table: &TableName, query: &Query) -> Result<From, Refusal> {
     let token = |name| exchange.query(name).filter(|token| !token.is_empty());
     let Some(partition_key) = token("NextPartitionKey") else { return Ok(From::Beginning) };

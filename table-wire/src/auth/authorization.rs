@@ -58,8 +58,8 @@ impl<'a> Authorization<'a> {
         self.account
     }
 
-    /// Verifies the signature with each of the account's keys. `service` is the full form of the service's scheme. A header in the short form is
-    /// verified with the corresponding short form.
+    /// Verifies the signature with each of the account's keys. `service` is the service's `SharedKey` scheme. A `SharedKeyLite` header is verified
+    /// with the corresponding `SharedKeyLite` scheme.
     ///
     /// The path is verified exactly as it was sent. A signature computed over a path with a different
     /// encoding, such as `'` instead of `%27`, does not match (AUTH-6).
