@@ -1,4 +1,5 @@
-//! Model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers, views with several followers, trims, and a table that is dropped.
+//! Model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers,
+//! views with several followers, trims, and a table that is dropped.
 //!
 //! A commit writes its changes and replaces the head, which contains the number of the last change. Readers read the head, then
 //! the entries up to that number. A follower that has read to the end marks the feed as quiet, in the head and then in the

@@ -100,8 +100,8 @@ impl Engine {
         EngineOptions::new()
     }
 
-    /// Returns another handle to the same engine that is not affected by the [`FaultInjection`] of
-    /// its options. A program under test can use it for its own data.
+    /// Returns another handle to the same engine. The [`FaultInjection`] of the engine's options does not affect
+    /// calls on this handle, so a test can use it for its own data.
     ///
     /// ```
     /// use std::num::NonZeroU32;

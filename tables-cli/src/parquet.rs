@@ -14,7 +14,8 @@
 //! uses the name of the property, and the other types have a suffix, such as `Age@String`. Instants that no timestamp unit can represent are in a
 //! column such as `Ends@ticks`, as the number of 100 ns since the year 1.
 //!
-//! Rows are written and read in groups, so memory use does not depend on the size of the file. The footer contains the number of rows and their checksum.
+//! Rows are written and read in groups, so memory use does not depend on the size of the
+//! file. The footer contains the number of rows and their checksum.
 
 mod column;
 mod file;

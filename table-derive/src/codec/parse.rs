@@ -136,7 +136,7 @@ pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word
     arguments.map(codec)
 }
 
-/// Returns the attribute form of a codec word, such as `digits(6)` for `digits(6, id)`.
+/// Returns a codec word as an attribute contains it, such as `digits(6)` for `digits(6, id)`.
 pub(crate) fn in_attribute(word: &Word) -> String {
     let form = word.form(None);
     let whole = form.split('`').next().unwrap_or(&form);
