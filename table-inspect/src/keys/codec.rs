@@ -9,13 +9,13 @@ use table_core::{Value, ticks};
 use crate::error::{Error, Result};
 use crate::keys::name_of;
 
-/// The codecs whose encodings differ from the values that users write. For all other codecs, users read and write the encoded form.
+/// The codecs whose encodings differ from the values that users write. For all other codecs, users read and write the encoding itself.
 enum Known {
-    /// Decimal digits, padded with zeros to the width of the form.
+    /// Decimal digits, padded with zeros to the declared width.
     Digits,
     /// Decimal digits, each replaced by 9 minus the digit, which sorts the greatest number first.
     InvertedDigits,
-    /// A text whose separators are escaped.
+    /// A string whose separators are escaped.
     Escaped,
     /// The ticks of an instant.
     Ticks,

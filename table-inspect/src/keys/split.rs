@@ -34,7 +34,7 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
 /// A segment of a key string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// A constant text.
+    /// A constant string.
     Literal(String),
     /// A part.
     Part {
