@@ -80,7 +80,7 @@ pub(crate) struct Member {
     pub(crate) is_required: bool,
 }
 
-/// The paths of members that belong to this library.
+/// The paths of members that belong to this library, by their contents.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     /// The properties without a path.

@@ -1,4 +1,4 @@
-//! Earthquakes under two alternative keys: the hour, or the place (PAT-ANTI-1).
+//! Earthquakes under two alternative keys: the hour, or the network and region (PAT-ANTI-1).
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use table_core::Entity;
@@ -23,7 +23,7 @@ pub struct HourlyEarthquake {
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// A description of the place.
+    /// A description of the location.
     pub place: String,
 }
 
@@ -37,7 +37,7 @@ pub struct RegionalEarthquake {
     /// The network that reported the event.
     #[without('_')]
     pub network: String,
-    /// The region: the last words of the place.
+    /// The region: the last words of the description of the location.
     pub region: String,
     /// The time at which the event was written.
     pub time: DateTime<Utc>,
@@ -45,11 +45,11 @@ pub struct RegionalEarthquake {
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// A description of the place.
+    /// A description of the location.
     pub place: String,
 }
 
-/// Returns the text after the last comma of a place, such as `Taiwan` for `22km NNE of Hualian, Taiwan`.
+/// Returns the region at the end of an earthquake's location, such as `Taiwan` for `22km NNE of Hualian, Taiwan`.
 #[must_use]
 pub fn region(event: &source::Earthquake) -> &str {
     event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)

@@ -94,7 +94,7 @@ pub struct Entry {
     pub effective: NaiveDate,
     /// The time at which the entry was posted.
     pub posted: DateTime<Utc>,
-    /// The document that the entry records.
+    /// A reference to the document that the entry records.
     pub reference: String,
     /// A note.
     pub memo: String,
@@ -143,7 +143,7 @@ pub struct Posting {
     pub line: u32,
     /// The amount in cents.
     pub cents: i64,
-    /// The document that the entry records.
+    /// A reference to the document that the entry records.
     pub reference: String,
 }
 
@@ -317,7 +317,7 @@ pub mod next {
         pub effective: NaiveDate,
         /// The time at which the entry was posted.
         pub posted: DateTime<Utc>,
-        /// The document that the entry records.
+        /// A reference to the document that the entry records.
         pub reference: String,
         /// A note.
         pub memo: String,

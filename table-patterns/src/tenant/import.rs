@@ -53,7 +53,7 @@ pub struct Import<'a> {
     line: u64,
     imported: Imported,
     is_ended: bool,
-    /// The tables that are open, by place.
+    /// The tables that are open, each with the index of its place.
     opened: BTreeSet<(usize, String)>,
     /// The partitions that are registered for readers of feeds and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,

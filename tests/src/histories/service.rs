@@ -49,7 +49,7 @@ struct Request<'a> {
     body: &'a [u8],
 }
 
-/// A status and a code.
+/// The HTTP status and the code of a refused request.
 type Refusal = (u16, &'static str);
 
 impl Default for Account {
