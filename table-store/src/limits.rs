@@ -24,7 +24,7 @@ pub const TRANSACTION_BYTES: usize = 4_194_304;
 pub const PAGE_ENTITIES: usize = 1_000;
 /// The maximum number of names in a `$select` (SEL-1).
 pub const SELECT_NAMES: usize = 255;
-/// The length of the shortest table name, in characters (TBL-1).
+/// The minimum length of a table name, in characters (TBL-1).
 pub const TABLE_NAME_MIN: usize = 3;
 /// The maximum length of a table name, in characters (TBL-1).
 pub const TABLE_NAME_MAX: usize = 63;

@@ -145,7 +145,7 @@ pub struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Creates the pages of a query, starting with the first page.
+    /// Creates a reader of the pages of a query, which starts with the first page.
     #[must_use]
     pub const fn new(store: &'a DynTableStore, table: &'a TableName, query: Query) -> Self {
         Self { store, table, query, from: None, is_over: false }

@@ -68,7 +68,7 @@ pub enum Fault {
     },
     /// The longest key has more than 512 UTF-16 code units (KEY-7).
     TooLong {
-        /// The length of the longest key.
+        /// The length of the longest key in UTF-16 code units.
         units: usize,
     },
 }
