@@ -78,7 +78,7 @@ fn the_events_of_nlog() {
     });
 }
 
-/// Errors of the `NuGet` gallery (its log for ELMAH): one partition without a name, ticks counted down.
+/// Errors of the `NuGet` gallery (its log for ELMAH): one partition without a name, inverted ticks.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ElmahErrors", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("")]
