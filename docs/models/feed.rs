@@ -99,7 +99,7 @@ struct State {
     versions: u64,
     changes: usize,
     wrong: Option<String>,
-    /// Number of heads that followers requested.
+    /// The number of heads that followers requested.
     asked: usize,
 }
 

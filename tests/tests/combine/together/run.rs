@@ -214,7 +214,7 @@ impl Run {
         }
     }
 
-    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some run for the next steps, too.
+    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some processes continue during the next steps.
     fn process(&mut self) -> Process {
         self.processes.retain(|process| !process.control.is_dead());
         if self.processes.len() == 3 {

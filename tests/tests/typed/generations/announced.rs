@@ -174,7 +174,7 @@ fn a_duplicate_of_an_older_program_is_a_finding() {
     });
 }
 
-/// Interleaves the calls of the older program's write with those of a backfill, suspending each of them at each of its calls.
+/// Interleaves the calls of the older program's write with those of a backfill, suspending the write and the backfill at each of their calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
     let verbs: [fn(Old) -> Written; 3] = [
