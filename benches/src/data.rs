@@ -12,7 +12,7 @@ pub use random::Random;
 pub const PARTITION: u32 = 1_000;
 /// The difference between two adjacent numbers in a partition. It leaves room for new numbers between them.
 pub const GAP: u32 = 4_000_000;
-/// The upper bound of `level`. It is uniformly distributed, so each value selects 1 % of the entities.
+/// The upper bound of `level`. Levels are uniformly distributed, so each value selects 1 % of the entities.
 pub const LEVELS: u32 = 100;
 
 /// A measurement of a station: two key fields, ten properties, about 240 bytes.

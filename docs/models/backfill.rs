@@ -1,9 +1,9 @@
-//! Model of an index that is added while programs of an older release write: sightings of older programs, grants to bearers of signatures, the fence of
-//! the backfill, and its pass.
+//! Model of an index that is added while programs of an older release write: sightings of older programs, grants to
+//! bearers of SAS tokens, the fence of the backfill, and its pass.
 //!
-//! Each request bears the date of its program's clock, which may be wrong, be stopped, or be set once. The store refuses requests whose date is
-//! too far from its own clock. A request with a signature has no date: the store refuses it after the expiry. A program may pause at any request and for
-//! any time.
+//! Each request bears the date of its program's clock, which may be wrong, be stopped, or be set once. The store refuses
+//! requests whose date is too far from its own clock. A request with a SAS has no date: the store refuses it after the
+//! expiry. A program may pause at any request and for any time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,7 +142,7 @@ impl World {
         program.asked.get().is_some_and(|asked| (self.clock(program) - asked).abs() <= LEASE)
     }
 
-    /// Sends a request of an older program; returns `true` once the store accepts it.
+    /// Sends a request from an older program; returns `true` once the store accepts it.
     async fn send(&self, program: &Program) -> bool {
         let date = self.clock(program);
         give_way().await;
@@ -177,7 +177,7 @@ impl World {
         program.asked.set(Some(asked));
     }
 
-    /// A write of an older program, which knows no index.
+    /// A write by an older program, whose schema does not declare the index.
     async fn old_write(self, program: Rc<Program>) {
         let (at, value) = (self.random.below(ENTITIES), self.random.below(VALUES + 1));
         for _ in 0..3 {

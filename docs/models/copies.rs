@@ -1,7 +1,7 @@
 //! Model of copies that are added while programs of an older release write: references, copies, and the two backfills that complete them.
 //!
-//! Older programs write sources and holders until they are refused, for each type at its own instant. `backfill.rs` is the model of that fence; here it
-//! is one step. Processes pause and die at any request. Recorded changes are delivered again until they are settled.
+//! Older programs write sources and holders until they are refused, for each type at its own instant. `backfill.rs` is the model of that fence; here
+//! it is one step. Processes pause and die at any request. Recorded changes are delivered again until they are settled.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,7 +120,7 @@ impl World {
         Some(self.random.below(VALUES + 1)).filter(|value| *value < VALUES)
     }
 
-    /// A write of an older program, which knows no copies.
+    /// A write by an older program, whose schema does not declare the copies.
     async fn old_write(self) {
         give_way().await;
         let mut store = self.store.borrow_mut();
@@ -181,7 +181,7 @@ impl World {
         }
     }
 
-    /// Changes or deletes a source, by a newer program.
+    /// Changes or deletes a source, as a newer program does.
     async fn new_source(self) {
         let (at, value) = (self.random.below(SOURCES), self.value());
         give_way().await;

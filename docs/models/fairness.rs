@@ -2,7 +2,8 @@
 //!
 //! Time is simulated: a request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by a factor
 //! of up to 100. Processes pause, die, and have clocks that are wrong and run too fast or too slow. A transaction reads one row, and writes it on
-//! condition of its version. Other programs leave reservations and rows of another form; some credentials permit no deletes. [`MOST_ATTEMPTS`] is the bound of its attempts, and [`LONGEST`] bounds the time that a reservation delays others.
+//! condition of its version. Other programs leave reservations and rows in another format; some credentials permit no deletes. [`MOST_ATTEMPTS`] is
+//! the bound of its attempts, and [`LONGEST`] bounds the time that a reservation delays others.
 
 mod protocol;
 mod world;

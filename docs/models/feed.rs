@@ -1,4 +1,5 @@
-//! Model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers, views with several followers, trims, and a table that is dropped.
+//! Model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers,
+//! views with several followers, trims, and a table that is dropped.
 //!
 //! A commit writes its changes and replaces the head, which contains the number of the last change. Readers read the head, then
 //! the entries up to that number. A follower that has read to the end marks the feed as quiet, in the head and then in the
@@ -98,7 +99,7 @@ struct State {
     versions: u64,
     changes: usize,
     wrong: Option<String>,
-    /// Number of heads that followers requested.
+    /// The number of heads that followers requested.
     asked: usize,
 }
 

@@ -3,7 +3,8 @@
 //! Each protocol is run in its complete form, and once for each of its conditions with that condition removed. The complete protocol must never fail.
 //! Without a condition, it must fail in some run, which proves that the condition is needed.
 //!
-//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence`, `places`, `backfill`, `copies`, `fairness` or `settling`; `--seed N` prints one run of the complete protocol.
+//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence`, `places`, `backfill`, `copies`, `fairness` or `settling`;
+//! `--seed N` prints one run of the complete protocol.
 
 mod backfill;
 mod convergence;

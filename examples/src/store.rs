@@ -70,7 +70,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns the place that the command-line options name.
+    /// Returns the location of the store, given the command-line options.
     #[must_use]
     pub fn of(path: Option<PathBuf>, memory: bool, account: Option<String>) -> Self {
         match (path, account) {

@@ -33,7 +33,7 @@ impl Prices {
     /// Parses rates from JSON.
     ///
     /// # Errors
-    /// `InvalidWorkload` if the text is not JSON with these fields, or if a rate is negative or not a number.
+    /// `InvalidWorkload` if the string is not JSON with these fields, or if a rate is negative or not a number.
     pub fn from_json(text: &str) -> Result<Self> {
         let prices: Self =
             serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Prices(error)))?;

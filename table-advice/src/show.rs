@@ -1,4 +1,4 @@
-//! Reports in text form.
+//! Reports in text format.
 
 use std::fmt;
 

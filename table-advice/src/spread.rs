@@ -13,8 +13,8 @@
 //! | spread, one log | `log_03`, by `bucket(stamp, 8)` | time and event |
 //!
 //! # Guarantee
-//! [`Heat`] measures this share exactly, over every run of consecutive writes of the given length. A PartitionKey that consists only of time does not
-//! compile unless the declaration explicitly allows it.
+//! [`Heat`] measures the share of each partition exactly, over every run of consecutive writes of the given length. A PartitionKey that consists only
+//! of time does not compile unless the declaration explicitly allows it.
 //!
 //! # Cost
 //! A measurement sends no requests. It needs memory for the key of each partition, and for one number per write in a run.

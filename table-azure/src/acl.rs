@@ -15,7 +15,7 @@ impl AzureTables {
     /// Returns the stored access policies of a table. Requires an account key (ACL-1).
     ///
     /// # Errors
-    /// `TableNotFound` or `ResourceNotFound` if the table does not exist. An authorisation error for any credential other than an account key.
+    /// `TableNotFound` or `ResourceNotFound` if the table does not exist. An authorization error for any credential other than an account key.
     pub async fn access_policies(&self, table: &TableName) -> Result<Vec<StoredAccessPolicy>> {
         let table = table.clone();
         self.run(|client| async move { client.get_policies(&table).await }).await
@@ -28,7 +28,7 @@ impl AzureTables {
     /// # Errors
     /// - `InvalidInput` for more than five policies, or for a duplicate name (ACL-2).
     /// - `TableNotFound` or `ResourceNotFound` if the table does not exist.
-    /// - An authorisation error for any credential other than an account key.
+    /// - An authorization error for any credential other than an account key.
     ///
     /// ```no_run
     /// use table_azure::AzureTables;

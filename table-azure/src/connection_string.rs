@@ -1,4 +1,4 @@
-//! Connection strings: endpoints and a credential in the form `Key=Value;…` (AUTH-30 to AUTH-32).
+//! Connection strings: endpoints and a credential in the format `Key=Value;…` (AUTH-30 to AUTH-32).
 
 mod fault;
 

@@ -101,7 +101,7 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The result of a [`TokenProvider`]. It is boxed, so a provider can be chosen at run time.
+/// The boxed future returned by [`TokenProvider::token`]. Boxing keeps the trait dyn-compatible.
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Send + 'a>>;
 
 /// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or a signed-in developer.

@@ -1,4 +1,4 @@
-//! Bearer tokens from the vendor's credentials (AUTH-12).
+//! Bearer tokens from credentials of the Azure SDK (AUTH-12).
 
 use std::sync::Arc;
 
@@ -63,8 +63,8 @@ impl TokenProvider for Identity {
     }
 }
 
-/// Creates an error with the text of the vendor's error. The vendor's error is not included as the source, because it may contain a
-/// response with the token.
+/// Creates an error with the text of the Azure SDK's error. That error is not included as
+/// the source, because it may contain a response with the token.
 fn no_token(scope: &str, error: &azure_core::Error) -> Error {
     let code = match error.kind() {
         ErrorKind::Io | ErrorKind::Connection => ErrorCode::Io,

@@ -9,7 +9,7 @@
 //! | clients | [`AzureTables`], [`AzureQueues`], `AzureBlobs` with the feature `blobs` |
 //! | endpoint and credential | [`ConnectionString`], [`Target`], [`Credential`] |
 //! | time, retries, secondary endpoint | [`Options`], [`RetryPolicy`] |
-//! | signatures that grant access to part of a table | [`sas`] |
+//! | shared access signatures that grant access to part of a table | [`sas`] |
 //! | details of a service error | [`ServiceError`], by `Error::source` |
 //!
 //! | feature | adds |
@@ -17,8 +17,8 @@
 //! | `blobs` | the blob service, through the crate `object_store` |
 //! | `identity` | bearer tokens from the credentials of the crate `azure_identity` |
 //!
-//! Requests run on the tokio runtime of the caller, or on a runtime of the client if the caller has none. `docs/azure.md` describes
-//! endpoints and credentials, `docs/parity.md` compares the package with the vendor's clients.
+//! Requests run on the tokio runtime of the caller, or on a runtime of the client if the caller has none. `docs/azure.md` describes endpoints and
+//! credentials, `docs/parity.md` compares the package with the Azure SDK.
 //!
 //! ```no_run
 //! use table_azure::AzureTables;

@@ -72,14 +72,14 @@ impl Options {
         Self { target: Some(target), ..self }
     }
 
-    /// Signs requests in the short form (AUTH-2), which remains valid behind a gateway that rewrites headers.
+    /// Signs requests with Shared Key Lite (AUTH-2), which remains valid behind a gateway that rewrites headers.
     pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
         Self { shared_key_lite, ..self }
     }
 
-    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the path can read them, and can use a shared
-    /// access signature or a token until it expires, so enable this option only in test networks. By default, plain HTTP is allowed only for this
-    /// machine and for the emulator's public key.
+    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the path can read them, and
+    /// can use a SAS or a bearer token until it expires, so enable this option only in test networks. By default, plain HTTP is
+    /// allowed only for this machine and for the emulator's public key.
     ///
     /// ```
     /// use table_azure::{AzureTables, Credential, Options};

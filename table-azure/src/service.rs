@@ -37,7 +37,7 @@ impl AzureTables {
     /// # Errors
     /// - `Unsupported` for Cosmos DB (COS-7).
     /// - `InvalidInput` if no secondary is known.
-    /// - An authorisation error if the account has no readable secondary.
+    /// - An authorization error if the account has no readable secondary.
     ///
     /// ```no_run
     /// # async fn run() -> table_core::Result<()> {

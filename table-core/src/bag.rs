@@ -13,7 +13,7 @@ use crate::row::{Row, RowWriter};
 use crate::schema::EntitySchema;
 use crate::ticks;
 
-/// An entity as a bag of properties: its key, its named values, and its version if it was read from a store.
+/// An entity without a declared type: its key, its named properties, and its version if it was read from a store.
 ///
 /// - Properties are kept in the order in which they were first inserted. The order does not affect equality (PROP-7).
 /// - Names are case-sensitive (PROP-1). When the entity is written, the names, number and sizes of its properties are checked against the

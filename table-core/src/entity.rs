@@ -92,13 +92,13 @@ pub trait Entity: FromEntity + 'static {
     }
 }
 
-/// Returns an error for a key that is longer than every store accepts, before anything is sent.
+/// Returns an error if the key is longer than the length that every store accepts. Sends no request.
 fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }
 
 /// An entity without derived rows: it declares no indexes, no feed and no copies, so [`Table`](crate::Table) can write it. Only `#[derive(Entity)]`
-/// implements it. A generic function that writes entities has the bound `E: PlainEntity`.
+/// implements it. Generic functions that write entities require `E: PlainEntity`.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -137,8 +137,8 @@ pub trait PlainEntity: Entity {
     type Table: SameTable<Self::Table> + SameTable<AnyTable>;
 }
 
-/// A row type together with the schemas used to open its table: one schema for an entity, the schemas of all members for a set, none for the bag.
-/// The derives implement it.
+/// A row type together with the schemas used to open its table: one schema for an entity, the schemas of all members for a set, none for
+/// [`TableEntity`](crate::TableEntity). The derives implement it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -164,7 +164,7 @@ impl<E: Entity> Declared for E {
     const SCHEMAS: &'static [&'static EntitySchema] = &[E::SCHEMA];
 }
 
-/// A type whose values a [`Table`](crate::Table) can write: every [`PlainEntity`], and the bag.
+/// A type whose values a [`Table`](crate::Table) can write: every [`PlainEntity`], and [`TableEntity`](crate::TableEntity).
 ///
 /// ```
 /// use table_core::{TableEntity, ToEntity};
@@ -213,7 +213,7 @@ pub trait ToEntity {
         None
     }
 
-    /// Receives the version that a write assigned. Entities that store their version override it.
+    /// Stores the version that a write assigned. Does nothing by default; a type that contains its version overrides this function.
     fn on_written(&mut self, _etag: &ETag, _ticks: u64) {}
 }
 
@@ -237,11 +237,11 @@ impl<E: PlainEntity> ToEntity for E {
     }
 }
 
-/// Decides whether a row that could not be read is skipped. Returns the error if it is not.
+/// A function that decides whether to skip a row that could not be read. Returns `Ok` to skip the row, and otherwise the error.
 #[doc(hidden)]
 pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 
-/// A type that a stored entity can be read as: an [`Entity`], a projection of an entity, or the bag.
+/// A type that a stored entity can be read as: an [`Entity`], a projection of an entity, or [`TableEntity`](crate::TableEntity).
 ///
 /// ```
 /// use table_core::{BlockOn, Entity, Projection, TableStoreExt, embedded::Engine};
@@ -289,7 +289,7 @@ pub trait FromEntity: Sized {
 
     /// Reads a row of the type's table. Returns `None` for a row of another [declared type](crate::mixed).
     ///
-    /// A type that can be read from any row, such as a set or the bag, never returns `None`.
+    /// For a type that can be read from any row, such as a set or [`TableEntity`](crate::TableEntity), the function never returns `None`.
     ///
     /// # Errors
     /// Any error from [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) for a row of no declared type.
@@ -320,8 +320,8 @@ pub trait FromEntity: Sized {
     }
 }
 
-/// A type that entities `E` can be read as: a projection, a set with `E` as a member, or the bag. The bound prevents mistakes such as reading
-/// employees as a projection of another entity.
+/// A type that entities `E` can be read as: a projection, a set with `E` as a member, or [`TableEntity`](crate::TableEntity). The bound prevents
+/// mistakes such as reading employees as a projection of another entity.
 ///
 /// The derives implement this trait. A manual implementation of [`FromEntity`] needs one more line: `impl ProjectionOf<Employee> for NameOnly {}`.
 /// Rows of a table without a schema can be read as any type.

@@ -75,7 +75,7 @@ class! {
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions with at least one request each, for example for `bucket(…)`.
+    /// Several partitions, with at least one request for each. Example: all buckets of a `bucket(…)` key part.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// Every partition (DQ-5).
     Scan, _ranges => QueryClass::TableScan;
@@ -186,8 +186,8 @@ impl<E, F> Selection<E, Point, F> {
 }
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the index rows of `E`, which are copies and lists. Their `RowKey`s, or in the same table their `PartitionKey`s, start with other
-    /// literals than the keys of `E` (T066).
+    /// Excludes the index rows of `E`, which are copies and lists. Their `RowKey`s, or in the same table their `PartitionKey`s, start with literals
+    /// that differ from those of the keys of `E` (T066).
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};

@@ -8,8 +8,8 @@ use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema};
 
 /// An enum of entity types that share a table. Implemented by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
 ///
-/// Every row of the table can be read as the set; a row that belongs to no member is read as a bag (PAT-HET-6). To write values of the set,
-/// use [`TableStoreExt::set`](crate::TableStoreExt::set).
+/// Every row of the table can be read as the set; a row that belongs to no member is read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6). To
+/// write values of the set, use [`TableStoreExt::set`](crate::TableStoreExt::set).
 ///
 /// ```
 /// use table_core::set::{EntitySet, SetOf};

@@ -56,7 +56,8 @@ use crate::table::layout::Standing;
 /// A table of entities of type `E` in a store.
 ///
 /// Created by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types express their cost. Writes require a
-/// [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the bag of an [`UntypedTable`](crate::UntypedTable).
+/// [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the [`TableEntity`](crate::TableEntity) values of an
+/// [`UntypedTable`](crate::UntypedTable).
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -117,7 +118,7 @@ impl<E, S> Table<E, S> {
 }
 
 impl<E: Entity, S> Table<E, S> {
-    /// Creates a handle of the table that the schema of `E` names.
+    /// Creates a handle to the table that the schema of `E` names.
     #[must_use]
     pub fn of(store: S) -> Self {
         Self { store, name: TableName::new(E::SCHEMA.table), retry: None, standing: None, of: PhantomData }
@@ -125,7 +126,7 @@ impl<E: Entity, S> Table<E, S> {
 }
 
 impl<E: EntitySet, S> Table<E, S> {
-    /// Creates a handle of the table that the schemas of the set's members name.
+    /// Creates a handle to the table that the schemas of the set's members name.
     #[must_use]
     pub fn of_set(store: S) -> Self {
         let name = E::MEMBERS.first().map_or("", |design| design.table);

@@ -1,4 +1,4 @@
-//! Tables without a schema: the functions of [`Table`] for bags of properties, with keys and `$filter` as strings.
+//! Tables without a schema: the functions of [`Table`] for [`TableEntity`] values, with keys and `$filter` as strings.
 
 use table_store::{Error, Result};
 
@@ -12,7 +12,7 @@ use crate::table::fault::TableFault;
 use crate::table::query::refused::SelectsByName;
 use crate::table::{EntityQuery, Table};
 
-/// A table whose entities are [`TableEntity`] bags.
+/// A table whose entities are [`TableEntity`] values.
 ///
 /// All functions of [`Table`] are available. Selections are built from strings: [`Selection::point`], [`Selection::rows`], [`Selection::partition`].
 ///
@@ -76,7 +76,7 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
     /// Conditions on the keys limit the rows that are read if they are joined by `and` (CLS-3).
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is not a filter (FIL-5), and for a filter that would read the entire table. To read the entire table, use
+    /// `InvalidInput` for a string that is not a filter (FIL-5), and for a filter that would read the entire table. To read the entire table, use
     /// [`scan`](Table::scan), which also accepts a filter.
     pub fn query_text(&self, filter: &str) -> Result<EntityQuery<TableEntity, S>> {
         let query = Query::parse(filter).map_err(|error| self.in_table(error))?;
@@ -108,7 +108,7 @@ impl<S> EntityQuery<TableEntity, S> {
     /// Adds a condition from the text of a `$filter`. Blank text adds no condition (FIL-6).
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is not a filter (FIL-5).
+    /// `InvalidInput` for a string that is not a filter (FIL-5).
     pub fn filter_text(self, filter: &str) -> Result<Self> {
         Ok(match Filter::parse(filter)? {
             Some(filter) => self.with_filter(filter),

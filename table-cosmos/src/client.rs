@@ -73,7 +73,7 @@ impl CosmosTables {
         Self::open(account, region, database, options).await
     }
 
-    /// Opens a database with a credential of the vendor's crates. Its tables must already exist, because a token cannot create them.
+    /// Opens a database with a credential of the Azure SDK. Its tables must already exist, because a token cannot create them.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is invalid; any error that the account returns.
@@ -238,11 +238,11 @@ impl CosmosTables {
 
 /// Configures the transport of a client: HTTP/1.1 with one request at a time per connection.
 ///
-/// Over HTTP/2, the vendor's client retries a request on another connection after a lost response, and no option disables this.
+/// Over HTTP/2, the Azure SDK retries a request on another connection after a lost response, and no option disables this.
 pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     match ConnectionPoolOptions::builder().with_is_http2_allowed(false).build() {
         Ok(pool) => runtime.with_connection_pool(pool),
-        // The other options are the vendor's own defaults, so this cannot happen.
+        // The other options are the defaults of the Azure SDK, so this cannot happen.
         Err(_) => runtime,
     }
 }

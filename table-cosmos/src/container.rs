@@ -246,8 +246,8 @@ impl CosmosTables {
 
     /// Returns a client of the container that currently has this name.
     ///
-    /// The vendor's client caches the container for a name, and only a point operation refreshes the cache. A query would use the old container, and
-    /// the service would reject its second page.
+    /// The Azure SDK caches the container for a name, and only a point operation refreshes the cache. A query would use the old container, and the
+    /// service would reject its second page.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
         // The response is irrelevant, because the request only refreshes the cache.

@@ -1,7 +1,7 @@
-//! The vendor's in-memory emulator: an account inside the process, for tests and examples.
+//! The in-memory emulator of the Azure SDK: an account inside the process, for tests and examples.
 //!
-//! The emulator is internal to the vendor's client, which makes no promise of stability. It differs from the service: ids and levels can have any
-//! length, items never expire, and a point read with a prefix of the partition key returns 404.
+//! The emulator is internal to the Azure SDK, which makes no promise of stability. It differs from the service: ids and levels can have any length,
+//! items never expire, and a point read with a prefix of the partition key returns 404.
 
 mod log;
 mod network;
@@ -53,10 +53,10 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Returns an empty account. If `throttled` is `true`, it returns 429 once a container's throughput is used up.
+    /// Creates an empty account. If `throttled` is `true`, the account returns 429 once a container's throughput is used up.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's emulator rejects its settings.
+    /// `InternalError` if the emulator of the Azure SDK rejects its settings.
     pub fn new(throttled: bool) -> Result<Self> {
         let url = Url::parse(ENDPOINT).map_err(internal)?;
         let config = VirtualAccountConfig::new(vec![VirtualRegion::new("East US", url)])
@@ -74,15 +74,15 @@ impl Emulator {
     /// Opens a store on the account.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's client rejects its settings.
+    /// `InternalError` if the Azure SDK rejects its settings.
     pub async fn open(&self, options: Options) -> Result<CosmosTables> {
         self.open_with_faults(options, Vec::new()).await
     }
 
-    /// Opens a store with rules that inject failures or responses into the vendor's client, below the client's own retries.
+    /// Opens a store with rules that inject failures or responses into the Azure SDK, below the client's own retries.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's client rejects its settings.
+    /// `InternalError` if the Azure SDK rejects its settings.
     pub async fn open_with_faults(
         &self,
         options: Options,
@@ -94,17 +94,17 @@ impl Emulator {
     /// Opens a store whose requests go over a scripted network.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's client rejects its settings.
+    /// `InternalError` if the Azure SDK rejects its settings.
     pub async fn open_over(&self, options: Options, network: Arc<dyn Network>) -> Result<CosmosTables> {
         let runtime =
             CosmosDriverRuntimeBuilder::new().with_mock_http_client_factory(Arc::new(Transport(network)));
         Ok(CosmosTables::with_client(&connected(runtime).await?, DATABASE, options))
     }
 
-    /// Returns a vendor's client for this account, with rules that inject failures or responses.
+    /// Returns a client of the Azure SDK for this account, with rules that inject failures or responses.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's client rejects its settings.
+    /// `InternalError` if the Azure SDK rejects its settings.
     pub async fn client(&self, rules: Vec<Arc<FaultInjectionRule>>) -> Result<CosmosClient> {
         connected(if rules.is_empty() {
             self.client.runtime_builder()
@@ -166,7 +166,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Stores another program's item, given as JSON, under a partition key in header form, such as `["contoso","ada"]`.
+    /// Stores another program's item, given as JSON, under a partition key in the format of the header, such as `["contoso","ada"]`.
     ///
     /// # Errors
     /// `InvalidInput` with the emulator's status if it rejects the item.
@@ -263,7 +263,7 @@ fn published_prices() -> RequestUnitChargingModel {
     }
 }
 
-/// Creates a vendor's client that is connected to the account.
+/// Creates a client of the Azure SDK that is connected to the account.
 async fn connected(runtime: CosmosDriverRuntimeBuilder) -> Result<CosmosClient> {
     provide_tls();
     let endpoint = ENDPOINT.parse().map_err(internal)?;

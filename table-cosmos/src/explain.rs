@@ -31,8 +31,8 @@ pub struct Explain {
     /// The minimum and maximum request units. For a query, these are the base charges of its physical partitions; the items read
     /// are charged in addition.
     pub units: (f64, f64),
-    /// The request units that the service has charged for pages of queries of this form since the store was opened, or `None` if no such page was
-    /// read. Queries of one form have the same SQL text, with different parameters.
+    /// The request units that the service has charged for pages of queries with the same SQL text since the store was opened, or `None` if no such
+    /// page was read. The parameters of the queries may differ.
     pub measured: Option<Charges>,
     /// Warnings for the author of the query.
     pub warnings: Vec<String>,

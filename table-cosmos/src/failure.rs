@@ -1,22 +1,22 @@
-//! Errors of the vendor's client, and their meaning for table operations.
+//! Mapping of Azure SDK errors to the errors of table operations.
 
 use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::{Error, ErrorCode};
 
-/// The sub-status of a query that needs more partitions than `Options::fan_out` allows (RUST-6).
+/// The sub-status code returned if a query needs more partitions than `Options::fan_out` allows (RUST-6).
 const FAN_OUT: u16 = 20118;
-/// The sub-status of a partition key that has reached 20 GB (LIM-1).
+/// The sub-status code returned if a partition key has reached 20 GB (LIM-1).
 const LOGICAL_FULL: u16 = 1014;
-/// The sub-status of a replica that has not caught up with the session.
+/// The sub-status code returned if a replica has not caught up with the session.
 const SESSION_BEHIND: u16 = 1002;
-/// The sub-status of a container that was deleted or replaced.
+/// The sub-status code returned if the container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
 
-/// The sub-status of a query that the client abandoned because its partitions were split repeatedly.
+/// The sub-status code of the error with which the Azure SDK abandons a query after its partitions were split repeatedly.
 const SPLIT_RETRIES: u16 = 20206;
 
-/// Returns the status and the sub-status of an error.
+/// Returns the status code and the sub-status code of an error.
 pub(crate) fn status(error: &CosmosError) -> (u16, u16) {
     let status = error.status();
     (u16::from(status.status_code()), status.sub_status().map_or(0, |sub| sub.value()))
@@ -27,7 +27,7 @@ pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
     matches!(status(error), (404, OWNER_NOT_FOUND))
 }
 
-/// Returns `true` if a query's error means that the container or its database does not exist. A missing item never causes a 404 of a query.
+/// Returns `true` if a query's error means that the container or its database does not exist. A missing item never makes a query return 404.
 pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }
@@ -70,7 +70,7 @@ pub(crate) fn leaves_doubt(error: &CosmosError) -> bool {
     !is_refusal(status) || is_page || !error.is_from_wire() || is_repeated(error)
 }
 
-/// Returns `true` if the vendor's client had already sent the failed request once and lost the response.
+/// Returns `true` if the Azure SDK had already sent the failed request once and lost the response.
 pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
@@ -88,8 +88,8 @@ const fn is_refusal(status: u16) -> bool {
     matches!(status, 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 429 | 449)
 }
 
-/// Returns `true` if the vendor's client sent a request again after a lost response. The last response may then belong to a duplicate of a request
-/// that has already taken effect.
+/// Returns `true` if the Azure SDK sent a request again after a lost response. The last response may then
+/// belong to a duplicate of a request that has already taken effect.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
@@ -102,7 +102,7 @@ pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     })
 }
 
-/// Returns the error of an unconditional write that the vendor's client sent twice.
+/// Returns the error of an unconditional write that the Azure SDK sent twice.
 pub(crate) fn repeated_by_client() -> Error {
     let message = "the vendor's client sent the write again after a lost answer, so it may have been applied twice; read the entity";
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")

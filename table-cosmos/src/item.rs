@@ -1,4 +1,4 @@
-//! The JSON form of an item. By default the levels have fixed names that the service can route by, and no property collides with `id` or `_etag`.
+//! The JSON format of an item. By default the levels have fixed names that the service can route by, and no property collides with `id` or `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
@@ -86,7 +86,7 @@ impl Found {
         written_by(&self.json, mapping) == Some(write)
     }
 
-    /// Returns the ETag in the form of requests.
+    /// Returns the ETag in the format that requests use.
     pub(crate) fn sent_etag(&self) -> String {
         sent_etag(&self.etag)
     }
@@ -110,7 +110,7 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
 /// The number of hexadecimal digits in the identifier of a write.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. If another program uses the same member name, its value does not have the form of an identifier.
+/// Returns `true` if this library wrote an item. If another program uses the same member name, its value does not have the format of an identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))
@@ -121,7 +121,7 @@ pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Returns an ETag in the form of the service. An ETag of another store is sent unchanged, and matches no item.
+/// Returns an ETag in the format of the service. An ETag of another store is sent unchanged, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

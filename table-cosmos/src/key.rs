@@ -73,8 +73,7 @@ pub(crate) fn row_key(id: &str) -> &str {
 
 /// Rejects a RowKey whose id would address another item.
 ///
-/// An id is a path segment of a URL. The vendor's client resolves `..` by removing the previous segment, so a delete would
-/// address the container itself.
+/// An id is a path segment of a URL. The Azure SDK resolves `..` by removing the previous segment, so a delete would address the container itself.
 pub(crate) fn check_id(row_key: &str) -> Result<()> {
     let why = if matches!(row_key, "." | "..") {
         "is a path segment with a special meaning"
@@ -91,7 +90,7 @@ pub(crate) fn check_id(row_key: &str) -> Result<()> {
     Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("LIM-5"))
 }
 
-/// Returns the partition key in the form of the vendor's client.
+/// Returns the partition key as a type of the Azure SDK.
 pub(crate) fn partition_key(levels: &[String]) -> Result<PartitionKey> {
     let values: Vec<PartitionKeyValue> = levels.iter().cloned().map(PartitionKeyValue::from).collect();
     PartitionKey::try_from(values).map_err(|error| {

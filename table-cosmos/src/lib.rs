@@ -48,9 +48,9 @@
 //!
 //! # Not tested on an account
 //!
-//! The tests run on the vendor's in-memory emulator. Where the service differs from the emulator, they inject responses. The status of a point read
-//! with a prefix, the limit of 20 GB, splits that take hours, and request charges are known only from the service's documentation. `tests/live.rs`
-//! runs the behaviour suite and a placement check on the account given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
+//! The tests run on the in-memory emulator of the Azure SDK. Where the service differs from the emulator, they inject responses. The status of a
+//! point read with a prefix, the limit of 20 GB, splits that take hours, and request charges are known only from the service's documentation.
+//! `tests/live.rs` runs the behaviour suite and a placement check on the account given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
 
 mod client;
 mod container;

@@ -15,7 +15,7 @@ pub(crate) use path::{NotAnObject, Path};
 
 /// The maximum number of levels of a partition key (HPK-42).
 const MOST: usize = 3;
-/// The names of the levels in the standard form.
+/// The names of the levels in the standard format.
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
 /// The members that the service adds to items.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
@@ -80,7 +80,7 @@ pub(crate) struct Member {
     pub(crate) is_required: bool,
 }
 
-/// The paths of members that belong to this library.
+/// The paths of members that belong to this library, by their contents.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     /// The properties without a path.
@@ -116,7 +116,7 @@ impl Mapping {
         mapping
     }
 
-    /// Returns the standard form of items, with 1 to 3 levels. Other values are clamped (HPK-42).
+    /// Returns the standard format of items, with 1 to 3 levels. Other values are clamped (HPK-42).
     #[must_use]
     pub fn standard(levels: usize) -> Self {
         let own = Own { properties: Path::own("p"), types: Path::own("t"), write: Path::own("o") };
@@ -174,7 +174,7 @@ impl Mapping {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the paths of further levels, which an item of the standard form must not have.
+    /// Returns the paths of further levels, which an item of the standard format must not have.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }

@@ -93,7 +93,7 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose items have another form, such as items of other programs. The mapping replaces the levels of the table.
+    /// Sets the mapping of a table whose items have another format, such as items of other programs. The mapping replaces the levels of the table.
     ///
     /// # Errors
     /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, paths that overlap, or an invalid or repeated name.

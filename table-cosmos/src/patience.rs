@@ -7,8 +7,8 @@ use crate::options::Options;
 use crate::usage;
 
 impl Options {
-    /// Sends a read until its partition is available or the attempts are used up (MAP-12). The vendor's client itself gives up after
-    /// a few immediate attempts.
+    /// Sends a read until its partition is available or the attempts are used up (MAP-12).
+    /// The Azure SDK itself gives up after a few immediate attempts.
     pub(crate) async fn while_moving<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,

@@ -26,7 +26,7 @@ use crate::sql::Sql;
 use crate::{failure, key, usage};
 use wanted::Wanted;
 
-/// The prefix of the vendor's continuation tokens, followed by base64.
+/// The prefix of the Azure SDK's continuation tokens, followed by base64.
 const TOKEN: &str = "c1.";
 
 impl CosmosTables {
@@ -198,7 +198,7 @@ impl CosmosTables {
         Ok(entities)
     }
 
-    /// Returns the items of one page of the vendor's client, and the position of the next page.
+    /// Returns the items of one page from the Azure SDK, and the position of the next page.
     async fn items(
         &self,
         table: &TableName,
@@ -263,7 +263,7 @@ fn next(scope: &Scope, items: &[RawItem], token: String) -> Position {
     }
 }
 
-/// Returns `true` if a token of the vendor's client marks the end of a query. An unreadable token is sent back to the service, which ends the query.
+/// Returns `true` if a token of the Azure SDK marks the end of a query. An unreadable token is sent back to the service, which ends the query.
 fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());

@@ -50,7 +50,7 @@ impl Scope {
         }
     }
 
-    /// Returns the scope in the form of the vendor's client.
+    /// Returns the scope as a type of the Azure SDK.
     pub(crate) fn feed(&self) -> Result<FeedScope> {
         Ok(match self.levels() {
             [] => FeedScope::full_container(),

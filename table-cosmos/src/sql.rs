@@ -77,7 +77,7 @@ impl Sql {
         sql
     }
 
-    /// Returns the query in the form of the vendor's client.
+    /// Returns the query as a type of the Azure SDK.
     pub(crate) fn into_query(self) -> Result<SqlQuery> {
         let mut query = SqlQuery::from(self.text);
         for (at, value) in self.parameters.into_iter().enumerate() {

@@ -10,7 +10,7 @@ use azure_data_cosmos::models::ThroughputProperties;
 pub enum Throughput {
     /// A fixed number of request units per second.
     Manual(u64),
-    /// A maximum number of request units per second, which the service scales automatically.
+    /// Autoscaled throughput, up to this number of request units per second.
     Autoscale(u64),
     /// The shared throughput of the database or of a serverless account.
     Shared,

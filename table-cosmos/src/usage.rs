@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
-/// The sub-status of a request to a container that was replaced by another one with the same name. The vendor's client then sends the request again.
+/// The status and sub-status codes returned if the container was replaced by another one
+/// with the same name. The Azure SDK then sends the request again.
 const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
@@ -23,7 +24,7 @@ struct Requests {
     is_replaced: Cell<bool>,
 }
 
-/// Adds the charges of all requests that led to a response, including retries by the vendor's client, to the current operation.
+/// Adds the charges of all requests that led to a response, including retries by the Azure SDK, to the current operation.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
     let is_replaced = diagnostics.requests().iter().any(|request| {
@@ -121,14 +122,14 @@ pub struct Usage {
     pub submits: Charges,
 }
 
-/// The maximum number of query forms per table whose charges are kept. Further forms count only in the total.
+/// The maximum number of SQL texts per table whose charges are kept. Queries with other texts count only in the total.
 const FORMS: usize = 1_000;
 
 /// The usage of one table.
 #[derive(Debug, Default)]
 struct Counted {
     usage: Usage,
-    /// The charges of pages, by the SQL text of their query. An empty text represents point reads.
+    /// The charges of pages, by the SQL text of their query. An empty string represents point reads.
     forms: HashMap<String, Charges>,
 }
 

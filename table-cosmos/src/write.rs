@@ -1,8 +1,8 @@
 //! Writes: a single operation is one request, and several operations are one transactional batch within a partition key.
 //!
-//! A request takes effect at most once, even if the network or the vendor's client delivers it twice. Every write except an insert therefore reads
-//! the entity first and is conditional on its ETag, which no other version of the item has. The vendor's client is configured not to retry a write
-//! without a response; [`settle`](CosmosTables::settle) decides instead.
+//! A request takes effect at most once, even if the network or the Azure SDK delivers it twice. Every write except an insert therefore reads the
+//! entity first and is conditional on its ETag, which no other version of the item has. The SDK is configured not to retry a write without a
+//! response; [`settle`](CosmosTables::settle) decides instead.
 
 mod evidence;
 mod planned;

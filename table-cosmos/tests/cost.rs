@@ -1,4 +1,4 @@
-//! Test of the build cost for other programs: their dependency trees do not contain the vendor's client.
+//! Test of the build cost for other programs: their dependency trees do not contain the Azure SDK.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -24,7 +24,7 @@ pub(crate) enum Codec {
     Natural,
     /// The default codec for a level, which escapes the character that terminates levels.
     Level,
-    /// A word of the declaration language.
+    /// A keyword of the attributes.
     Word(Box<Written>),
     /// A custom codec.
     Custom(Path),

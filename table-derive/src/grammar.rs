@@ -1,5 +1,5 @@
-//! Parsers for lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with the correct form, and parsing continues with
-//! the next item.
+//! Parsers for lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with
+//! the correct syntax, and parsing continues with the next item.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -23,7 +23,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Parses the words of an attribute. `read` parses the tokens after a known word. Returns `false` after a mistake.
+    /// Parses the words of an attribute. `read` parses the tokens after a known word. Returns `false` if any word was invalid.
     pub(crate) fn read(
         &self,
         ctxt: &Ctxt,
@@ -131,7 +131,7 @@ pub(crate) fn in_parentheses<T>(
     None
 }
 
-/// Parses the items of a list. An invalid item is reported, and parsing continues with the next one. Returns `false` after a mistake.
+/// Parses the items of a list. An invalid item is reported, and parsing continues with the next one. Returns `false` if any item was invalid.
 pub(crate) fn list(
     ctxt: &Ctxt,
     name: &str,
@@ -171,8 +171,8 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
     Err(input.error("expected a value"))
 }
 
-/// Returns an error with the form of a word. It points at the unread tokens after the word, or at the word if there are none. A more
-/// specific error is kept.
+/// Returns an error with an example of a keyword. It points at the unread tokens after the word, or
+/// at the word if there are none. A more specific error is kept.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
     // Tokens after a comma are superfluous.
     let is_more = input.peek(Token![,]);

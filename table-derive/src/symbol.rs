@@ -1,4 +1,4 @@
-//! The words of all attributes, and the help for unknown words.
+//! The keywords of all attributes, and the help for unknown keywords.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Validation of a transaction against the latest state: existence, `ETag`, merge limits, required rows.
 //!
-//! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the transaction, which is
-//! sufficient because no entity occurs twice (EGT-4).
+//! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the transaction, which
+//! is sufficient because no entity occurs twice (EGT-4).
 
 mod fault;
 

@@ -1,7 +1,7 @@
 //! The base: rows that are no longer in the journal, in runs on disk (`docs/format.md`, "Base").
 //!
-//! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers into one layer. Both record a new version of
-//! the base before readers see it.
+//! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers into one layer. A flush and a merge each
+//! record a new version of the base before readers see it.
 
 mod block;
 mod cache;

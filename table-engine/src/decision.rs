@@ -74,7 +74,7 @@ pub(crate) enum Effect {
 
 /// A decision whose caller waits for the result.
 pub(crate) trait Decision: Send {
-    /// Makes the decision. If it returns an error, nothing is written.
+    /// Evaluates the decision, and records its changes in `ground`. If it returns an error, nothing is written.
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
 
     /// Returns `true` if the decision frees disk space.

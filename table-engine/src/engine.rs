@@ -28,7 +28,7 @@ use crate::waker::contained;
 
 /// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
 ///
-/// Cloning creates another handle of the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
+/// Cloning creates another handle to the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
 /// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on its own thread.
@@ -100,8 +100,8 @@ impl Engine {
         EngineOptions::new()
     }
 
-    /// Returns another handle of the same engine that is not affected by the [`FaultInjection`] of its options. A program under test can use it for
-    /// its own data.
+    /// Returns another handle to the same engine. The [`FaultInjection`] of the engine's options does not affect
+    /// calls on this handle, so a test can use it for its own data.
     ///
     /// ```
     /// use std::num::NonZeroU32;

@@ -61,7 +61,8 @@ pub(crate) fn bytes() -> Vec<u8> {
 /// Inspects a folder without changing it.
 ///
 /// # Errors
-/// `FolderNotOurs` for other content, `FormatTooNew` or `FormatTooOld` for a version that this library does not read, `Corrupted` for a damaged manifest.
+/// `FolderNotOurs` for other content, `FormatTooNew` or `FormatTooOld` for a version that
+/// this library does not read, `Corrupted` for a damaged manifest.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     let io = |error| Task::ReadFolder(folder.into()).refused(error);
     let names = match disk.list(folder) {

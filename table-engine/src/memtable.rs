@@ -5,7 +5,7 @@ use table_store::row::Row;
 
 use crate::key::{Key, Span};
 
-/// Approximate cost of one entry in addition to its key and row: two shared allocations and its place in the map.
+/// The approximate number of bytes that an entry needs in addition to its key and row: two shared allocations and a slot in the map.
 const ENTRY_BYTES: usize = 96;
 
 /// Rows by key. `None` is a tombstone, which hides a row of the base. Cloning is O(1).

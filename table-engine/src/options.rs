@@ -87,7 +87,7 @@ const LARGEST: usize = match 1_usize.checked_shl(40) {
     None => usize::MAX / 4,
 };
 
-/// Returns `bytes`, clamped to these bounds.
+/// Returns `bytes`, clamped to the range from [`SMALLEST`] to [`LARGEST`].
 const fn bounded(bytes: usize) -> usize {
     if bytes < SMALLEST {
         SMALLEST
@@ -144,15 +144,15 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the approximate maximum size in bytes of the memtable: the rows that are not yet in the base. When it is reached, writers wait for a checkpoint.
-    /// The bounds of [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
+    /// Sets the approximate maximum size in bytes of the memtable: the rows that are not yet in the base. When this size is reached, writers wait for
+    /// a checkpoint. The bounds of [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bounded(bytes);
         self
     }
 
-    /// Sets the approximate size in bytes of the memtable that starts a checkpoint. A journal of twice this size also starts one. The size is clamped to the
-    /// range from 1 KiB to 1 TiB.
+    /// Sets the approximate size in bytes that the memtable reaches before a checkpoint starts. A journal of twice this size also starts a
+    /// checkpoint. The size is clamped to the range from 1 KiB to 1 TiB.
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bounded(bytes);
         self

@@ -26,19 +26,19 @@ pub struct Statistics {
     pub tables: usize,
     /// The number of rows and deletions in the memtable, which are not yet in the base.
     pub memtable_rows: usize,
-    /// Approximate memory use of the memtable.
+    /// The approximate memory use of the memtable in bytes.
     pub memtable_bytes: usize,
     /// The time since the last checkpoint; `None` before the first checkpoint since the engine was opened.
     pub checkpoint_age: Option<Duration>,
     /// The number of files of the base.
     pub runs: usize,
-    /// Total size in bytes of the base's files, excluding merged files that are still being read.
+    /// The total size in bytes of the base's files, excluding merged files that are still being read.
     pub base_bytes: u64,
     /// The number of segments: key ranges that are merged independently of each other.
     pub segments: usize,
-    /// The largest number of layers in a key range, which is the maximum that a lookup has to search.
+    /// The largest number of layers in a segment: the maximum number of layers that a lookup has to search.
     pub layers: usize,
-    /// Total size in bytes above the oldest layer of each key range: rows that will be merged with older ones.
+    /// The total size in bytes of the layers above the oldest layer of each segment. Their rows will be merged with older rows.
     pub unmerged_bytes: u64,
     /// The number of deletions in the base. A merge removes a deletion together with the rows that it hides.
     pub deletions: u64,
@@ -71,7 +71,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Adds a group with the given number of writes.
+    /// Counts a group with the given number of writes.
     pub(crate) fn add(&self, writes: usize) {
         self.made.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(writes as u64, Ordering::Relaxed);

@@ -23,7 +23,7 @@ fn ascii(json: &str) -> String {
     })
 }
 
-/// Parses a mark; `None` for any other text.
+/// Parses a mark; `None` for any other string.
 pub(crate) fn parse(text: &str) -> Option<(EntityKey, ETag)> {
     let [partition_key, row_key, etag]: [String; 3] = serde_json::from_str(text).ok()?;
     Some((EntityKey::new(partition_key, row_key).ok()?, ETag::parse(&etag).ok()?))

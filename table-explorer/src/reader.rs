@@ -47,7 +47,7 @@ impl Reader {
         self.store.clone()
     }
 
-    /// Returns the store in a shareable form. Its requests are counted for this page.
+    /// Returns the store as a [`DynTableStore`]. Its requests are counted for this page.
     pub(crate) fn shared(&self) -> DynTableStore {
         DynTableStore::new(self.store())
     }

@@ -29,25 +29,25 @@ impl<'a> Component<'a> {
     /// The value null.
     pub const NULL: Self = Self(Value::Null);
 
-    /// Creates a string. Its bytes are neither folded nor trimmed (EPK-4).
+    /// Creates the value of a string. Its bytes are neither folded nor trimmed (EPK-4).
     #[must_use]
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self(Value::Text(text.into()))
     }
 
-    /// Creates a boolean.
+    /// Creates the value of a boolean.
     #[must_use]
     pub const fn boolean(value: bool) -> Self {
         Self(Value::Boolean(value))
     }
 
-    /// Creates a number. Returns `None` for NaN and the infinities, which are not keys (EPK-1). Negative zero becomes zero (EPK-2).
+    /// Creates the value of a number. Returns `None` for NaN and the infinities, which are not keys (EPK-1). Negative zero becomes zero (EPK-2).
     #[must_use]
     pub fn number(value: f64) -> Option<Self> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))
     }
 
-    /// Appends the bytes to hash.
+    /// Appends the bytes from which the hash is computed.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Value::Undefined => out.push(0x00),

@@ -93,9 +93,9 @@ pub enum Cause {
 /// The next split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextSplit {
-    /// The partition.
+    /// The number of the partition.
     pub id: u32,
-    /// The cause.
+    /// The cause of the split.
     pub cause: Cause,
     /// The time in seconds until the split is due; 0 if it is already due.
     pub seconds: f64,

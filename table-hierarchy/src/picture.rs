@@ -8,7 +8,7 @@ use crate::{Epk, Heat, Load};
 const WIDTH: f64 = 960.0;
 /// The height of a bar.
 const BAR: f64 = 48.0;
-/// The height of a bar with its line of text.
+/// The height of a bar with its caption.
 const ROW: f64 = 88.0;
 /// The number of possible first bytes of a key. All of them are less than `40`.
 const SPACE: f64 = 64.0;

@@ -21,7 +21,7 @@ pub struct EpkRange {
 }
 
 impl EpkRange {
-    /// The complete space (RT-3).
+    /// The range of all effective partition keys (RT-3).
     pub const ALL: Self = Self { start: Epk::START, end: Epk::END };
 
     /// Creates a range with an inclusive start and an exclusive end.

@@ -80,7 +80,7 @@ pub fn schema_of(row: &table_core::TableEntity) -> Result<Option<StoredSchema>> 
 pub struct Part {
     /// The name of the field or property.
     pub name: String,
-    /// The value in the form that users write, such as `223` for `000223`.
+    /// The value in the format that users write, such as `223` for `000223`.
     pub value: String,
 }
 

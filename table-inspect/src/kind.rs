@@ -137,7 +137,7 @@ pub fn parts(kind: &Kind<'_>, key: &EntityKey) -> Vec<Part> {
 pub struct IndexRow<'a> {
     /// The index.
     pub index: &'a StoredIndex,
-    /// The table of the row.
+    /// The name of the table that contains the row.
     pub table: &'a str,
     /// The key of the row, or a range of keys if a part of the key cannot be computed.
     pub keys: KeyRange,

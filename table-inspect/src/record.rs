@@ -35,7 +35,7 @@ impl fmt::Display for Rejected {
 /// The error that ends reading or writing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file, or an entity for it, has the wrong form. The message states the fact and the remedy.
+    /// The file, or an entity for it, has the wrong format. The message states the fact and the remedy.
     #[error("{0}")]
     Refused(String),
     /// The input or the output failed.

@@ -58,7 +58,7 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     })
 }
 
-/// Returns the type of a text without a declared type: an integer, a number, a Boolean, an instant or a GUID, or otherwise a string.
+/// Guesses the type of a string without a declared type: an integer, a number, a Boolean, an instant or a GUID, or otherwise a string.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =

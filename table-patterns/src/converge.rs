@@ -203,7 +203,7 @@ async fn write<D: Derive>(
     written
 }
 
-/// Returns the positions of places, sorted by table and partition.
+/// Returns the indexes of `places`, sorted by table and partition.
 ///
 /// The functions that sort are not generic. A sort takes long to compile, and generic functions are compiled in each program.
 fn by_place(places: Vec<&Place>) -> Vec<usize> {

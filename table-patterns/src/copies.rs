@@ -53,7 +53,7 @@
 //! - Adding a reference writes the source (an empty merge) and changes its `ETag`.
 //!   A source to which thousands of new holders refer at the same time is a hot spot.
 //! - A copy may be the source of another copy, in a chain of any length. A worker updates the second copy and all further
-//!   copies, in any partition. Entities whose copies form a circle must agree on a value: a change that returns to the same
+//!   copies, in any partition. Entities whose copies form a cycle must agree on a value: a change that returns to the same
 //!   entity for the eighth time becomes poison, which names the entities.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.

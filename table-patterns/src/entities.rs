@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `handle.rs` | [`Entities`], the handle on the entities of one table |
+//! | `handle.rs` | [`Entities`], the handle to the entities of one table |
 //! | `verbs.rs`, `update.rs`, `patch.rs`, `bulk.rs`, `repository.rs` | the verbs |
 //! | `contributor.rs` | `Contributor`, the trait through which a pattern adds rows to a write |
 //! | `plan.rs` | the write of one entity, planned without I/O |

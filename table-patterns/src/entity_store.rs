@@ -50,7 +50,7 @@ where
 
 /// A store that creates entity handles. Implemented for every [`TableStore`].
 pub trait EntityStore: TableStore + Clone + 'static {
-    /// Returns the handle on the table in the schema of `E`, with everything that `E` declares. Sends no request.
+    /// Returns a handle to the table that the schema of `E` names. The handle maintains everything that `E` declares. Sends no request.
     ///
     /// Compiles only for entities whose indexes are all in their own partition, and that are neither sources nor holders of copies. Other entities
     /// need an outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
@@ -78,7 +78,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), NoOutbox)
     }
 
-    /// Returns the handle for any entity. The outbox records the changes that must follow in other partitions and tables.
+    /// Returns a handle for any entity type. The outbox records the changes that must follow in other partitions and tables.
     #[must_use]
     fn entities_with_outbox<E: Entity + Send + Sync, O: StepRecorder>(
         &self,

@@ -1,14 +1,14 @@
-//! Grants: the facts that the bearer of a shared access signature of one partition cannot read, given by a program with more rights.
+//! Grants: information that the bearer of a SAS for one partition cannot read, provided by a program with more permissions.
 //!
 //! # Context
-//! The states of indexes are stored next to the schema, and partitions with a feed or an outbox are listed in
-//! registries. Both are in other tables, and a signature of one partition permits no request there. A program with more
-//! rights makes a [`PartitionGrant`], and passes it on with the signature.
+//! The states of indexes are stored next to the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other
+//! tables, which a SAS for one partition cannot access. A program with more permissions creates a [`PartitionGrant`], and passes it on with the SAS.
 //!
 //! # Guarantee
 //! - [`Entities::grant`] lists the partition permanently: followers read its feed and sweeps read its outbox, regardless of the writer.
-//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program of another schema has expired. It therefore
-//!   finds entities that the bearer wrote without the new part. The service checks the expiry of the signature; the bearer's clock is not involved.
+//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another
+//!   schema has expired. The backfill therefore finds entities that the bearer wrote without the new part. The service
+//!   checks the expiry of the SAS; the bearer's clock is not involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout
@@ -21,13 +21,13 @@
 //! # Bounds
 //! - An index that is disabled later is still maintained and read by the bearer, as by other handles that have read its state before.
 //! - A bearer does not learn that the schema was replaced by an incompatible one, or that the table
-//!   was deleted and created again. Let all signatures expire first.
+//!   was deleted and created again. Let all SAS tokens expire first.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
 //! - Steps for other partitions that the program itself adds to an outbox need its key, which the bearer cannot read: workers set them aside. Index
 //!   entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds them.
 //!
 //! # When not to
-//! A program with an account signature or an identity can open its tables itself.
+//! A program with an account SAS or an identity can open its tables itself.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,9 +63,9 @@ enum GrantFault {
     Text(#[source] serde_json::Error),
 }
 
-/// A permission for the bearer of a shared access signature of one partition. The module documentation describes its guarantees.
+/// A permission for the bearer of a SAS for one partition. The module documentation describes its guarantees.
 ///
-/// The string form (`Display`, [`FromStr`]) is JSON. It contains no secret.
+/// The string representation (`Display`, [`FromStr`]) is JSON. It contains no secret.
 ///
 /// ```
 /// use table_patterns::{Engine, Entity, EntityStore, PartitionKey, ticks};
@@ -119,8 +119,8 @@ impl FromStr for PartitionGrant {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a grant for the bearer of a shared access signature of a partition. `expiry` must not be earlier than the expiry of the signature. The
-    /// partition is listed for followers of its feed and for sweeps of its outbox.
+    /// Creates a grant for the bearer of a SAS for one partition. `expiry` must not be earlier than the expiry of the SAS. The partition is listed
+    /// for followers of its feed and for sweeps of its outbox.
     ///
     /// Backfills for later releases wait until the grant has expired.
     ///
@@ -148,7 +148,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         })
     }
 
-    /// Uses a grant instead of the index states and the registries, which a signature of one partition cannot read. Does not open the table.
+    /// Uses a grant instead of the index states and the registries, which a SAS for one partition cannot read. Does not open the table.
     ///
     /// # Errors
     /// `InvalidInput` if the grant is for another table, or for another schema of the entity type.

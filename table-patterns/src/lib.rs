@@ -6,7 +6,7 @@
 //! | [`copies`] | properties of one entity that are copied into other entities and kept consistent (PAT-DEN) |
 //! | [`entities`] | the write path: every write of an entity, with the rows of its patterns |
 //! | [`feed`] | every change of a partition, in order, readable from any position (PAT-EC-8) |
-//! | [`grant`] | entities with derived rows for the bearer of a signature of one partition |
+//! | [`grant`] | writes of entities with derived rows by the bearer of a SAS for one partition |
 //! | [`index`](mod@index) | self-maintaining secondary indexes (PAT-INTRA, PAT-INTER, PAT-IX) |
 //! | [`large`] | large values in blobs, with their addresses in the entity (PAT-LARGE) |
 //! | [`log_blobs`] | log lines in blobs named by time (PAT-ANTI-2) |

@@ -84,14 +84,14 @@ pub struct LogTail<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S, O> LogTail<E, S, O> {
-    /// Creates a log with the system clock and a new random writer number.
-    /// Everything that the events declare is maintained by their [handle](crate::Entities).
+    /// Creates a handle to a log, with the system clock and a new random writer number. Everything that the
+    /// events declare is maintained by their [handle](crate::Entities).
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         Self::with_clock(entities, Clock::default())
     }
 
-    /// Creates a log with another clock.
+    /// Creates a handle to a log with another clock.
     #[must_use]
     pub fn with_clock(entities: impl Into<Entities<E, S, O>>, clock: Clock) -> Self {
         const {

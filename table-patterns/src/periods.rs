@@ -87,7 +87,7 @@ pub use tables::PeriodTables;
 /// An entity that is stored in the table of its period.
 ///
 /// The entity may declare indexes and lists in its own partition and a feed, have slots, and be written in units:
-/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) on the table of an instant, which maintains all of them. All of these
+/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table of an instant, which maintains all of them. All of these
 /// rows are dropped with the table of the period. Rows in other partitions or tables would remain, so an entity with an index in another
 /// partition or table, or with copies, is refused at compile time.
 ///

@@ -41,8 +41,8 @@
 //!
 //! # Bounds
 //! - Stop the writers of the tenant during an export, an import and an erasure.
-//! - [Views](crate::view) of the entities are separate places: register the tables of their rows. A view that sums several tenants must be
-//!   rebuilt after an erasure, because the feed is erased, too.
+//! - Register the tables of [views](crate::view) of the entities separately. A view that aggregates several tenants must be rebuilt after an erasure,
+//!   because the erasure also deletes the feed.
 //! - Rows that handlers of recorded steps wrote to other tables are unknown: register these tables.
 //! - The guard of an index row that was removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
 //!   earlier blob of a list that several tenants share remains until the orphan collector deletes it.

@@ -23,9 +23,9 @@ pub(crate) enum Access {
     Key,
     /// A token of Entra ID: every operation except those on stored policies.
     Bearer,
-    /// A shared access signature of a table or the account, and the verifier that checks it for this caller.
+    /// A SAS for a table or the account, and the verifier that checks it for this caller.
     Token(Box<(SasVerifier, SasToken)>),
-    /// A shared access signature of the queue that the request addresses.
+    /// A SAS for the queue that the request addresses.
     Queue(QueuePermissions),
 }
 
@@ -55,7 +55,7 @@ impl Access {
     }
 
     /// # Errors
-    /// 403 unless a signature of the account includes the service, the resource type, and one of the permissions (ASAS-5).
+    /// 403 for a table SAS or a queue SAS, and for an account SAS that lacks the service, the resource type, or all of the permissions (ASAS-5).
     pub(crate) fn to_account(
         &self,
         service: Service,
@@ -97,8 +97,8 @@ fn denied(code: ErrorCode, help: &'static str) -> Refusal {
 
 /// Verifies the credential in the head of a request.
 ///
-/// If a request has both an Authorization header and a shared access signature, one of them must be valid, and it determines the permissions. The
-/// header is verified first. An invalid header does not invalidate a valid signature, because the sender could have omitted the header.
+/// If a request has both an `Authorization` header and a SAS, one of them must be valid, and it determines the permissions. The header is verified
+/// first. An invalid header does not invalidate a valid SAS, because the sender could have omitted the header.
 ///
 /// # Errors
 /// `AuthenticationFailed` for a wrong signature or token, an old date (AUTH-9), or no proof at all. `InvalidAuthenticationInfo` for several

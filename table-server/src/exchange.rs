@@ -24,7 +24,7 @@ const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 /// The number of bytes reserved for an account in the base of URLs.
 const ACCOUNT: usize = 36;
 
-/// The version that the server uses for every request, whatever version the request names.
+/// The version that the server uses for every request, regardless of the version that the request names.
 pub(crate) const VERSION: &str = "2026-06-06";
 
 /// A request as handlers see it.
@@ -103,8 +103,8 @@ impl Exchange {
         Ok(account)
     }
 
-    /// Removes the first segment of `/account-secondary/account/…`. The vendor's Python client sends this path to a secondary in path style, because
-    /// it signs the path of the primary. Returns `true` if the path had that form.
+    /// Removes the first segment of `/account-secondary/account/…`. The Azure SDK for Python sends such a path to a path-style secondary endpoint: it
+    /// puts the primary's path, which it signs, after the secondary's account name. Returns `true` if the path had this prefix.
     pub(crate) fn undouble(&mut self, account: &str) -> bool {
         let front = format!("/{account}-secondary");
         let rest =
@@ -249,7 +249,7 @@ pub(crate) fn is_ascii_text(value: &str) -> bool {
     value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
 }
 
-/// Returns the values of a header, with an empty text for each value that is not ASCII.
+/// Returns the values of a header, with an empty string for each value that is not ASCII.
 fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
     values.into_iter().map(|value| value.to_str().unwrap_or_default())
 }

@@ -91,7 +91,7 @@ async fn answer(method: &Method, path: &str, observed: &impl Observed) -> Respon
     response
 }
 
-/// Returns the path without a signature that a client wrongly put there instead of in the query.
+/// Returns the path without a SAS that a client wrongly put there instead of in the query.
 fn shown(path: &str) -> &str {
     let is_signature =
         |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));
@@ -101,8 +101,8 @@ fn shown(path: &str) -> &str {
 
 /// Logs an answered request, and returns its data for the metrics.
 ///
-/// Warnings need attention: a failure inside the server, such as a full disk, or a refused signature. Listings and scans cause no warnings. The query
-/// is not logged, because it may contain a signature; the filter of a table scan is logged.
+/// Warnings need attention: a failure inside the server, such as a full disk, or a rejected signature. Listings and scans cause no warnings. The
+/// query is not logged, because it may contain a signature; the filter of a table scan is logged.
 ///
 /// `limit` bounds the log lines of requests that anyone can send: unverified requests, and requests answered with 403. Beyond the limit, they are
 /// logged at level DEBUG.

@@ -12,7 +12,7 @@ use crate::authorize::Access;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Handles a request for queues.
+/// Handles a request to the Queue service.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,

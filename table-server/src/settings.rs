@@ -131,7 +131,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Stores or removes a text.
+    /// Stores the text of a setting, or removes the setting if `text` is `None`.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.

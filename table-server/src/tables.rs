@@ -21,7 +21,7 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use path::Target;
 
-/// Handles a request for tables, within the permissions of its credential.
+/// Handles a request to the Table service, if its credential permits the operation.
 ///
 /// # Errors
 /// The reason why the request is refused.

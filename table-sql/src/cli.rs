@@ -15,8 +15,8 @@ use crate::{SqlOptions, session};
 
 /// Answer questions in SQL over the tables of a store.
 ///
-/// Columns are PartitionKey, RowKey, Timestamp, the parts of the keys, and the properties. Names are case-sensitive without quotes. `EXPLAIN SELECT …`
-/// shows the requests of a statement.
+/// Columns are PartitionKey, RowKey, Timestamp, the parts of the keys, and the properties. Names are case-sensitive without quotes.
+/// `EXPLAIN SELECT …` shows the requests of a statement.
 #[derive(Debug, clap::Parser)]
 #[command(
     name = "tables-sql",

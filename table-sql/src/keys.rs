@@ -143,7 +143,7 @@ fn ordered(condition: &Condition<'_>, constant: &ScalarValue) -> Option<String> 
     (!value.is_empty() && (condition.column.kind != Kind::Text || is_portable(&value))).then_some(value)
 }
 
-/// Returns a constant in the form in which users write part values.
+/// Returns a constant in the format in which users write part values.
 fn shown(kind: Kind, constant: &ScalarValue) -> Option<String> {
     match (kind, constant) {
         (Kind::Text, constant) => text(constant).map(str::to_owned),

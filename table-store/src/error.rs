@@ -215,7 +215,7 @@ impl Error {
         self.0.code == ErrorCode::ServerBusy
     }
 
-    /// Returns `true` if the request is invalid (400, 413, 501). A retry fails, too.
+    /// Returns `true` if the request is invalid (400, 413, 501). A retry would fail again.
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         matches!(self.0.code.status(), 400 | 413 | 501)

@@ -1,6 +1,6 @@
 //! 64-bit FNV-1a: a simple hash that is identical in every process and version. It does not protect against forgery.
 
-/// Returns the hash of bytes, as defined by Fowler, Noll and Vo.
+/// Returns the 64-bit FNV-1a hash of `bytes`.
 #[must_use]
 pub const fn fnv1a64(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;

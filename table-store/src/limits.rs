@@ -1,16 +1,16 @@
 //! The service's limits, each with the number of its rule. The embedded engine also enforces them (ENG-16).
 
-/// The length of the longest key that every store accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
+/// The maximum length of a key that every store accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
 pub const KEY_UNITS_PORTABLE: usize = 512;
-/// The length of the longest key that any store may accept, in UTF-16 code units (KEY-7, ENG-1).
+/// The maximum length of a key that any store may accept, in UTF-16 code units (KEY-7, ENG-1).
 pub const KEY_UNITS_WIDE: usize = 1_024;
 /// The maximum number of custom properties of an entity (ENT-2).
 pub const PROPERTIES: usize = 252;
-/// The length of the longest property name, in UTF-16 code units (PROP-2, ENG-18).
+/// The maximum length of a property name, in UTF-16 code units (PROP-2, ENG-18).
 pub const PROPERTY_NAME_UNITS: usize = 255;
-/// The length of the longest string value, in UTF-16 code units: 64 KiB (TYPE-1, TYPE-11).
+/// The maximum length of a string value, in UTF-16 code units: 64 KiB (TYPE-1, TYPE-11).
 pub const STRING_UNITS: usize = 32_768;
-/// The length of the longest binary value, in bytes (TYPE-1).
+/// The maximum length of a binary value, in bytes (TYPE-1).
 pub const BINARY_BYTES: usize = 65_536;
 /// The size of the largest entity, in bytes, by the published formula (SIZE-1, SIZE-2).
 pub const ENTITY_BYTES: usize = 1_048_576;
@@ -24,9 +24,9 @@ pub const TRANSACTION_BYTES: usize = 4_194_304;
 pub const PAGE_ENTITIES: usize = 1_000;
 /// The maximum number of names in a `$select` (SEL-1).
 pub const SELECT_NAMES: usize = 255;
-/// The length of the shortest table name, in characters (TBL-1).
+/// The minimum length of a table name, in characters (TBL-1).
 pub const TABLE_NAME_MIN: usize = 3;
-/// The length of the longest table name, in characters (TBL-1).
+/// The maximum length of a table name, in characters (TBL-1).
 pub const TABLE_NAME_MAX: usize = 63;
 
 pub(crate) mod fault;

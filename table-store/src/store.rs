@@ -160,7 +160,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns the capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Returns the extensions that a higher layer has attached to this store, such as the participants of the patterns crate. A store that wraps
+    /// Returns the extensions that a higher layer has attached to this store, such as the participants of `table-patterns`. A store that wraps
     /// another store must forward the call; otherwise, its handles lack the extensions.
     fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
         None

@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// A new account has all elements, because the vendor's Python client reads all of them.
+    /// A new account has all elements, because the Azure SDK for Python reads all of them.
     #[test]
     fn complete_properties_have_every_element() {
         let xml = ServiceProperties::default().complete().to_xml();

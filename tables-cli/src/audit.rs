@@ -59,7 +59,7 @@ impl Audit {
         }
     }
 
-    /// Returns the number of rows pushed.
+    /// Returns the number of rows that were added.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows

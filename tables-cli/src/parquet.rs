@@ -14,7 +14,8 @@
 //! uses the name of the property, and the other types have a suffix, such as `Age@String`. Instants that no timestamp unit can represent are in a
 //! column such as `Ends@ticks`, as the number of 100 ns since the year 1.
 //!
-//! Rows are written and read in groups, so memory use does not depend on the size of the file. The footer contains the number of rows and their checksum.
+//! Rows are written and read in groups, so memory use does not depend on the size of the
+//! file. The footer contains the number of rows and their checksum.
 
 mod column;
 mod file;
@@ -36,9 +37,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use parquet::errors::ParquetError;
 use table_inspect::record::FileError;
 
-/// The name of the footer's entry with the number of rows.
+/// The key of the footer metadata entry that contains the number of rows.
 const ROWS: &str = "tables.rows";
-/// The name of the footer's entry with the checksum of all rows.
+/// The key of the footer metadata entry that contains the checksum of all rows.
 const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];

@@ -79,7 +79,7 @@ impl Selection {
     pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
         let mut query = match &self.filter {
             None => Query::new(KeyRange::ALL),
-            // IMPORTANT: an empty text, such as the value of an unset shell variable, would select every row.
+            // IMPORTANT: an empty string, such as the value of an unset shell variable, would select every row.
             Some(text) if text.trim().is_empty() => {
                 let help = "omit `--filter`, or write a condition such as \"Age ge 30\"";
                 return Err(Failure::Usage(format!("the filter is empty; {help}")));
@@ -145,7 +145,7 @@ pub struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Creates the pages of a query, starting with the first page.
+    /// Creates a reader of the pages of a query, which starts with the first page.
     #[must_use]
     pub const fn new(store: &'a DynTableStore, table: &'a TableName, query: Query) -> Self {
         Self { store, table, query, from: None, is_over: false }

@@ -1,5 +1,5 @@
-//! Tests of commands whose process dies at a random request, compared with a model. After another process completes the command, the rows, numbers and files
-//! equal those of a command that was never interrupted.
+//! Tests of commands whose process dies at a random request, compared with a model. After another process completes the command, the rows, numbers
+//! and files equal those of a command that was never interrupted.
 
 #![expect(
     clippy::unwrap_used,

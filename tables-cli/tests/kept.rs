@@ -1,4 +1,5 @@
-//! Tests of every command that writes, on tables with each kind of derived rows: the command keeps the derived rows right, or refuses and writes nothing.
+//! Tests of every command that writes, on tables with each kind of derived rows: the command
+//! keeps the derived rows right, or refuses and writes nothing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

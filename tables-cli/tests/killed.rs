@@ -35,7 +35,8 @@ fn run(folder: &Path, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Prepares a command, kills and restarts it at random moments until it completes, and checks its result. This is repeated until it was killed often enough.
+/// Prepares a command, kills and restarts it at random moments until it completes, and checks
+/// its result. This is repeated until it was killed often enough.
 fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     let mut random: StdRng = rand::make_rng();
     prepare();

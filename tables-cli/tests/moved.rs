@@ -1,4 +1,5 @@
-//! Tables with each kind of derived rows in a new store: their derived rows are right there, and stay right, or the transfer is refused.
+//! Tests of transfers of tables with each kind of derived rows. In the new store, the derived rows are
+//! consistent and stay consistent; otherwise, the transfer is refused.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -24,7 +24,7 @@ fn log() -> tempfile::TempDir {
     folder
 }
 
-/// Returns the numbers of lines in JSON output.
+/// Returns the line numbers that JSON output contains.
 fn lines(json: &str) -> Vec<String> {
     let number =
         |line: &str| serde_json::from_str::<TableEntity>(line).unwrap().get("Line").cloned().unwrap();

@@ -1,5 +1,5 @@
-//! Tests of state files that do not fit the transfer: of another command, source, target, filter, file or version. None of them may make a command report
-//! rows that it did not write.
+//! Tests of state files that do not fit the transfer: of another command, source, target, filter, file or version. None
+//! of them may make a command report rows that it did not write.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ fn lines(rows: std::ops::Range<u32>, property: &str) -> String {
     rows.fold(String::new(), |text, row| text + &line(row))
 }
 
-/// Writes the file and runs a command that must be refused with a text.
+/// Writes the file and runs a command that must be refused with a given message.
 fn refuses(at: &Path, content: &str, line: &str, wanted: &str) {
     std::fs::write(at.join("in.jsonl"), content).unwrap();
     let (exit, text) = refused(at, line);

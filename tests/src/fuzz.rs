@@ -75,7 +75,7 @@ pub struct Session {
     first: usize,
     /// The number of inputs read.
     pub inputs: u64,
-    /// The number of inputs accepted.
+    /// The number of accepted inputs.
     pub accepted: u64,
 }
 

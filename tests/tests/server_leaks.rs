@@ -1,5 +1,5 @@
 //! Tests that thousands of connections that break, stall or send nonsense leave no memory behind. The tests are in a separate program, because
-//! allocations are counted for the whole program.
+//! allocations are counted for the entire process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests of the log and the metrics of a server. The test is in a separate program, because the log belongs to the whole program.
+//! Tests of the log and the metrics of a server. The test is in a separate program, because the log is global to the process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
 //! Tests that secrets which a server receives do not occur in anything that it writes: the log at its finest level, responses and metrics. The test
-//! is in a separate program, because the log belongs to the whole program.
+//! is in a separate program, because the log is global to the process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

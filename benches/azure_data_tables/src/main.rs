@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 const ENTITIES: u32 = 10_000;
 const READ: &str = "ReadingsToRead";
 
-/// Instants are kept as text, which is less work than the other clients do.
+/// Instants are kept as strings. The other clients parse them, which is more work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Reading {

@@ -73,11 +73,11 @@ impl Work {
 pub struct Done {
     /// The number of operations and the time they took.
     pub rate: Rate,
-    /// The processor time of the client's process.
+    /// The CPU time of the client's process.
     pub busy: Duration,
 }
 
-/// Returns the time for which the threads of this process have been running since they started.
+/// Returns the CPU time that the running threads of this process have used.
 pub fn busy() -> Outcome<Duration> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

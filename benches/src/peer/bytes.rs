@@ -15,7 +15,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns a key in the form of the engine's keys: table number, partition and row.
+    /// Returns a key in the format of the engine's keys: table number, partition and row.
     pub fn key(&mut self, site: &str, number: u32) -> Outcome<&[u8]> {
         self.text.clear();
         self.text.push_str("reading_");

@@ -18,11 +18,11 @@ use crate::report::OURS;
 pub enum Kind {
     /// The embedded engine.
     Tables,
-    /// A log-structured merge tree.
+    /// The crate `fjall`, a log-structured merge tree.
     Fjall,
-    /// A copy-on-write tree.
+    /// The crate `redb`, a copy-on-write B-tree.
     Redb,
-    /// A tree with a write-ahead log.
+    /// SQLite, a B-tree with a write-ahead log.
     Sqlite,
 }
 

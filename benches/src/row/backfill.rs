@@ -47,7 +47,7 @@ struct Indexed {
 /// The number of entities in the backfill whose transactions are all durable.
 const SYNCED: u32 = 20_000;
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let sizes = [("large", stage.options.entities), ("small", stage.small())];
     let built = |(name, entities)| build(stage, name, entities, Durability::Relaxed);

@@ -19,7 +19,7 @@ use crate::stage::Stage;
 /// The number of tables of each size.
 const TABLES: u32 = 5;
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("drop"))?;
     let sizes =

@@ -7,7 +7,7 @@ use crate::large::Large;
 use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let stores: Vec<_> =
         Kind::ALL.into_iter().map(|kind| Ok((kind, large.open(kind)?))).collect::<Outcome<_>>()?;

@@ -21,7 +21,7 @@ const PARTITION: u32 = 100;
 /// The value of an entity.
 const VALUE: [u8; 20] = [7; 20];
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (count, folder) = (stage.small(), stage.folder.inside("long-keys"));
     let engine = EngineOptions::new().durability(Durability::Relaxed).open(folder.join("engine"))?;

@@ -5,7 +5,7 @@ use crate::child::{self, CACHE, RECENT};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 #[expect(clippy::cast_precision_loss, reason = "bytes are shown with three digits")]
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let entities = stage.large();

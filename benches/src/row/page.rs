@@ -15,7 +15,7 @@ use crate::stage::Stage;
 /// The name of the contender that returns a list.
 const LIST: &str = "tables, `page` as a list";
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

@@ -34,7 +34,7 @@ impl Periodic for Reading {
     }
 }
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::builder().durability(Durability::Relaxed).open(stage.folder.join("periods"))?;
     let first: DateTime<Utc> = "2014-04-23T00:00:00Z".parse()?;

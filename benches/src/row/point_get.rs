@@ -9,7 +9,7 @@ use crate::stage::Stage;
 
 const BATCH: u32 = 64;
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

@@ -10,7 +10,7 @@ use crate::peer::{CACHE, Peer};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let sizes = [("large", stage.large()), ("small", stage.small())];
     let mut rates = sizes.map(|_| Vec::new());

@@ -5,7 +5,7 @@ use crate::harness::{Contender, alternate, repeat};
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

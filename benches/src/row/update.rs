@@ -12,7 +12,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the row.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let tables = &stage.tables;
     let mut alone = read(stage, tables)?;

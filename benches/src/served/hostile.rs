@@ -167,7 +167,7 @@ impl Hostile {
         Ok(Self { stream, sent: 0 })
     }
 
-    /// Sends as much of a text as the connection accepts, and discards the responses. Returns `false` if the connection is closed.
+    /// Sends as many bytes as the connection accepts, and discards the responses. Returns `false` if the connection is closed.
     fn send(&mut self, repeated: &[u8]) -> bool {
         let waits = |error: &std::io::Error| error.kind() == ErrorKind::WouldBlock;
         let read = self.stream.read(&mut [0; 8 << 10]);

@@ -20,9 +20,9 @@ const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";
 
-/// Measures one kind of work on one shape. `table-server` is the first place. For small requests, the constant response of the HTTP stack is
-/// also measured: over one connection, a server waits for its client most of the time, so the rate of the constant response is the maximum that
-/// any server could reach.
+/// Measures one kind of work on tables of one shape. The first of the `places` is `table-server`, and the second is Azurite. For small requests, the
+/// constant response of the HTTP stack is also measured: over one connection, a server waits for its client most of the time, so the rate of the
+/// constant response is the maximum that any server could reach.
 pub fn measure(
     work: Work,
     shape: &Shape,

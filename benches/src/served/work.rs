@@ -58,7 +58,7 @@ pub enum Work {
     Batch,
     /// A page of 1,000 entities, from one partition or from the entire table.
     Page,
-    /// The entities of a partition whose property has a given value, which is one in a hundred.
+    /// A query for the entities of a partition in which a property has a given value: one in a hundred entities.
     Filter,
     /// A message that is put, received and deleted.
     Queue,

@@ -1,7 +1,7 @@
 //! Checks that the tables in the Cost sections are the counts of actual runs.
 //!
-//! A page has a table between `<!-- counted: NAME -->` and `<!-- end -->`. A test of that name runs each call on an engine in memory with a meter, and
-//! fails if a count differs from the page. `TABLES_UPDATE=1 cargo test -p book costs` writes the tables.
+//! A page has a table between `<!-- counted: NAME -->` and `<!-- end -->`. A test of that name runs each call on an engine in memory with a meter,
+//! and fails if a count differs from the page. `TABLES_UPDATE=1 cargo test -p book costs` writes the tables.
 
 mod opening;
 mod outbox;

@@ -1,4 +1,4 @@
-//! Tests that a sample is a whole program, exactly as it is shown and copied.
+//! Tests that a sample is a complete program, exactly as it is shown and copied.
 //!
 //! `cargo test -p book` compiles and runs the samples as documentation tests. A documentation test hides lines that begin with `# ` and adds a
 //! missing `main`, which a reader who copies the sample from the page does not get. These tests therefore refuse samples that would need either.

@@ -12,7 +12,7 @@ pub struct Earthquake {
     pub time: DateTime<Utc>,
     /// The magnitude on a logarithmic scale. The smallest values are negative.
     pub magnitude: f64,
-    /// A description of the place, such as `22km NNE of Hualian, Taiwan`.
+    /// A description of the location, such as `22km NNE of Hualian, Taiwan`.
     pub place: String,
     /// The latitude in degrees north.
     pub latitude: f64,

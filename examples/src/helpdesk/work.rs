@@ -6,7 +6,8 @@ use table_patterns::work::{Delivery, Handler};
 
 use crate::model::helpdesk::{AuditEntry, Closed, Mail};
 
-/// The handler of [`Closed`]. It writes the audit log entry and the notification. Each is written once, however often the message is delivered.
+/// The handler of [`Closed`]. It writes the audit log entry and the notification. Each is
+/// written once, even if the message is delivered several times.
 #[derive(Clone, Debug)]
 pub struct Notifier<S> {
     /// The store of the notifications.

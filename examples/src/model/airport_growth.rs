@@ -4,7 +4,7 @@
 pub mod first {
     use table_core::Entity;
 
-    /// An airport under its state: `NV` / `iata_LAS`.
+    /// An airport, in the partition of its state. Example key: (`NV`, `iata_LAS`).
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "GrowingAirports")]
     #[partition_key(state)]
@@ -21,13 +21,13 @@ pub mod first {
     }
 }
 
-/// The second version, with copies by city in the same partition: `NV` / `city_Reno!RNO`.
+/// The second version, which adds an index by city in the same partition. Example key of an index row: (`NV`, `city_Reno!RNO`).
 pub mod second {
     use table_core::Entity;
 
     use crate::data::airports as source;
 
-    /// An airport under its state: `NV` / `iata_LAS`.
+    /// An airport, in the partition of its state. Example key: (`NV`, `iata_LAS`).
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "GrowingAirports")]
     #[partition_key(state)]

@@ -4,7 +4,7 @@ use table_core::{Entity, Projection};
 
 use crate::data::airports as source;
 
-/// An airport under its state: `USA_WA` / `SEA`.
+/// An airport, in the partition of its state. Example key: (`USA_WA`, `SEA`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Airports")]
 #[partition_key(country, "_", state)]
@@ -37,7 +37,8 @@ pub struct AirportName {
     pub city: String,
 }
 
-/// An airport under its city: `Jonesboro` / `ARG`. A city's name may contain a slash, which is escaped because keys cannot contain it.
+/// An airport, in the partition of its city. A city's name may contain a slash, which is escaped
+/// because keys cannot contain it. Example key: (`Jonesboro`, `ARG`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByCity")]
 #[partition_key(escaped(city))]

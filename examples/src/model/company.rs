@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use table_core::Entity;
 
-/// An employee: `Sales` / `empid_000123`.
+/// An employee. Example key: (`Sales`, `empid_000123`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -25,7 +25,7 @@ pub struct Employee {
     pub email: String,
 }
 
-/// The review of an employee for one year, in a row after the employee: `Sales` / `empid_000123_2012`.
+/// The review of an employee for one year, which sorts after the employee. Example key: (`Sales`, `empid_000123_2012`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -47,7 +47,7 @@ pub struct Review {
     pub comments: String,
 }
 
-/// An expense claim of an employee. The latest claim sorts first: `empid_000123` / `2519954698939999999_001`.
+/// An expense claim of an employee. The latest claim sorts first. Example key: (`empid_000123`, `2519954698939999999_001`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "EmployeeExpense")]
 #[partition_key("empid_", employee)]

@@ -4,7 +4,7 @@ use table_core::Entity;
 
 use crate::model::company;
 
-/// An employee: `Sales` / `000456`, in `Current` and later in `Archive`.
+/// An employee, in the table `Current` and later in `Archive`. Example key: (`Sales`, `000456`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Current")]
 #[partition_key(department)]

@@ -2,7 +2,7 @@
 
 use table_core::Entity;
 
-/// The badge of an employee: `Sales` / `empid_000123-badge`.
+/// The badge of an employee. Example key: (`Sales`, `empid_000123-badge`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

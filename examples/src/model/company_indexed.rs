@@ -1,6 +1,6 @@
 //! Employees with a lookup by e-mail address: in the employee's partition, and in another partition (PAT-INTRA, PAT-INTER).
 
-/// Employees with copies in the same partition: `Sales` / `empid_000223` and `Sales` / `email_jonesj@contoso.com`.
+/// Employees with copies in the same partition. Example keys: (`Sales`, `empid_000223`) and its copy (`Sales`, `email_jonesj@contoso.com`).
 pub mod intra {
     use table_core::Entity;
 
@@ -29,7 +29,7 @@ pub mod intra {
     }
 }
 
-/// Employees with copies in another partition: `empid_Sales` / `000223` and `email_Sales` / `jonesj@contoso.com`.
+/// Employees with copies in another partition. Example keys: (`empid_Sales`, `000223`) and its copy (`email_Sales`, `jonesj@contoso.com`).
 pub mod inter {
     use table_core::Entity;
 

@@ -4,7 +4,7 @@
 pub mod next {
     use table_core::Entity;
 
-    /// An employee: `Sales` / `empid_000123`.
+    /// An employee. Example key: (`Sales`, `empid_000123`).
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "Company")]
     #[partition_key(department)]
@@ -34,7 +34,7 @@ pub mod next {
 pub mod wider {
     use table_core::Entity;
 
-    /// An employee: `Sales` / `empid_00000123`.
+    /// An employee. Example key: (`Sales`, `empid_00000123`).
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "Company")]
     #[partition_key(department)]

@@ -8,7 +8,8 @@ use table_core::{Entity, EntityGroup};
 use crate::data::airports;
 use crate::model::routes::Route;
 
-/// An airport under its state: `WA` / `from_SEA_`. The codes have three or four characters, and the `_` terminates them.
+/// An airport, in the partition of its state. Example key: (`WA`, `from_SEA_`). The airport
+/// codes have three or four characters, and the `_` terminates them.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
@@ -23,7 +24,7 @@ pub struct Origin {
     pub name: String,
 }
 
-/// The number of flights from one airport to another in a year, in a row after the airport of departure: `WA` / `from_SEA_to_LAX`.
+/// The number of flights from one airport to another in a year, which sorts after the airport of departure. Example key: (`WA`, `from_SEA_to_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]

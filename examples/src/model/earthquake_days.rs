@@ -11,7 +11,7 @@ use table_patterns::periods::{Period, PeriodTables, Periodic};
 use crate::data::earthquakes as source;
 use crate::store::Store;
 
-/// A seismic event in the table of its day (PAT-HVD): `EarthquakesOf20180207`, `us` / `0636535600000000000_us1000chhc`.
+/// A seismic event in the table of its day (PAT-HVD). Example: the key (`us`, `0636535600000000000_us1000chhc`) in the table `EarthquakesOf20180207`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesOf")]
 #[partition_key(network)]
@@ -25,7 +25,7 @@ pub struct EarthquakeOfDay {
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// A description of the place.
+    /// A description of the location.
     pub place: String,
 }
 

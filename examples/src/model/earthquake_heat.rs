@@ -1,11 +1,12 @@
-//! Earthquakes under two alternative keys: the hour, or the place (PAT-ANTI-1).
+//! Earthquakes under two alternative keys: the hour, or the network and region (PAT-ANTI-1).
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// An event under the hour in which it was written: `2018020623` / `us1000chhc`. At any time, all writers write to the same partition.
+/// An event in the partition of the hour in which it was written. At any time, all writers write to
+/// the same partition. Example key: (`2018020623`, `us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
@@ -22,11 +23,12 @@ pub struct HourlyEarthquake {
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// A description of the place.
+    /// A description of the location.
     pub place: String,
 }
 
-/// An event under its network and region, with the latest event first: `us_Taiwan` / `2518818038575999999_us1000chhc`.
+/// An event in the partition of its network and region, which is sorted by time, latest first.
+/// Example key: (`us_Taiwan`, `2518818038575999999_us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesByRegion")]
 #[partition_key(network, "_", region)]
@@ -35,7 +37,7 @@ pub struct RegionalEarthquake {
     /// The network that reported the event.
     #[without('_')]
     pub network: String,
-    /// The region: the last words of the place.
+    /// The region: the last words of the description of the location.
     pub region: String,
     /// The time at which the event was written.
     pub time: DateTime<Utc>,
@@ -43,11 +45,11 @@ pub struct RegionalEarthquake {
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// A description of the place.
+    /// A description of the location.
     pub place: String,
 }
 
-/// Returns the text after the last comma of a place, such as `Taiwan` for `22km NNE of Hualian, Taiwan`.
+/// Returns the region at the end of an earthquake's location, such as `Taiwan` for `22km NNE of Hualian, Taiwan`.
 #[must_use]
 pub fn region(event: &source::Earthquake) -> &str {
     event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)

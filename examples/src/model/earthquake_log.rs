@@ -5,7 +5,7 @@ use table_patterns::log_tail::LogStamp;
 
 use crate::data::earthquakes as source;
 
-/// A seismic event in its network's log (PAT-LOG): `us` / `2518818038575999999_fffffffffffff977`.
+/// A seismic event in its network's log (PAT-LOG). Example key: (`us`, `2518818038575999999_fffffffffffff977`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakeLog")]
 #[partition_key(network)]
@@ -19,7 +19,7 @@ pub struct LoggedEarthquake {
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// A description of the place.
+    /// A description of the location.
     pub place: String,
 }
 

@@ -6,7 +6,7 @@ use table_patterns::log_tail::LogStamp;
 use crate::data::earthquakes as source;
 use crate::model::earthquake_log;
 
-/// A seismic event in one of eight partitions: `log_3` / `2518818038575999999_fffffffffffff977`.
+/// A seismic event in one of eight partitions. Example key: (`log_3`, `2518818038575999999_fffffffffffff977`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakeLogSpread")]
 #[partition_key("log_", bucket(stamp, 8))]
@@ -18,7 +18,7 @@ pub struct SpreadEarthquake {
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// A description of the place.
+    /// A description of the location.
     pub place: String,
 }
 

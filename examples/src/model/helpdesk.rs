@@ -24,7 +24,7 @@ pub enum Status {
     Closed,
 }
 
-/// A ticket: `contoso` / `ticket_000017`.
+/// A ticket. Example key: (`contoso`, `ticket_000017`).
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
@@ -74,7 +74,7 @@ pub struct TicketLine {
     pub agent_name: Option<String>,
 }
 
-/// A comment, in a row after its ticket: `contoso` / `ticket_000017_0001`.
+/// A comment, which sorts after its ticket. Example key: (`contoso`, `ticket_000017_0001`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", set = HelpDesk)]
 #[partition_key(tenant)]
@@ -116,7 +116,7 @@ pub enum HelpDesk {
     Other(TableEntity),
 }
 
-/// An agent: `contoso` / `staff_0007`, with an e-mail address that is unique in the tenant.
+/// An agent, with an e-mail address that is unique in the tenant. Example key: (`contoso`, `staff_0007`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
@@ -134,7 +134,7 @@ pub struct Agent {
     pub email: String,
 }
 
-/// The sums of a tenant: `contoso` / `sums`.
+/// The sums of a tenant. Example key: (`contoso`, `sums`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskSums")]
 #[partition_key(tenant)]

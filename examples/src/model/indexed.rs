@@ -4,8 +4,8 @@ use table_core::{Entity, Projection};
 
 use crate::data::airports as source;
 
-/// An airport under its state, `USA_WA` / `iata_SEA`. One copy is under its code, `code_SEA` / `airport`, and another copy is in the state's
-/// partition under the city, `USA_WA` / `city_Seattle!SEA`.
+/// An airport, in the partition of its state. One copy is in a partition for its code; another copy, by city, is in the state's partition. Example
+/// keys: (`USA_WA`, `iata_SEA`), (`code_SEA`, `airport`) and (`USA_WA`, `city_Seattle!SEA`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "IndexedAirports")]
 #[partition_key(country, "_", state)]

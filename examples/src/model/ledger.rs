@@ -42,7 +42,7 @@ pub enum Kind {
     Expense,
 }
 
-/// An account: `contoso` / `account_000017`. The property `parent` arranges the accounts in a tree.
+/// An account. The property `parent` arranges the accounts in a tree. Example key: (`contoso`, `account_000017`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -66,7 +66,7 @@ pub struct Account {
     pub parent: Option<u32>,
 }
 
-/// A posting, in the form in which its entry stores it.
+/// A posting, as its entry stores it.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The account.
@@ -75,7 +75,7 @@ pub struct Line {
     pub cents: i64,
 }
 
-/// A journal entry: `contoso` / `entry_00000042`. It never changes, except for the link to its reversal.
+/// A journal entry, which never changes, except for the link to its reversal. Example key: (`contoso`, `entry_00000042`).
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", feed, set = Ledger)]
@@ -93,7 +93,7 @@ pub struct Entry {
     pub effective: NaiveDate,
     /// The time at which the entry was posted.
     pub posted: DateTime<Utc>,
-    /// The document that the entry records.
+    /// A reference to the document that the entry records.
     pub reference: String,
     /// A note.
     pub memo: String,
@@ -121,7 +121,7 @@ pub struct EntryLine {
     pub volume: i64,
 }
 
-/// A line of an account's statement. Its key sorts the newest line first: `contoso` / `posting_000017_…`.
+/// A line of an account's statement. Its key sorts the newest line first. Example key: (`contoso`, `posting_000017_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -142,11 +142,11 @@ pub struct Posting {
     pub line: u32,
     /// The amount in cents.
     pub cents: i64,
-    /// The document that the entry records.
+    /// A reference to the document that the entry records.
     pub reference: String,
 }
 
-/// The current balances of 200 accounts: `contoso` / `balances_0000`.
+/// The current balances of 200 accounts of a tenant. Example key: (`contoso`, `balances_0000`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -167,7 +167,7 @@ impl Series for Balances {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// The sums of one month for 200 accounts: `contoso` / `month_0000_2026_03`.
+/// The sums of one month for 200 accounts of a tenant. Example key: (`contoso`, `month_0000_2026_03`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -188,7 +188,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A completed request of a client: `contoso` / `request_…`. A repeated request gets the same response again.
+/// A completed request from a client. A repeated request gets the same response. Example key: (`contoso`, `request_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -205,7 +205,7 @@ pub struct Request {
     pub lines: Vec<Line>,
 }
 
-/// A line of the audit log: `contoso` / `audit_2026_…`. Lines older than ten years are deleted.
+/// A line of the audit log. Lines older than ten years are deleted. Example key: (`contoso`, `audit_2026_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -316,7 +316,7 @@ pub mod next {
         pub effective: NaiveDate,
         /// The time at which the entry was posted.
         pub posted: DateTime<Utc>,
-        /// The document that the entry records.
+        /// A reference to the document that the entry records.
         pub reference: String,
         /// A note.
         pub memo: String,

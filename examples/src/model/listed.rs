@@ -22,8 +22,8 @@ pub const BEYOND: usize = 8;
 /// The minimum number of airports that share a city name in this input.
 const SHARED_BY: usize = 7;
 
-/// An airport under its state, `USA_TX` / `iata_HOU`, with a copy under its code. The airport is also in the list of its city within the state, and
-/// in the list of all cities with the same name.
+/// An airport, in the partition of its state, with a copy under its code. Example key: (`USA_TX`, `iata_HOU`). The airport is also in the list of its
+/// city within the state, and in the list of all cities with the same name.
 #[expect(
     clippy::duplicated_attributes,
     reason = "clippy mistakes attributes of different indexes for duplicates"

@@ -17,7 +17,7 @@ use crate::store::Store;
 /// The state whose routes are imported.
 const STATE: &str = "WA";
 
-/// An airport: `SEA` / `Airport`.
+/// An airport. Example key: (`SEA`, `Airport`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "NamedAirports", copied_by(Origin, Destination))]
 #[partition_key(iata)]
@@ -31,7 +31,7 @@ pub struct NamedAirport {
     pub city: String,
 }
 
-/// A route under its airport of departure: `SEA` / `LAX`. It contains copies of the airports' names.
+/// A route, in the partition of its airport of departure, with copies of both airports' names. Example key: (`SEA`, `LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "NamedRoutes", copies_from(Origin, Destination))]
 #[partition_key(origin)]

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use table_core::{Entity, Projection};
 
-/// A build of a package: `libs` / `build_zlib1g_000007`. Sections such as `non-free/libs` are escaped.
+/// A build of a package, in the partition of its section. Sections such as `non-free/libs` are escaped. Example key: (`libs`, `build_zlib1g_000007`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "PackageBuilds")]
 #[partition_key(escaped(section))]
@@ -37,7 +37,7 @@ pub struct BuildSize {
     pub installed_size: i64,
 }
 
-/// A section, in the partition of its builds: `libs` / `section`.
+/// A section, in the same partition as its builds. Example key: (`libs`, `section`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "PackageBuilds")]
 #[partition_key(escaped(section))]

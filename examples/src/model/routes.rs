@@ -6,7 +6,7 @@ use table_core::Entity;
 
 use crate::data::{airports, routes as source};
 
-/// The flights of a year from one airport to another, under the state of departure (PAT-CK): `WA` / `SEA_LAX`.
+/// The flights of a year from one airport to another, in the partition of the state of departure (PAT-CK). Example key: (`WA`, `SEA_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Routes")]
 #[partition_key(state)]

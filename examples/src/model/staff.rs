@@ -2,7 +2,7 @@
 
 use table_core::Entity;
 
-/// An employee: `Sales` / `EMPLOYEE_000123`.
+/// An employee. Example key: (`Sales`, `EMPLOYEE_000123`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Staff")]
 #[partition_key(department)]
@@ -21,7 +21,7 @@ pub struct Employee {
     pub age: i32,
 }
 
-/// A department, in the partition of its employees: `Sales` / `DEPARTMENT_SALES`.
+/// A department, in the same partition as its employees. Example key: (`Sales`, `DEPARTMENT_SALES`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Staff")]
 #[partition_key(department)]

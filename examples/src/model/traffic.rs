@@ -13,7 +13,7 @@ use crate::store::Store;
 /// The states whose routes are imported.
 const STATES: [&str; 3] = ["ID", "OR", "WA"];
 
-/// A route under its state of departure: `WA` / `SEA_LAX`.
+/// A route, in the partition of its state of departure. Example key: (`WA`, `SEA_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "WatchedRoutes")]
 #[partition_key(state)]
@@ -30,7 +30,7 @@ pub struct WatchedRoute {
     pub flights: i32,
 }
 
-/// The departures and arrivals of an airport: `SEA` / `Traffic`.
+/// The departures and arrivals of an airport. Example key: (`SEA`, `Traffic`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "AirportTraffic")]
 #[partition_key(airport)]

@@ -5,7 +5,7 @@ use table_core::Entity;
 
 use crate::data::weather as source;
 
-/// The weather of a day: `Seattle` / `20120101`.
+/// The weather of a day in a city. Example key: (`Seattle`, `20120101`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Weather")]
 #[partition_key(location)]

@@ -8,7 +8,7 @@ use table_patterns::large::{BlobRef, Large};
 
 use crate::data::weather as source;
 
-/// One year of a weather station (PAT-LARGE): `Seattle` / `2014`, with the address of a file that contains its days.
+/// One year of a weather station, with the address of a file that contains its days (PAT-LARGE). Example key: (`Seattle`, `2014`).
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherFiles")]
 #[partition_key(location)]

@@ -10,7 +10,7 @@ use table_patterns::series::{self, Series, SeriesRow, SeriesTable};
 use crate::data::weather as source;
 use crate::store::Store;
 
-/// The rain of a month in a city (PAT-SER): `Seattle` / `20120101`, with `Day01` to `Day31` in millimetres.
+/// The rainfall of a month in a city, in millimetres, in the properties `Day01` to `Day31` (PAT-SER). Example key: (`Seattle`, `20120101`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[entity(table = "RainByMonth")]
 #[partition_key(location)]

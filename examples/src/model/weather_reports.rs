@@ -5,7 +5,7 @@ use table_core::Entity;
 
 use crate::data::weather as source;
 
-/// The rain of a day as reported by a station, which may correct it later: `Seattle` / `20150101`.
+/// The rainfall of a day as reported by a station, which may correct it later. Example key: (`Seattle`, `20150101`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherReports")]
 #[partition_key(location)]

@@ -9,7 +9,7 @@ use table_patterns::wide::{Wide, WideStore};
 use crate::data::weather as source;
 use crate::store::Store;
 
-/// The rain of a year, in millimetres per day (PAT-WIDE): `Seattle` / `2012_01` and `2012_02`.
+/// The rainfall of a year, in millimetres per day (PAT-WIDE). Example keys of its two rows: (`Seattle`, `2012_01`) and (`Seattle`, `2012_02`).
 #[derive(Wide, Clone, Debug, PartialEq)]
 #[entity(table = "RainByYear")]
 #[partition_key(location)]

@@ -1,5 +1,5 @@
-//! The archive: one transaction records a change and its intents for other tables. Workers complete the intents, and keep failed
-//! ones as poison (PAT-EC).
+//! Archiving: one transaction records a change together with outbox entries for other tables. Workers process
+//! the entries, and set aside those that keep failing (PAT-EC).
 
 use std::time::Duration;
 

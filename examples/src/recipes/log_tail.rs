@@ -1,4 +1,4 @@
-//! A log tail: the newest events come first, however long the log is (PAT-LOG).
+//! A log tail: the newest events come first, regardless of the length of the log (PAT-LOG).
 
 use table_core::{Entity, Result, TableStoreExt, Versioned};
 

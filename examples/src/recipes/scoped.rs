@@ -1,4 +1,4 @@
-//! A shared access signature: a view of the store that is limited to one partition and one hour (IMP-4).
+//! Shared access signatures: a view of the store that is limited to one partition and one hour (IMP-4).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -94,7 +94,7 @@ fn a_row_read_untyped_reads_back_as_its_type() {
     });
 }
 
-/// The base layout: `Sales` / `000223`.
+/// The base layout. Example key: (`Sales`, `000223`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]

@@ -21,7 +21,7 @@ pub(super) enum Drawn {
     Time(DateTime<Utc>),
 }
 
-/// Builds a key.
+/// Returns the key that these pieces form with the given values.
 pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result<String> {
     let mut key = String::new();
     for piece in pieces {

@@ -6,9 +6,9 @@ use table_core::query::QueryClass;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recorded {
-    /// The table.
+    /// The name of the table.
     pub table: String,
-    /// The partition, or `None` if the request reads several partitions.
+    /// The `PartitionKey`, or `None` if the request reads several partitions.
     pub partition_key: Option<String>,
     /// The class of the read, or `None` for a write.
     pub class: Option<QueryClass>,

@@ -88,7 +88,7 @@ impl Failure {
         Self { error, status, known, transient, into_ambiguous, after: None }
     }
 
-    /// Returns the error. If a write may have been applied, the error is ambiguous, whatever the last response was (CON-11).
+    /// Returns the error. If a write may have been applied, the error is ambiguous, regardless of the last response (CON-11).
     pub(crate) fn into_error(self, reads: bool) -> Error {
         if reads || !self.into_ambiguous { self.error } else { self.error.into_ambiguous() }
     }

@@ -127,7 +127,7 @@ pub(crate) struct TransportError {
 
 #[derive(Debug)]
 enum Reason {
-    /// An error of the HTTP client without its URL, which may contain a signature.
+    /// An error of the HTTP client without its URL, which may contain a SAS.
     Http(reqwest::Error),
     TimedOut(Duration),
     TooLong,

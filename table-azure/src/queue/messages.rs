@@ -1,4 +1,4 @@
-//! Requests for queues and messages (QUE-3).
+//! Queue and message requests (QUE-3).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Parsing of `Retry-After` in both forms (RTY-3).
+//! Parsing of `Retry-After`, as seconds or as a date (RTY-3).
 
 use std::time::Duration;
 

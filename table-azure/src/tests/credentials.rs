@@ -147,7 +147,7 @@ fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
     assert!(!error.to_string().contains("c2VjcmV0"), "{error}");
 }
 
-/// The secondary is used only for service statistics, even with a signature.
+/// The secondary is used only for service statistics, even with a SAS.
 #[tokio::test]
 async fn acc_1_the_secondary_is_checked_when_stats_are_requested() {
     let credential = Credential::shared_key("contoso", "c2VjcmV0").unwrap();

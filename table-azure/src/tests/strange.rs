@@ -121,7 +121,7 @@ async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     }
 }
 
-/// A page never acknowledges a request that changes something, whatever its success status (CON-11).
+/// A page never acknowledges a request that changes something, regardless of its success status (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_the_settings() {
     for status in [200, 203, 206] {

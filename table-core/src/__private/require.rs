@@ -73,7 +73,7 @@ const fn with_separator(message: Message, pieces: &[KeyPiece], part: usize) -> M
     message.with("; or `escaped(").with(field).with("), \"!\"`, which writes any text; or put it last")
 }
 
-/// Returns the first character of a text.
+/// Returns the first character of a string.
 const fn first_character(text: &str) -> &str {
     let mut end = 1;
     while end < text.len() && !text.is_char_boundary(end) {

@@ -64,7 +64,7 @@ pub trait SameSource<F> {}
 impl<F> SameSource<F> for F {}
 
 /// A pattern of `E` that reads `F`, before its selection is known. `access_patterns!` calls the method with the name of the ceiling, so that rustc
-/// points at that word if the selection costs more.
+/// points at that name if the selection costs more.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<E, F>(&'static str, PhantomData<fn() -> (E, F)>);

@@ -1,4 +1,4 @@
-//! Serde for the bag: the service's JSON of an entity with minimal metadata (JSON-3).
+//! Serde for `TableEntity`: the service's JSON for an entity with minimal metadata (JSON-3).
 
 use serde::de::Error as _;
 use serde::ser::Error as _;

@@ -1,4 +1,4 @@
-//! Tests of the bag: its methods, and its round trips through rows and JSON.
+//! Tests of `TableEntity`: its methods, and its round trips through rows and JSON.
 
 use proptest::prelude::*;
 use table_store::{ErrorCode, Value, ValueRef};

@@ -11,8 +11,8 @@ use crate::query::EntityRef;
 /// entities at the edges of their fields' ranges. Nothing is stored.
 ///
 /// The law holds for every type that this crate stores, except `DateTime<Utc>`, which is truncated to 100 ns, the precision of an `Edm.DateTime`
-/// (TICK-6). Truncate such values when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or
-/// [`ticks::now`](crate::ticks::now). A custom `Property`, JSON or a codec may break the law as well.
+/// (TICK-6). Truncate such values when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or [`ticks::now`](crate::ticks::now).
+/// A custom `Property`, a custom codec or a JSON property may also violate it.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

@@ -2,7 +2,7 @@
 
 use crate::entity::ToEntity;
 
-/// The table that a schema names. The number is [`table_number`] of the name.
+/// A table that a schema names. `NUMBER` is the [`table_number`] of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedTable<const NUMBER: u64> {}
 

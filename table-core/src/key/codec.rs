@@ -1,4 +1,4 @@
-//! Codecs encode typed values as pieces of a key. This module also defines the laws that every codec satisfies.
+//! Codecs, which encode typed values as pieces of a key, and the laws that every codec satisfies.
 //!
 //! # Laws
 //! For a codec `C` of `T`, all values `a` and `b` that it accepts, and `enc` = [`KeyCodec::encode`]:
@@ -126,7 +126,7 @@ pub use without::Without;
 
 use table_store::Result;
 
-/// The form of a codec's output, for compile-time checks and query planning.
+/// The format of a codec's output: its width, its characters and its order. Used by compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The minimum number of UTF-16 code units.
@@ -218,7 +218,7 @@ impl Facts {
             `unix` a `DateTime<Utc>`, `pattern` and `week` dates and times, `desc` any part of fixed width"
 )]
 pub trait KeyCodec<T> {
-    /// The name of this codec in schemas and layout files, such as `digits(6)`. It must never change after rows have been stored.
+    /// The name of the codec in schemas and layout files, such as `digits(6)`. It must never change after rows have been stored.
     const NAME: &'static str;
     /// The form of the codec's output.
     const FORM: Form;
@@ -304,7 +304,7 @@ pub trait Reversible<T>: KeyCodec<T> {
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be part of a key. Its codec is used if the declaration does not name one.
+/// A type that can be part of a key, with the codec that is used if the declaration does not name one.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};

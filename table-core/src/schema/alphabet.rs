@@ -4,7 +4,8 @@ use crate::key::codec::Alphabet;
 
 const LEGAL: &str = "legal";
 
-/// Prints single ASCII characters and ranges in brackets, starting with `-` if the set contains it. `é` represents all non-ASCII characters.
+/// Formats a set of characters in brackets, as single ASCII characters and ranges, with `-` first if
+/// the set contains it. `é` represents all non-ASCII characters.
 pub(super) fn print(alphabet: Alphabet) -> String {
     if alphabet == Alphabet::LEGAL {
         return LEGAL.to_owned();

@@ -57,7 +57,7 @@ impl fmt::Display for Fingerprint {
 }
 
 impl EntitySchema {
-    /// Returns the fingerprint of the schema.
+    /// Computes the [`Fingerprint`] of this schema, a hash of the canonical text of its [`StoredSchema`].
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         StoredSchema::of(self).fingerprint()
@@ -65,7 +65,7 @@ impl EntitySchema {
 }
 
 impl StoredSchema {
-    /// Returns the fingerprint of the schema.
+    /// Computes the [`Fingerprint`] of this schema, a hash of its canonical text.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint(fnv1a64(self.canonical().as_bytes()))

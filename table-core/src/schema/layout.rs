@@ -34,7 +34,7 @@ pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Returns the rest of the string after a part, or `None` if the string does not start with the part.
+/// Returns the remainder of the string after a part, or `None` if the string does not start with the part.
 fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     let end = end_of_part(form, after, text, KeyPiece::piece)?;
     let (part, rest) = text.split_at_checked(end)?;
@@ -141,7 +141,7 @@ const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     true
 }
 
-/// Returns `true` if two strings are equal. Can be called in constants.
+/// Returns `true` if two strings are equal. Unlike `==`, it can be called in constants.
 #[must_use]
 pub const fn is_same_text(a: &str, b: &str) -> bool {
     a.len() == b.len() && is_prefix(a.as_bytes(), b.as_bytes())

@@ -7,7 +7,7 @@ use table_store::EdmType;
 use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 
-/// The shape of a declaration's rows, computed on first use. Computing it in a constant would take more compile time than any function of an entity.
+/// The shape of a declaration's rows, computed on first use. Computing it in a constant would take longer to compile than any function of an entity.
 #[derive(Debug)]
 pub struct Shape {
     bytes: OnceLock<Vec<u8>>,

@@ -5,11 +5,11 @@ use table_store::EdmType;
 use crate::key::codec::Form;
 use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
 
-/// An [`EntitySchema`] as owned data, which can be parsed from its text form.
+/// An owned [`EntitySchema`], which can be formatted as text and parsed.
 ///
 /// - Properties and indexes are sorted by name, because stored data does not depend on the declaration order.
 /// - Rust names are labels. They reveal whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
-/// - The text form has one fact on each line, for readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
+/// - The text format has one fact on each line, for readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
 ///
 /// ```
 /// use table_core::Entity;

@@ -1,4 +1,4 @@
-//! The text form of a stored schema: one fact per line.
+//! The text format of a stored schema: one fact per line.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::schema::fault::SchemaFault;
 use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use crate::schema::token::{Tokens, token};
 
-/// The version of the text form that this program writes.
+/// The version of the text format that this program writes.
 pub(super) const VERSION: &str = "1";
 /// The word that denotes all properties. No property has this name.
 const ALL: &str = "*";
@@ -121,7 +121,7 @@ impl TryFrom<String> for StoredSchema {
     }
 }
 
-/// Parses the text form.
+/// Parses the text format.
 ///
 /// # Errors
 /// `FormatTooNew` if the text has a later version; `Corrupted`, with the line, if the text is invalid.

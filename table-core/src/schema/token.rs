@@ -1,8 +1,9 @@
-//! Tokens of a line: plain words if possible, otherwise JSON strings.
+//! Tokens of a line of a stored schema: plain words if possible, otherwise JSON strings.
 
 use serde_json::{Deserializer, Value};
 
-/// Formats a word for a line: as it is if it has no space or control character and does not start with a quote, otherwise as a JSON string.
+/// Formats a word for a line. A word that is empty, starts with a quote, or contains whitespace or a control
+/// character becomes a JSON string; any other word is unchanged.
 pub(crate) fn token(text: &str) -> String {
     let bare = !text.is_empty()
         && !text.starts_with('"')

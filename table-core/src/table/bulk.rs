@@ -26,8 +26,8 @@ use crate::table::bulk::plan::{Link, Window};
 /// The number of partitions that are written concurrently by default (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A bulk write under construction, on a [`Table`](crate::Table) or on the handle of the patterns crate. Each transaction is atomic, but the bulk
-/// write is not.
+/// A bulk write under construction, on a [`Table`](crate::Table) or an `Entities` handle of
+/// `table-patterns`. Each transaction is atomic, but the bulk write is not.
 ///
 /// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
@@ -59,7 +59,7 @@ pub struct Bulk<'a, T> {
 }
 
 impl<'a, T: BulkTarget> Bulk<'a, T> {
-    /// Begins a bulk write on a handle.
+    /// Creates a bulk write on a handle.
     pub fn new(target: &'a T) -> Self {
         Self { target, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
     }
@@ -115,7 +115,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts the entities of a stream. An error in the stream stops the write, like an error from the store.
     ///
     /// # Errors
-    /// The error with the smallest position, with the positions of the written entities.
+    /// The first error in input order, with the positions of the written entities.
     pub async fn insert_stream(
         self,
         entities: impl Stream<Item = Result<T::Entity>>,
@@ -179,7 +179,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window and returns the failure with the smallest position. `failure` is an error that occurred before anything was sent.
+    /// Writes a window and returns the first failure in input order. `failure` is an error that occurred before anything was sent.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,

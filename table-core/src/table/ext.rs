@@ -30,14 +30,14 @@ use refused::{HasEntities, OpensTables};
 /// # }).unwrap();
 /// ```
 pub trait TableStoreExt: TableStore + Clone {
-    /// Returns the table that the schema of `E` names. No request is sent; an invalid name is reported at first use.
+    /// Returns a handle to the table that the schema of `E` names. Sends no request; an invalid name is reported at first use.
     #[must_use]
     fn table<E: Entity>(&self) -> Table<E, Self> {
         Table::of(self.clone())
     }
 
-    /// Returns the table of a set, whose values are each written like the member they contain. Does not compile if a member declares indexes or
-    /// a feed.
+    /// Returns a handle to the table of a set. A value of the set is written like the member that it
+    /// contains. Does not compile if a member declares indexes or a feed.
     ///
     /// ```
     /// use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
@@ -80,7 +80,7 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of_set(self.clone())
     }
 
-    /// Returns a table of entities `E` with a name that differs from the name in the schema.
+    /// Returns a handle to a table of entities `E` with the given name, instead of the name in the schema.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -88,7 +88,7 @@ pub trait TableStoreExt: TableStore + Clone {
         Ok(Table::new(self.clone(), TableName::new(name)?))
     }
 
-    /// Returns a table without a schema, whose entities are bags of properties.
+    /// Returns a handle to a table without a schema. Its entities are [`TableEntity`] values.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].

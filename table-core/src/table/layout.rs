@@ -36,13 +36,13 @@ use crate::table::{Table, request};
 
 impl<E: Declared, S: TableStore> Table<E, S> {
     /// Creates the table if it does not exist, compares the schema of `E`, or the schemas of all members of a set, with the stored schema, and
-    /// returns the handle. A bag has no schema to compare.
+    /// returns the handle. For [`TableEntity`](crate::TableEntity), which has no schema, nothing is compared.
     ///
     /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E`
     ///   is stored, and the remaining work is recorded in [`SchemaRecord::pending`].
-    /// - If no schema of `E` is stored, but another type's schema has keys of the same form, `E` may be that type under another name. This
-    ///   is an error if the table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or
-    ///   call [`accept_schema`](Self::accept_schema).
+    /// - If no schema of `E` is stored, but another type's schema has keys of the same format, `E` may be that type under another name. This is an
+    ///   error if the table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or call
+    ///   [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
     /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
     ///   indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. Otherwise it is an error, unless the

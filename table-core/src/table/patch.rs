@@ -23,9 +23,9 @@ use crate::table::{Table, request};
 
 /// A change of some properties of one stored entity; all other properties are kept (MRG-1).
 ///
-/// On a [`Table`], a patch is one merge and does not read the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property
-/// to `None` reads and replaces the entity. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a
-/// property that an index contains, whose old value is unknown. The handle of the patterns crate reads the entity first and can set any property.
+/// On a [`Table`], a patch is one merge and does not read the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property to
+/// `None` reads and replaces the entity. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a property
+/// that an index contains, whose old value is unknown. An `Entities` handle of `table-patterns` reads the entity first and can set any property.
 /// [`Table::update`] computes a new value from the old one.
 ///
 /// ```
@@ -280,7 +280,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2); `EntityTooLarge` if the
-    /// resulting entity is too large (SIZE-6); on the handle of the patterns crate, also the errors of its write functions.
+    /// resulting entity is too large (SIZE-6); on an `Entities` handle of `table-patterns`, also any error from its write functions.
     pub async fn send(self) -> Result<ETag> {
         let key = self.key.into_key()?;
         let values = self.values.map_err(|error| self.target.in_table(error))?;

@@ -94,7 +94,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 
 impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
     /// Reads all rows with the selected keys as members of a set. Each row is recognised by its key or kind (PAT-HET-4). A row that belongs to no
-    /// member is read as a bag (PAT-HET-6).
+    /// member is read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6).
     pub fn read_as<U: SetOf<E>>(self) -> EntityQuery<E, S, U> {
         self.reading()
     }

@@ -8,8 +8,8 @@ use crate::selection::{IntoSelection, Paged, Point, Primary, Selection};
 use crate::store::TableStore;
 use crate::table::{Bulk, BulkTarget, EntityQuery, Patch, PatchTarget, Table, UpdateFrom};
 
-/// A handle of the entities `E` in a table, for generic code: a [`Table`], or the handle `Entities` of `table_patterns`, which also maintains
-/// indexes and other declared patterns.
+/// A handle to a table of entities `E`, for generic code: a [`Table`], or an `Entities` handle of
+/// `table-patterns`, which also maintains indexes and other declared patterns.
 ///
 /// ```
 /// use table_core::table::Repository;

@@ -23,7 +23,8 @@ use crate::table::read::Found;
 use crate::table::update::running::{Changed, Changes};
 use crate::table::{Table, request};
 
-/// The start of an update: an entity that was read before, whose version is tried first, or the key of an entity to read.
+/// The entity from which an update starts: either an entity that was already read, whose `ETag` the first
+/// attempt uses, or a key, whose entity the update reads first.
 ///
 /// ```
 /// use table_core::table::UpdateFrom;

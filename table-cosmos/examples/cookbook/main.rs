@@ -1,4 +1,4 @@
-//! Recipes for hierarchical partition keys on the vendor's in-memory emulator: no account, no server.
+//! Recipes for hierarchical partition keys on the in-memory emulator of the Azure SDK: no account, no server.
 //!
 //! ```text
 //! cargo run -p table-cosmos --features emulator --example cookbook              # all recipes

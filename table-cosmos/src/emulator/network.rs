@@ -1,4 +1,4 @@
-//! A scripted network between the vendor's client and the emulator.
+//! A scripted network between the Azure SDK and the emulator.
 
 use std::fmt;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::emulator::Answer;
 
-/// The time after which a request without a response fails, if the vendor's client sets none.
+/// The time after which a request without a response fails, if the Azure SDK sets none.
 const PATIENCE: Duration = Duration::from_secs(65);
 
 /// A network between a client and the account. It decides whether each request and response arrives.
@@ -100,7 +100,7 @@ impl Request {
     }
 }
 
-/// The transport of the vendor's client over a network.
+/// The transport of the Azure SDK over a network.
 #[derive(Clone, Debug)]
 pub(super) struct Transport(pub(super) Arc<dyn Network>);
 

@@ -182,7 +182,7 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// Reads the properties that have no path in the mapping. Items of other programs have no such properties, unless the mapping is the standard form.
+/// Reads the properties that have no path in the mapping. Items of other programs have no such properties, unless the mapping is the standard format.
 fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Result<(), Foreign> {
     let own = &mapping.own;
     let properties = match own.properties.find(json) {

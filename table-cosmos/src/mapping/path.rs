@@ -18,7 +18,7 @@ pub(crate) struct Path {
 pub(crate) struct NotAnObject;
 
 impl Path {
-    /// Parses a path in the form of the service. A name in double quotes may contain `/`.
+    /// Parses a path in the format of the service. A name in double quotes may contain `/`.
     ///
     /// Returns `None` for a path without names, and for names that SQL or an indexing policy cannot contain.
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -59,7 +59,7 @@ impl Path {
         &self.sql
     }
 
-    /// Returns the path in the form of an indexing policy, with an ending: `?` for the value, `*` for everything below it.
+    /// Returns the path in the format of an indexing policy, with a suffix: `?` for the value, `*` for everything below it.
     pub(crate) fn in_policy(&self, ending: &str) -> String {
         let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let quoted = |name: &String| if is_plain(name) { name.clone() } else { format!("\"{name}\"") };
@@ -72,7 +72,7 @@ impl Path {
         self.names.first().map_or("", String::as_str)
     }
 
-    /// Returns `true` if both paths have the same names, however they are quoted.
+    /// Returns `true` if both paths have the same names, regardless of quotes.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.names == other.names
     }

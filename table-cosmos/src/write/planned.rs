@@ -31,9 +31,9 @@ pub(crate) struct Planned {
     pub(crate) row_key: String,
     /// The item, or `None` for a delete.
     pub(crate) body: Option<Json>,
-    /// The ETag that the item must have, in the form used in requests.
+    /// The ETag that the item must have, in the format that requests use.
     pub(crate) if_match: Option<String>,
-    /// The statuses of a rejection which mean that another writer changed the entity after it was read.
+    /// The rejection statuses which mean that another writer changed the entity after it was read.
     races: &'static [u16],
 }
 
@@ -152,7 +152,7 @@ impl Planned {
         self.races.contains(&status)
     }
 
-    /// Returns `true` if a second delivery of the request is rejected, whatever happens in between.
+    /// Returns `true` if a second delivery of the request is rejected, regardless of other writes in between.
     pub(crate) const fn is_guarded(&self) -> bool {
         self.if_match.is_some()
     }

@@ -21,15 +21,14 @@ const FAILED_DEPENDENCY: u16 = 424;
 #[derive(Debug)]
 pub(super) struct Acknowledged {
     pub(super) committed: Committed,
-    /// `true` if the vendor's client sent the request again after a lost response.
+    /// `true` if the Azure SDK sent the request again after a lost response.
     pub(super) repeated: bool,
 }
 
 /// A plan that was refused or not acknowledged.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// The operation at this position was rejected. `repeated` is `true` if the vendor's client had sent the request before
-    /// without receiving a response.
+    /// The operation at this position was rejected. `repeated` is `true` if the Azure SDK had sent the request before without receiving a response.
     At { at: usize, status: u16, repeated: bool, cause: Option<CosmosError> },
     /// The entire request failed.
     Whole(CosmosError),
@@ -39,7 +38,7 @@ pub(super) enum Refused {
     Acknowledged(Error),
 }
 
-/// Returns the options for all writes. They prevent the vendor's client from retrying a request without a response.
+/// Returns the options for all writes. They prevent the Azure SDK from retrying a request without a response.
 ///
 /// Retries after 429, 449 and 403/3 are not affected, because those requests had no effect.
 fn once() -> OperationOptions {

@@ -14,7 +14,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that adds up the charges of the requests for items.
+/// A network that adds up the charges of the item requests.
 struct Watching {
     account: Emulator,
     charged: Arc<Mutex<f64>>,

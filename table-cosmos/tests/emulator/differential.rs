@@ -253,7 +253,7 @@ fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
     });
 }
 
-/// A query for ten days of a tenant returns ten rows, whatever the size of the tenant (RT-11).
+/// A query for ten days of a tenant returns ten rows, regardless of the size of the tenant (RT-11).
 #[test]
 fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
     runtime().block_on(async {

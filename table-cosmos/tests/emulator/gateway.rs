@@ -1,4 +1,4 @@
-//! Pages of a gateway, a proxy or a captive portal that responds in place of the account: no such page is taken for the outcome of a request.
+//! Pages of a gateway, a proxy or a captive portal that responds instead of the account: no such page is mistaken for the outcome of a request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use table_cosmos::{CosmosTables, Format, Mapping, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that answers all requests for items by itself, once it is turned on.
+/// A network that, once it is turned on, answers all item requests itself.
 struct Portal {
     account: Emulator,
     page: Answer,

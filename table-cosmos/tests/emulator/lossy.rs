@@ -28,8 +28,9 @@ enum Act {
     /// A request with a condition is delivered twice. The second delivery arrives later.
     Double(Duration),
     Busy,
-    /// The response is another status, before the request is applied or after it.
+    /// The response has this status, and the request is not applied.
     Before(u16),
+    /// The response has this status, although the request is applied.
     After(u16),
 }
 
@@ -165,7 +166,7 @@ fn answer(status: u16) -> Answer {
 impl Steps for Lossy {
     fn begin(&self, _: usize) {}
 
-    /// Returns 1, because no request is applied twice, however often it arrives.
+    /// Returns 1, because no request is applied twice, even if it arrives several times.
     fn arrivals(&self, _: usize) -> usize {
         1
     }

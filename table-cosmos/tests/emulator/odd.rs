@@ -41,7 +41,7 @@ const REPLACED: [(&str, &str); 4] = [
 /// A network that requests JSON as text. Its responses contain documents that the emulator refuses to store.
 struct Odd(Emulator);
 
-/// The header by which the vendor's client requests a binary form of JSON.
+/// The header by which the Azure SDK requests a binary form of JSON.
 const FORMS: &str = "x-ms-cosmos-supported-serialization-formats";
 
 impl Network for Odd {

@@ -148,7 +148,8 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
     });
 }
 
-/// The id of a replaced item occurs twice in a batch. The estimate of long `RowKey`s is therefore too low, and the request itself is measured as well.
+/// The id of a replaced item occurs twice in a batch. The estimate of long `RowKey`s is
+/// therefore too low, and the request itself is measured as well.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! The hash and the model of partitions, compared with requests of the vendor's client and data of the emulator, for random designs.
+//! The hash and the model of partitions, compared with requests of the Azure SDK and data of the emulator, for random designs.
 
 use std::collections::BTreeSet;
 
@@ -109,7 +109,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_touch_exactly_the_modelled_partitions() 
     });
 }
 
-/// Returns the partitions of a route in the form of requests: id, first and last effective partition key.
+/// Returns the partitions of a route in the format that requests use: id, first and last effective partition key.
 fn said(route: &Route) -> Vec<(String, String, String)> {
     let text = |touched: &table_hierarchy::Touched| {
         (touched.id.to_string(), touched.range.start().to_string(), touched.range.end().to_string())

@@ -1,4 +1,4 @@
-//! The model of physical partitions, compared with the vendor's emulator under throttling (HPK-9, HPK-12, HPK-14, HPK-16).
+//! The model of physical partitions, compared with the emulator of the Azure SDK under throttling (HPK-9, HPK-12, HPK-14, HPK-16).
 //!
 //! A container of the emulator divides its throughput evenly, and admits the share of each partition once per second. A workload is
 //! replayed in bursts, one for each second: a burst sends everything that has not been admitted. The number of bursts until all is

@@ -1,4 +1,4 @@
-//! Test with a pinned version of the vendor's Python client, on the same emulator: it reads items of this library, writes items that this library
+//! Test with a pinned version of the Azure SDK for Python, on the same emulator: it reads items of this library, writes items that this library
 //! reads, and computes hash ranges that must equal the model.
 //!
 //! The first run installs the client below the target folder. Without `python3` or a registry the suite is skipped with a message. If `CI`

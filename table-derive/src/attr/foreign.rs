@@ -52,7 +52,7 @@ impl Keyed {
         }
     }
 
-    /// For the first of these fields, returns a help text with the keys that all of them declare; for the other fields, an empty text.
+    /// For the first of these fields, returns a help text with the keys that all of them declare; for the other fields, an empty string.
     fn keys_at(&self, field: &str) -> Option<String> {
         let (first, rest) = self.fields.split_first()?;
         let row = |fields: &[String]| format!("#[row_key({})]", fields.join(", \"_\", "));

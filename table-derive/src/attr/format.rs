@@ -21,7 +21,7 @@ pub(crate) fn placeholder(text: &str, is_field: impl Fn(&str) -> bool) -> Option
     fills.then_some((before, inside, after))
 }
 
-/// Returns a text as a literal, without the characters that keys cannot contain; `None` if nothing remains.
+/// Returns a string as a literal, without the characters that keys cannot contain; `None` if nothing remains.
 fn quoted(text: &str) -> Option<String> {
     let text = text.replace(['#', '/', '\\', '?'], "_");
     (!text.is_empty()).then(|| format!("{text:?}"))

@@ -100,7 +100,7 @@ pub(crate) fn parse_member(ctxt: &Ctxt, attrs: &[Attribute]) -> MemberAttrs {
     MemberAttrs { other: other.take(), upgrades }
 }
 
-/// Parses `word = path, …`. Returns `false` after a mistake.
+/// Parses `word = path, …`. Returns `false` if any item was invalid.
 pub(super) fn paths(
     ctxt: &Ctxt,
     attr: &Attribute,

@@ -29,7 +29,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns the first word of a serde attribute that would change the stored form.
+/// Returns the first word of a serde attribute that would change the stored value.
 fn word(attribute: &Attribute) -> Option<String> {
     const WORDS: [&str; 8] = [
         "skip",

@@ -50,7 +50,8 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     part
 }
 
-/// Returns the form of a word with this field. The form of a hash has the given algorithm, and either the given number of digits or all digits.
+/// Returns the example of a keyword with this field. The example of a hash has the given
+/// algorithm, and either the given number of digits or all digits.
 fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String {
     let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().unwrap_or_default().into_iter().collect();
     let named =
@@ -135,7 +136,7 @@ pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word
     arguments.map(codec)
 }
 
-/// Returns the attribute form of a codec word, such as `digits(6)` for `digits(6, id)`.
+/// Returns a codec word as an attribute contains it, such as `digits(6)` for `digits(6, id)`.
 pub(crate) fn in_attribute(word: &Word) -> String {
     let form = word.form(None);
     let whole = form.split('`').next().unwrap_or(&form);

@@ -1,4 +1,4 @@
-//! Codec words of other libraries and method names used in keys, each with the form to suggest.
+//! Codec words of other libraries and method names used in keys, each with the spelling to suggest.
 
 use syn::Ident;
 

@@ -172,7 +172,8 @@ impl<'e> Design<'e> {
 
     /// Returns the fields that the given keys depend on, without duplicates, as function arguments.
     ///
-    /// If a key contains a field only through a bucket, the field is the argument instead of the bucket.
+    /// A field that the keys contain only in a lossy encoding, such as a hash, is also an argument. If `with_buckets` is `false`, a field that the
+    /// keys contain only as a bucket is skipped.
     pub(super) fn arguments(&self, keys: &[&Key], with_buckets: bool) -> Vec<TokenStream> {
         let given = |part: &Part| keys.iter().any(|key| key.gives(part.field));
         let mut seen = Vec::new();

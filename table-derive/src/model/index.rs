@@ -171,11 +171,11 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     })
 }
 
-/// The form of a field in a copy.
+/// The representation of a field in a copy.
 pub(crate) enum Stored {
     /// The text that the entity's key contains, under this name.
     KeyText(String),
-    /// The property, in the form in which the entity stores it.
+    /// The property, as the entity stores it.
     Property,
     /// All properties that no field declares.
     Rest,

@@ -1,7 +1,7 @@
 //! A block: the bytes of neighbouring rows of a run (`docs/format.md`, "Runs").
 //!
-//! A block stores the common prefix of all keys once, and each shape of rows once, because property names make up half of a row. A deletion is an
-//! entry without a shape.
+//! A block stores the common prefix of all keys once, and each shape of rows (their property names and types) once, because property names make up
+//! half of a row. A deletion is an entry without a shape.
 
 mod entries;
 mod writer;
@@ -15,15 +15,15 @@ use crate::base::fault::BaseFault;
 pub(crate) use writer::BlockWriter;
 
 const COUNTS: usize = 4;
-/// The bytes that encode the end of a key.
+/// The number of bytes that encode the end of a key.
 const KEY_END: usize = 2;
-/// The bytes that encode the end of a body and the number of a shape.
+/// The number of bytes that encode the end of a body and the number of a shape.
 const ROW_END: usize = 4;
 const ROW_SHAPE: usize = 2;
 const ROW: usize = ROW_END + ROW_SHAPE;
-/// The bytes that encode the number of shapes.
+/// The number of bytes that encode the number of shapes.
 const SHAPES: usize = 2;
-/// The bytes that encode the end of a shape.
+/// The number of bytes that encode the end of a shape.
 const SHAPE_END: usize = 4;
 
 /// The shape number of an entry that records a deletion.
@@ -69,7 +69,7 @@ struct Shape<'b> {
 }
 
 impl<'b> Shape<'b> {
-    /// Returns the row of a body; `None` for a deletion.
+    /// Returns the row with this shape and the given body; `None` for a deletion.
     #[inline]
     fn row(self, body: &'b [u8]) -> Option<RowView<'b>> {
         (!self.deleted).then(|| RowView::counted(self.bytes, self.count, body))

@@ -20,7 +20,7 @@ const SHARDS: usize = 16;
 /// The estimated memory overhead of a cache entry in bytes.
 const ENTRY_BYTES: usize = 160;
 
-/// A block's bytes and the positions of its parts.
+/// The bytes of a block and the positions of its parts.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) bytes: Box<[u8]>,
@@ -51,7 +51,7 @@ impl Block {
 /// The number of a run, and the position of a block in it.
 type Place = (u64, u32);
 
-/// A hasher that mixes the two numbers of a place. Callers cannot choose these numbers, so the hasher does not have to resist attacks.
+/// A hasher that mixes the two numbers of a [`Place`]. Callers cannot choose these numbers, so the hasher does not have to resist attacks.
 #[derive(Default)]
 struct PlaceHasher(u64);
 

@@ -25,12 +25,12 @@ impl Apart {
         self.0.clear();
     }
 
-    /// Returns `true` if layers of a segment are sealed.
+    /// Returns `true` if the segment has sealed layers.
     pub(super) fn contains(&self, segment: &Segment) -> bool {
         self.0.contains_key(&*segment.start)
     }
 
-    /// Returns the number of a segment's newest layers that are not sealed. A layer has a larger run number than all older layers.
+    /// Returns how many of a segment's newest layers are not sealed. A layer has a larger run number than all older layers.
     fn newer(&self, segment: &Segment) -> usize {
         match self.0.get(&*segment.start) {
             Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),

@@ -1,7 +1,7 @@
 //! Merges: one step of the work that the [policy](super::policy) chooses.
 //!
 //! A step processes a *part*: a range of keys, and the runs whose entries in this range become one run. If the part is smaller than the segment, the
-//! segment is first cut at the end of the part. The step then merges the whole part, verifies the result, and publishes it.
+//! segment is first cut at the end of the part. The step then merges the entire part, verifies the result, and publishes it.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

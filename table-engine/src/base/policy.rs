@@ -15,8 +15,8 @@
 //! measure is the pair of the sum of entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4
 //! choose a segment that is not settled. They decrease the first number, since at least two layers become one or the segment becomes settled; if the
 //! segment has no visible entry, they decrease the second. Rule 5 does not increase the first number, and decreases the second. Cutting a segment in
-//! two before a merge does not increase the first number, and the merged part has an entry. Both numbers are natural numbers, so merges end unless a
-//! flush occurs. The tests check the measure after each merge.
+//! two before a merge does not increase the first number, and the merged part has an entry. The two numbers are natural numbers, so merges end unless
+//! a flush occurs. The tests check the measure after each merge.
 
 use std::ops::Range;
 

@@ -310,7 +310,8 @@ fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
     assert!(slices > 20, "{slices}");
 }
 
-/// Two tables, and two parts of one table, are loaded in key order. Their rows are recognised as adjacent even if they lie between rows of other tables.
+/// Two tables, and two parts of one table, are loaded in key order. Their rows are
+/// recognised as adjacent even if they lie between rows of other tables.
 #[test]
 fn ordered_rows_between_others_are_never_merged() {
     let folder = tempfile::tempdir().unwrap();

@@ -20,7 +20,7 @@ use crate::reserve::Reserve;
 use crate::state::State;
 use crate::threads::{Thread, Threads};
 
-/// Longest delay added to one commit group while the checkpoint thread catches up.
+/// The longest delay added to one commit group while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// The number of deletions in the memtable that starts a checkpoint. A scan skips each of them until a merge removes the deleted rows.

@@ -46,7 +46,7 @@ pub(crate) struct Synced {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     engine: Uuid,
-    /// The current record, and its place in the file.
+    /// The current record, and its index in the file.
     last: Option<(usize, Mark)>,
 }
 
@@ -96,7 +96,7 @@ impl Records {
         Ok(Self([record(0)?, record(DISTANCE)?]))
     }
 
-    /// Returns the latest mark of an engine, and its place. Marks of another engine, whose files were replaced, are ignored.
+    /// Returns the latest mark of an engine, and the index of its record. Marks of another engine, whose files were replaced, are ignored.
     fn latest(&self, engine: Uuid) -> Option<(usize, Mark)> {
         let own = self.0.iter().enumerate().filter_map(|(place, record)| {
             record.filter(|(of, _)| *of == engine).map(|(_, mark)| (place, mark))

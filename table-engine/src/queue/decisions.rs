@@ -18,7 +18,7 @@ pub(super) const EXPIRED: usize = 256;
 /// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
-/// Returns the instant that follows `now` by a duration, in ticks.
+/// Returns the instant at a distance of `time` after `now`, in ticks.
 fn after(now: u64, time: Duration) -> u64 {
     let more = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     now.saturating_add(more).min(ticks::MAX)

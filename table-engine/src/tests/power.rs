@@ -22,7 +22,7 @@ fn numbers(engine: &Engine) -> Vec<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Returns a random coin, whose tosses depend only on the seed.
+/// Returns a generator of random booleans that depends only on the seed.
 fn coin(seed: u64) -> impl FnMut() -> bool {
     let mut state = seed.wrapping_mul(2_654_435_769) | 1;
     move || {

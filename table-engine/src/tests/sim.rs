@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// Keeps the first changes until the coin returns `false`. After that, the coin decides separately for each other folder.
+    /// Keeps the first changes until `coin` returns `false`. After that, `coin` decides separately for each other folder.
     fn lose_power(&mut self, mut coin: impl FnMut() -> bool) {
         let mut cut = BTreeSet::new();
         for changes in std::mem::take(&mut self.pending) {
@@ -149,7 +149,7 @@ impl Contents {
         self.resized = true;
     }
 
-    /// Writes dirty data to the disk: each sector, and the length, if the coin returns `true`.
+    /// Writes dirty data to the disk: each sector, and the length, if `coin` returns `true`.
     fn write_back(&mut self, mut coin: impl FnMut() -> bool) {
         if self.resized && coin() {
             self.durable.resize(self.seen.len(), 0);
@@ -176,7 +176,7 @@ impl SimDisk {
         Self { state, ..Self::default() }
     }
 
-    /// Simulates a power loss: for every unsynced sector and entry, the coin decides which version remains.
+    /// Simulates a power loss: for every unsynced sector and entry, `coin` decides which version remains.
     pub(super) fn lose_power(&self, mut coin: impl FnMut() -> bool) {
         let mut names = self.names.lock().unwrap();
         let all = names

@@ -116,7 +116,8 @@ fn thin(samples: &mut Vec<Sample>, now: i64) {
 mod tests {
     use super::*;
 
-    /// The maximum number of samples of a table: the minutes of an hour, the hours of two days, 400 days, and two more at the boundaries.
+    /// The maximum number of samples of a table: one per minute of an hour, one per hour of two days, one per
+    /// day of 400 days, and one more of each kind at the boundaries.
     const MOST: usize = 61 + 49 + 401;
 
     fn at(seconds: i64, rows: u64) -> Sample {

@@ -52,7 +52,7 @@ async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Res
     }
 }
 
-/// The form of a file.
+/// The format of a file.
 enum Form {
     /// JSON lines with types, without loss.
     Lines,

@@ -107,7 +107,7 @@ struct Events {
     cursor: Option<Cursor>,
     /// `true` once the client knows that the stream is live.
     is_begun: bool,
-    /// The end of the feed at the last poll that found no entry.
+    /// `true` if the last poll found no new entry. The next poll then waits for [`PAUSE`].
     is_idle: bool,
 }
 

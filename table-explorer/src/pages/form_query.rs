@@ -37,7 +37,7 @@ impl<'a> FormQuery<'a> {
     /// Creates the query from the parameters of the request.
     ///
     /// # Errors
-    /// `Input` for a condition that the key does not support, a value that is impossible for a part or property, or a text that is not a filter.
+    /// `Input` for a condition that the key does not support, a value that is impossible for a part or property, or a string that is not a filter.
     pub(crate) fn new(context: &'a Context<'_>, table: &TableName) -> Result<Self> {
         let request = context.request;
         let schema = schema(context, table);
@@ -127,7 +127,7 @@ fn filter(schema: Option<&StoredSchema>, condition: Condition<'_>) -> Result<Fil
     Ok(Filter::compare(property.to_owned(), operator, found))
 }
 
-/// Returns the range that a text describes: `A..B` (both included), `A*`, or a single value.
+/// Returns the range that a string describes: `A..B` (both included), `A*`, or a single value.
 fn text_range(text: &str) -> TextRange {
     use std::ops::Bound;
     let bound =

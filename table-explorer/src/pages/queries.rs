@@ -17,7 +17,7 @@ const NAME: usize = 100;
 /// Parameters that do not belong to a query: its position, and the buttons that run it.
 const PASSING: [&str; 4] = ["from", "run", "scan", "rows"];
 
-/// Returns the parameters of a query as one text, without the parameters that only run it.
+/// Returns the parameters of a query as one string, without the parameters that only run it.
 pub(crate) fn parameters(query: &[(String, String)]) -> String {
     let mut text = form_urlencoded::Serializer::new(String::new());
     let is_kept = |(name, value): &&(String, String)| {

@@ -1,4 +1,4 @@
-//! A query in the form of other tools: Rust, the command `tables`, curl and Python; and the links that export its rows.
+//! A query in the syntax of other tools: Rust, the command `tables`, curl and Python; and the links that export its rows.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -44,7 +44,7 @@ pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &FormQuery
     }
 }
 
-/// Returns a text in single quotes for use in a shell.
+/// Returns a string in single quotes for use in a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "=.,_-/:@".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -55,7 +55,7 @@ fn a_page_that_does_not_escape_is_found() {
     assert!(!is_broken("<p title=\"&lt;img onerror=alert(1)&gt; onclick=x\">on=1</p>"));
 }
 
-/// Returns a text without the characters that keys cannot contain.
+/// Returns a string without the characters that keys cannot contain.
 fn as_key(text: &str) -> String {
     text.chars().filter(|character| !matches!(character, '/' | '\\' | '#' | '?')).collect()
 }

@@ -90,7 +90,7 @@ impl Watch {
 }
 
 impl State {
-    /// Records the positions of the line ends in some bytes.
+    /// Records the positions of the line ends in the given bytes.
     fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if *byte == b'\n' {

@@ -16,7 +16,7 @@ pub struct WidePart<'a> {
     pub base: &'a str,
     /// The number of the part, counted from 1.
     pub number: usize,
-    /// The write that the part comes from.
+    /// The `WriteId`, which identifies the write that stored the part.
     pub write: Uuid,
 }
 

@@ -1,4 +1,4 @@
-//! Key parts in the form that users read and write: `223` for `000223`, or an instant for inverted ticks.
+//! Key parts in the format that users read and write: `223` for `000223`, or an instant for inverted ticks.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::key::codec::Escaped;
@@ -9,13 +9,13 @@ use table_core::{Value, ticks};
 use crate::error::{Error, Result};
 use crate::keys::name_of;
 
-/// The codecs whose encodings differ from the values that users write. For all other codecs, users read and write the encoded form.
+/// The codecs whose encodings differ from the values that users write. For all other codecs, users read and write the encoding itself.
 enum Known {
-    /// Decimal digits, padded with zeros to the width of the form.
+    /// Decimal digits, padded with zeros to the declared width.
     Digits,
     /// Decimal digits, each replaced by 9 minus the digit, which sorts the greatest number first.
     InvertedDigits,
-    /// A text whose separators are escaped.
+    /// A string whose separators are escaped.
     Escaped,
     /// The ticks of an instant.
     Ticks,
@@ -40,7 +40,7 @@ impl Known {
     }
 }
 
-/// Returns the value of a part in the form that users read. A string that the codec cannot have produced is returned unchanged.
+/// Returns the value of a part in the format that users read. A string that the codec cannot have produced is returned unchanged.
 #[must_use]
 pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);

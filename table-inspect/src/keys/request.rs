@@ -29,7 +29,7 @@ enum Values {
 }
 
 impl PartRequest {
-    /// Creates a condition on a part from a text that describes its values: `Sales`, `100..199`, `ada*`.
+    /// Creates a condition on a part from a string that describes its values: `Sales`, `100..199`, `ada*`.
     #[must_use]
     pub fn new(name: &str, values: &str) -> Self {
         let values = match (values.split_once(".."), values.strip_suffix('*')) {
@@ -52,7 +52,7 @@ impl PartRequest {
         Self { name: name.to_owned(), values: Values::Between(lower.to_owned(), upper.to_owned()) }
     }
 
-    /// Creates a condition that a part begins with a text.
+    /// Creates a condition that a part begins with a string.
     #[must_use]
     pub fn prefix(name: &str, prefix: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Prefix(prefix.to_owned()) }
@@ -157,7 +157,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Returns the range of keys in which a part is between two values, whatever the following parts are.
+/// Returns the range of keys in which a part is between two values, regardless of the following parts.
 fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Result<TextRange> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
     if !form.ordered {

@@ -34,7 +34,7 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
 /// A segment of a key string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// A constant text.
+    /// A constant string.
     Literal(String),
     /// A part.
     Part {
@@ -42,7 +42,7 @@ pub enum Segment {
         name: String,
         /// The encoded string.
         text: String,
-        /// The value in the form that users write.
+        /// The value in the format that users write.
         value: String,
     },
 }

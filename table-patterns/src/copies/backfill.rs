@@ -96,7 +96,7 @@ impl Place {
 ///
 /// Each of the two types in a relation has a separate backfill; run them in any order. The backfill of the sources
 /// updates all known holders. The backfill of the holders records their references and sets their copies. Once both are
-/// complete, the copies reflect every write of an older program.
+/// complete, the copies reflect every write by an older program.
 ///
 /// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
 /// - Rolling updates: as for the backfill of an [index](crate::index::Backfill). While older programs may have requests in flight, a run

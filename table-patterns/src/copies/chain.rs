@@ -1,6 +1,6 @@
 //! Chains: an entity that holds copies can be the source of further copies. A change of its copies is passed on by a worker.
 //!
-//! Copies must not form a circle in which each change causes another change. A change therefore names the entities through which it was passed on. A
+//! Copies must not form a cycle in which each change causes another change. A change therefore names the entities through which it was passed on. A
 //! worker refuses a change that returns to the same entity too often.
 
 use table_core::entity::Entity;
@@ -13,8 +13,8 @@ use crate::index::{Derived, RemoteChange};
 
 /// The maximum number of entities that the path of a change records.
 const PATH: usize = 64;
-/// The number of visits to one entity at which a path counts as a circle.
-/// The limit is above 1 because entities of several types may have the same key.
+/// The number of visits to one entity at which a path counts as a cycle. The limit is
+/// above 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
 /// Returns the change that a worker settles in the holders of an entity; `None` if no relation copies a value that differs between two states. The
@@ -37,7 +37,7 @@ pub(super) fn of_source(key: &EntityKey, path: &[EntityKey]) -> RemoteChange {
 /// Returns the path of the changes that the holders of a source pass on.
 ///
 /// # Errors
-/// `InvalidInput` (PAT-DEN-2) with the keys of the circle if the path has visited the source too often.
+/// `InvalidInput` (PAT-DEN-2) with the keys of the cycle if the path has visited the source too often.
 pub(super) fn path_through(path: &[EntityKey], source: &EntityKey) -> Result<Vec<EntityKey>> {
     if path.iter().filter(|visited| *visited == source).count() >= VISITS {
         let last = path.iter().rposition(|visited| visited == source).unwrap_or_default();
@@ -46,7 +46,7 @@ pub(super) fn path_through(path: &[EntityKey], source: &EntityKey) -> Result<Vec
     }
     let mut longer = [path, std::slice::from_ref(source)].concat();
     if longer.len() > PATH {
-        // The visits of the first entity are kept, so a circle through it is found regardless of its length.
+        // The visits of the first entity are kept, so a cycle through it is found regardless of its length.
         let other = longer.iter().position(|visited| Some(visited) != path.first());
         longer.remove(other.unwrap_or_default());
     }

@@ -103,7 +103,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// Returns the number of holders written. Each transaction leaves a consistent state (PAT-EC-6).
     ///
     /// # Errors
-    /// `InvalidInput` (PAT-DEN-2) if the change has been passed on in a circle; any error from the store.
+    /// `InvalidInput` (PAT-DEN-2) if the change has been passed on in a cycle; any error from the store.
     pub(super) async fn spread(
         &self,
         source: &EntityKey,

@@ -1,4 +1,4 @@
-//! The handle on the entities of one table.
+//! The handle to the entities of one table.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::entities::outbox::NoOutbox;
 use crate::entities::seen_versions::SeenPartitions;
 use crate::entities::turns::Turns;
 
-/// The handle on the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
+/// A handle to the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
 ///
 /// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the functions of [`Table`], and creates
 /// [units](crate::unit) over several types. Entities without declarations are written without a read, as with a [`Table`].
@@ -62,7 +62,7 @@ pub struct Entities<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Creates the handle on the entities of a table, without contributors.
+    /// Creates the handle to the entities of a table, without contributors.
     pub(crate) fn new(table: Table<E, S>, outbox: O) -> Self {
         let (retry, context) = (Retry::default(), WriteContext::default());
         let (turns, seen) = (Turns::default(), SeenPartitions::default());

@@ -86,7 +86,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.put_row(entity, entity.to_row()?).await
     }
 
-    /// Inserts or replaces an entity with the given row, which also contains the properties of `entity`.
+    /// Inserts `row`, or replaces the stored row, under the key of `entity`. `row` must contain at least the properties of `entity`.
     ///
     /// # Errors
     /// Any error from [`insert_or_replace`](Self::insert_or_replace).
@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.merge_row(entity, entity.to_merge()?).await
     }
 
-    /// Inserts or merges an entity with the given row, which also contains the properties of `entity`.
+    /// Inserts `row`, or merges it into the stored row, under the key of `entity`. `row` must contain at least the properties of `entity`.
     ///
     /// # Errors
     /// Any error from [`insert_or_merge`](Self::insert_or_merge).

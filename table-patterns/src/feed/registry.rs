@@ -3,7 +3,7 @@
 //! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first in the
 //! head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both writes
 //! of the follower are conditional on earlier reads: the registry first, then the head. A partition that is kept listed never gets a mark, because
-//! the bearer of a shared access signature of that partition could not remove it.
+//! the bearer of a SAS for that partition could not remove it.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
@@ -87,8 +87,8 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
-    /// Lists a partition permanently: its writers need not write the registry. Call this function before you give a shared access signature of this
-    /// partition to a writer. Followers then read the head of this feed in each poll, which takes one more request.
+    /// Lists a partition permanently: its writers need not write the registry. Call this function before you give a SAS for this partition to a
+    /// writer. Followers then read the head of this feed in each poll, which takes one more request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};

@@ -196,8 +196,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Treats the indexes as ready without reading their states, for a rewrite under a schema that is not stored yet. The bearer of a shared access
-    /// signature that may not read [`LAYOUTS`](table_core::table::LAYOUTS) uses a [grant](crate::grant) instead, which backfills respect.
+    /// Treats the indexes as ready without reading their states, for a rewrite under a schema that is not stored yet. The bearer of a SAS that may
+    /// not read [`LAYOUTS`](table_core::table::LAYOUTS) uses a [grant](crate::grant) instead, which backfills respect.
     ///
     /// ```
     /// use table_patterns::{Engine, Entity, EntityStore};

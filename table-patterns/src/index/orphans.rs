@@ -19,8 +19,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes list blobs to which no entity has referred for a grace period, and marks newly found orphans. Run this function periodically, because
     /// each change of a list in a blob leaves the previous blob.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors.
-    /// After an interruption, the next run continues. Blobs whose names have a different format are ignored.
+    /// Safe to run concurrently with writers, readers and other collectors. An interrupted run can simply be repeated: the marks that it wrote are
+    /// kept. Blobs whose names have a different format are ignored.
     ///
     /// # Errors
     /// `InvalidInput` if the table has no [`ListBlobs`]; any error from the table or the blob store.

@@ -40,7 +40,7 @@ pub enum Derived {
     CopiesIn(String),
 }
 
-/// The first element in the text of a change that belongs to no index. It is no index name, because it contains spaces.
+/// The first element in the text of a change that belongs to no index. It contains spaces, so it cannot be the name of an index.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 
@@ -123,7 +123,7 @@ impl RemoteChange {
         Self::new(Derived::Index(index), owner, keys)
     }
 
-    /// Returns the change as one line of text, for the record or message that carries it.
+    /// Returns the change as one line of text, for the record or message that contains it.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
@@ -182,7 +182,7 @@ impl RemoteChange {
     /// Parses the text of a change.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is invalid, or names an index that `E` does not have or no longer has.
+    /// `InvalidInput` if the string is invalid, or names an index that `E` does not have or no longer has.
     pub fn parse<E: Entity>(text: &str) -> Result<Self> {
         let wrong = || Error::of(IndexFault::NotAChange { text: text.to_owned(), entity: E::SCHEMA.entity });
         let items: Vec<serde_json::Value> =
@@ -214,7 +214,7 @@ impl RemoteChange {
     }
 }
 
-/// The text form of the entry after a change.
+/// The text format of the entry after a change.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Recorded {
@@ -228,7 +228,7 @@ struct Recorded {
 }
 
 impl Recorded {
-    /// Returns the entry for a program with this schema; `Unknown` for a text of another schema.
+    /// Returns the recorded entry, or `Unknown` if it was recorded under a different schema.
     fn left(&self, entity: &EntitySchema, keys: &[EntityKey]) -> EntryFingerprint {
         if self.design != entity.fingerprint().to_string() {
             return EntryFingerprint::Unknown;

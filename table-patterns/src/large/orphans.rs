@@ -13,9 +13,9 @@ use crate::large::{Large, LargeTable};
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
     /// Removes blobs that no entity has referred to for a grace period, and marks newly found orphans. Run this function periodically.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, the next run continues.
-    /// A blob is in use if any property of its entity contains its address. Blobs of fields that this program does not declare are therefore kept.
-    /// Blobs whose names have a different format are ignored.
+    /// Safe to run concurrently with writers, readers and other collectors. An interrupted run can simply be repeated: the marks that it wrote are
+    /// kept. A blob is in use if any property of its entity contains its address. Blobs of fields that this program does not declare are therefore
+    /// kept. Blobs whose names have a different format are ignored.
     ///
     /// # Errors
     /// Any error from the table or the blob store. `TableNotFound` is also an error: a wrong table name must not turn all blobs into orphans.

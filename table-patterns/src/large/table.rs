@@ -30,8 +30,8 @@ pub struct LargeTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Creates a table of large entities, with their values below a prefix of a blob store. The prefix must not contain other blobs. All
-    /// other declarations of the entity are maintained by its [handle](crate::Entities).
+    /// Creates a handle to a table of large entities, whose values are stored below a prefix of a blob store. The prefix must not contain other
+    /// blobs. All other declarations of the entity are maintained by its [handle](crate::Entities).
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
@@ -64,7 +64,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         self.table.table()
     }
 
-    /// Returns the handle, for writes that do not change blobs, such as patches of other properties, and deletes.
+    /// Returns the underlying [`Entities`] handle, for deletes and for writes that leave the blobs unchanged.
     #[must_use]
     pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table

@@ -20,8 +20,8 @@ const WIDTH: usize = 36;
 ///
 /// - In a key, a stamp is written like `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, the inverted tie breaker in 16 hexadecimal
 ///   digits. Greater stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).
-/// - Stamps compare by tick, then by tie breaker. The string form (`Display`, [`FromStr`]) is the same as in the key.
-///   A stamp can therefore also be stored as a position in the log.
+/// - Stamps compare by tick, then by tie breaker. The string representation (`Display`, [`FromStr`]) is the same as in the key. A stamp can therefore
+///   also be stored as a position in the log.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

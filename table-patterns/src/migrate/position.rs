@@ -1,4 +1,4 @@
-//! The position of a copy, in a string form that can be stored.
+//! The position of a copy, in a string representation that can be stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,8 +11,8 @@ use crate::migrate::fault::PositionFault;
 
 /// The number of rows copied from a table, and the position of the next row.
 ///
-/// The string form (`Display`, [`FromStr`]) consists of the table, the number of rows and the position, separated by `:`.
-/// The position is `start`, `end` or a [`Continuation`].
+/// The string representation (`Display`, [`FromStr`]) consists of the table, the number of rows and the position, separated by `:`. The position is
+/// `start`, `end` or a [`Continuation`].
 ///
 /// ```
 /// use table_patterns::migrate::MigrationPosition;

@@ -21,7 +21,7 @@ use crate::outbox::text;
 use crate::outbox::work::Work;
 use crate::timestamp_order;
 
-/// An outbox that records intents in the transactions of changes, and notifies workers through a queue. Clones are handles of the same outbox.
+/// An outbox that records intents in the transactions of changes, and notifies workers through a queue. Clones are handles to the same outbox.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, EntityKey, PartitionKey, QueueName, RowKey, TableName, TableStore, Transaction};

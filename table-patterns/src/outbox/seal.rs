@@ -1,12 +1,12 @@
 //! Seals of intents: only programs with the key of an outbox can make a worker write to other partitions.
 //!
-//! A row of an outbox is in the partition of its change, where the bearer of a shared access signature may also write. The worker has more rights
-//! than that bearer. Each intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program. Workers
-//! perform no step of an intent without a valid seal, with one exception: patterns bring derived rows in line with the entities of that partition.
+//! A row of an outbox is in the partition of its change, where the bearer of a SAS may also write. The worker has more rights than that bearer. Each
+//! intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program. Workers perform no step of an
+//! intent without a valid seal, with one exception: patterns bring derived rows in line with the entities of that partition.
 //!
-//! The default key is a random key in the registry table, which signatures for other tables cannot reach. The first program that needs it creates it.
-//! [`Outbox::sealed_by`] uses other keys.
-//! Intents that are copied to another store are accepted there if the program has the same key: use `sealed_by`, or copy the registry table as well.
+//! The default key is a random key in the registry table, which a SAS for another table cannot access. The first program that needs it creates it.
+//! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the program has the same key: use
+//! `sealed_by`, or copy the registry table as well.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The JSON form of an intent, version 1, with rows as base64 of their bytes (`docs/format.md`, "Row").
+//! The JSON format of an intent, version 1, with rows as base64 of their bytes (`docs/format.md`, "Row").
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

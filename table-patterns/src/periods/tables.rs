@@ -35,11 +35,11 @@ pub struct PeriodTables<E, S> {
 /// The function that configures each handle.
 type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
 
-/// The handles on opened tables.
+/// The handles to opened tables.
 type Opened<E, S> = Arc<Mutex<HashMap<TableName, Entities<E, S>>>>;
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// Creates the set of tables in a store. Sends no request.
+    /// Creates a handle to the period tables in a store. Sends no request.
     #[must_use]
     pub fn new(store: S) -> Self {
         const {
@@ -134,7 +134,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
 
-    /// Returns the handle on the table of an instant, which only accepts entities of its period. It maintains everything that the struct declares.
+    /// Returns the handle to the table of an instant, which only accepts entities of its period. It maintains everything that the struct declares.
     /// The first call for a table creates it if it is missing, and compares its schema.
     ///
     /// ```
@@ -176,7 +176,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(handle)
     }
 
-    /// Creates the handle on the table of an instant's period.
+    /// Creates the handle to the table of an instant's period.
     fn handle(&self, name: TableName, instant: DateTime<Utc>) -> Entities<E, S> {
         let handle: Entities<E, S> = Table::new(self.store.clone(), name).into();
         let handle = handle.with_contributor(OfPeriod { start: E::PERIOD.start(instant) });

@@ -33,7 +33,8 @@ pub struct BlockSequence<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
-    /// Creates the sequence with this name in each partition of the entities. Blocks contain `size` numbers, at least one.
+    /// Creates a handle to the sequence with this name, without sending a request. Each partition has
+    /// its own counter. Blocks contain `size` numbers, at least one.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.

@@ -20,7 +20,7 @@ pub struct GaplessSequence<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequence<E, S, O> {
-    /// Creates the sequence with this name in each partition of the entities.
+    /// Creates a handle to the sequence with this name, without sending a request. Each partition has its own counter.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.

@@ -25,7 +25,7 @@ pub struct SeriesTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Series, S, O> SeriesTable<E, S, O> {
-    /// Creates a table of series. The [handle](crate::Entities) of the entities maintains everything that their struct declares.
+    /// Creates a handle to a table of series. The [handle](crate::Entities) of the entities maintains everything that their struct declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         const { check_slots::<E>(E::SLOTS, 0) }

@@ -88,7 +88,7 @@ impl Export<'_> {
     /// Continues an earlier export of the same tenant.
     ///
     /// # Errors
-    /// `InvalidInput` if the position belongs to a tenant with other places.
+    /// `InvalidInput` if the position belongs to a tenant with other tables or partitions.
     pub fn resume(self, position: ExportPosition) -> Result<Self> {
         if !position.places.is_empty() && position.places != self.tenant.header()? {
             return Err(Error::of(TenantFault::Position));

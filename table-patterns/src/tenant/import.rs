@@ -53,7 +53,7 @@ pub struct Import<'a> {
     line: u64,
     imported: Imported,
     is_ended: bool,
-    /// The tables that are open, by place.
+    /// The tables that are open, each with the index of its place.
     opened: BTreeSet<(usize, String)>,
     /// The partitions that are registered for readers of feeds and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,
@@ -117,8 +117,8 @@ impl Import<'_> {
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
-    /// - `InvalidInput` if the text is not a line of an export of these places, if a row that contains the name of its partition is imported under
-    ///   another name, or if recorded steps are imported under another name.
+    /// - `InvalidInput` if the text does not consist of lines of an export with the same places, if a row that contains the name of its partition is
+    ///   imported under another name, or if recorded steps are imported under another name.
     /// - `FormatTooNew` for an export of a newer program.
     /// - Any error from the stores.
     pub async fn push(&mut self, lines: &str) -> Result<()> {

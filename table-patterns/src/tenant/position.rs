@@ -49,7 +49,7 @@ pub struct ExportPosition {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MissingBlob {
-    /// The table of the row.
+    /// The name of the table that contains the row.
     pub table: String,
     /// The PartitionKey of the row.
     pub partition_key: String,

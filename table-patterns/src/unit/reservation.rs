@@ -144,7 +144,7 @@ pub(super) fn elapsed(began: u64, runtime: &Runtime) -> Duration {
     Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100))
 }
 
-/// Returns `true` if the credentials do not permit access to the rows of reservations, as with a shared access signature for a range of `RowKey`s.
+/// Returns `true` if the credentials do not permit access to the rows of reservations, as with a SAS for a range of `RowKey`s.
 pub(super) const fn is_refusal(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::AuthorizationFailure | ErrorCode::AuthorizationPermissionMismatch)
 }

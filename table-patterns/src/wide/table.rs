@@ -31,7 +31,7 @@ pub struct WideTable<W: Wide, S> {
 }
 
 impl<W: Wide, S> WideTable<W, S> {
-    /// Creates the table of wide entities from the table of their parts.
+    /// Creates a handle to wide entities from the table that contains their parts.
     #[must_use]
     pub fn new(table: Table<W::Header, S>) -> Self {
         const { check_parts::<W>() }
@@ -69,7 +69,7 @@ impl<W: Wide, S> WideTable<W, S> {
 
 /// Creates tables of wide entities. Implemented for every [`TableStore`].
 pub trait WideStore: TableStore + Clone {
-    /// Returns the table that the schema of `W` names. Sends no request.
+    /// Returns a handle to the table that the schema of `W` names. Sends no request.
     ///
     /// ```
     /// use table_patterns::embedded::Engine;

@@ -1,4 +1,4 @@
-//! The archive moves an entity to another table. It is the catalogue's example of work driven by a queue (PAT-EC).
+//! Archiving: moves an entity to another table. This is the pattern catalogue's example of queue-driven work (PAT-EC).
 //!
 //! # Context
 //! Employees who have left are moved from the table `Current` to the table `Archive`. No transaction spans two tables.

@@ -1,4 +1,4 @@
-//! Handlers: steps in other stores, registered by the type of their message.
+//! Handlers: application code that processes messages, registered by message type.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,8 +12,7 @@ use table_core::{Error, ErrorCode, Result};
 use crate::outbox::message::{self, Message};
 use crate::work::fault::WorkFault;
 
-/// A function of the program that performs a step for a [message](Message), for example in a
-/// search index, a blob, a file, a mail server or another account.
+/// Application code that processes a [message](Message), for example by updating a search index, writing a file, or sending an e-mail.
 ///
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
@@ -49,7 +48,7 @@ use crate::work::fault::WorkFault;
 /// }
 /// ```
 pub trait Handler<M: Message>: Send + Sync {
-    /// Performs the step.
+    /// Processes the message.
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 

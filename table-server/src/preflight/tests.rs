@@ -1,4 +1,4 @@
-//! Tests of CORS rules with requests for tables and queues.
+//! Tests of CORS rules with requests to the Table service and the Queue service.
 
 use std::net::Ipv4Addr;
 

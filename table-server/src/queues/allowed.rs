@@ -6,12 +6,12 @@ use crate::authorize::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-/// Checks a request for the list of queues.
+/// Checks that the credential permits listing the queues.
 pub(super) fn list(access: &Access) -> Result<(), Refusal> {
     check(access, ResourceTypes::SERVICE, &[May::LIST], None)
 }
 
-/// Checks a request for a queue, or for the queue's settings.
+/// Checks that the credential permits an operation on a queue, or on its settings if `settings` is `true`.
 pub(super) fn queue(access: &Access, verb: &str, settings: bool) -> Result<(), Refusal> {
     let (any, own): (&[May], _) = match verb {
         "PUT" if settings => (&[May::WRITE], None),
@@ -22,7 +22,7 @@ pub(super) fn queue(access: &Access, verb: &str, settings: bool) -> Result<(), R
     check(access, ResourceTypes::CONTAINER, any, own)
 }
 
-/// Checks a request for messages.
+/// Checks that the credential permits an operation on the messages of a queue, or on one message if `one` is `true`.
 pub(super) fn messages(access: &Access, verb: &str, one: bool, peek: bool) -> Result<(), Refusal> {
     let (any, own) = match (verb, one) {
         ("POST", _) => (May::ADD, Some(QueuePermissions::ADD)),
@@ -35,8 +35,8 @@ pub(super) fn messages(access: &Access, verb: &str, one: bool, peek: bool) -> Re
     check(access, ResourceTypes::OBJECT, &[any], own)
 }
 
-/// Checks a request against its credential. For an account signature, one of the permissions in `any` is sufficient. `own` is the permission that a
-/// queue signature needs, or `None` if no queue signature permits the operation.
+/// Checks a request against its credential. For an account SAS, one of the permissions in `any` is sufficient. `own` is the permission that a queue
+/// SAS needs, or `None` if no queue SAS permits the operation.
 fn check(
     access: &Access,
     types: ResourceTypes,

@@ -1,4 +1,4 @@
-//! Positions between pages, in the form of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
+//! Positions between pages, in the format of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
 //!
 //! As in the service, a token contains only a key. A client may therefore continue with another `$select`, or with a filter that it has recomputed.
 
@@ -33,7 +33,7 @@ pub(super) fn write(key: &str) -> String {
 /// Reads a token.
 ///
 /// # Errors
-/// `InvalidInput` for a text that [`write`] does not produce (PAGE-9).
+/// `InvalidInput` for a string that [`write`] does not produce (PAGE-9).
 fn read(token: &str) -> Result<String, Refusal> {
     let key = token.strip_prefix("1!").and_then(|rest| {
         let (length, base64) = rest.split_once('!')?;
@@ -51,7 +51,7 @@ fn read(token: &str) -> Result<String, Refusal> {
 /// Returns the start of the requested page.
 ///
 /// # Errors
-/// `InvalidInput` for a token of another form.
+/// `InvalidInput` for a token in another format.
 pub(super) fn of(exchange: &Exchange, table: &TableName, query: &Query) -> Result<From, Refusal> {
     let token = |name| exchange.query(name).filter(|token| !token.is_empty());
     let Some(partition_key) = token("NextPartitionKey") else { return Ok(From::Beginning) };
@@ -80,7 +80,7 @@ fn place(table: &TableName, query: &Query, partition_key: String, row_key: Optio
     From::At(Continuation::new(table, query, Position { partition_key, row_key }))
 }
 
-/// Returns `true` if a text lies before a range.
+/// Returns `true` if a string lies before a range.
 fn is_before(text: &str, range: &TextRange) -> bool {
     match &range.lower {
         Bound::Included(lower) => order::compare(text, lower).is_lt(),

@@ -1,4 +1,4 @@
-//! The rate at which the guests of one network are served.
+//! The rate at which the [guests](super) of one network are served.
 
 use std::time::{Duration, Instant};
 

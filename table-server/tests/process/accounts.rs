@@ -34,7 +34,7 @@ fn accounts_from_flags_are_separate_and_survive_a_restart() {
     assert_eq!(server.line(), format!("fabrikam in {}\n", folder.path().join("fabrikam").display()));
     let created = Asked { body: EMPLOYEE, ..Asked::tables("POST", "/contoso/Tables") };
     assert_eq!(status(&created.of(server.tables, &contoso)), "201");
-    // The key of one account does not authorise requests to the other account, under either name.
+    // The key of one account does not authorize requests to the other account, under either name.
     assert_eq!(status(&created.of(server.tables, &fabrikam)), "403");
     assert_eq!(status(&created.of(server.tables, &key("contoso", "b3RoZXI="))), "403");
     let queue = Asked::queues("PUT", "/fabrikam/work");

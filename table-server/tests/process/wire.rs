@@ -55,7 +55,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Sends a text, and returns everything that is received until the connection ends.
+/// Sends a string, and returns everything that is received until the connection ends.
 pub(crate) fn plain(address: SocketAddr, text: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(text.as_bytes()).unwrap();

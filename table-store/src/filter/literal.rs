@@ -97,7 +97,7 @@ fn is_decimal(text: &str) -> bool {
         && is_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))
 }
 
-/// Parses a constant of the form `prefix'text'`.
+/// Parses a constant in the format `prefix'text'`.
 pub(super) fn prefixed(prefix: &str, text: &str) -> Result<Value, FilterFault> {
     match prefix {
         "datetime" => {

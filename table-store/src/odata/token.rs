@@ -1,4 +1,4 @@
-//! Conversion of a JSON value to its declared type, or to the type that its form implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
+//! Conversion of a JSON value to its declared type, or to the type that its JSON syntax implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
 
 use std::borrow::Cow;
 use std::fmt;

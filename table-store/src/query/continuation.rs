@@ -34,8 +34,8 @@ enum Kind {
 
 /// The start of the next page of one query on one table.
 ///
-/// Continuations are opaque. They may be stored, sent, and used much later by another process (PAGE-7). The string form (`Display`, [`FromStr`],
-/// serde) is URL-safe, contains a version and a checksum, and has at most 65,536 characters.
+/// Continuations are opaque. They may be stored, sent, and used much later by another process (PAGE-7). The string representation (`Display`,
+/// [`FromStr`], serde) is URL-safe, contains a version and a checksum, and has at most 65,536 characters.
 ///
 /// A continuation belongs to the table, the keys, the filter and the `$select` of its query; any other query refuses it (PAGE-9). `$top` may differ
 /// between pages, because the position does not depend on it.
@@ -72,8 +72,8 @@ impl Continuation {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Binds the position to an incarnation of the table, a number greater than 0. For backends that distinguish a table from an earlier table with
-    /// the same name.
+    /// Binds the position to an incarnation of the table, a number greater than 0. Backends that distinguish a table
+    /// from an earlier table with the same name call this function.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {
         Self { incarnation, ..self }
@@ -96,7 +96,7 @@ impl Continuation {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Checks that the continuation belongs to this query on this table. For any backend.
+    /// Checks that the continuation belongs to this query on this table. Any backend can call this function.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to this query (PAGE-9).
@@ -120,7 +120,7 @@ impl Continuation {
             && position.row_key.as_deref().is_none_or(row_inside)
     }
 
-    /// Returns the position if the continuation belongs to this query on this table. For backends whose positions are keys.
+    /// Returns the position if the continuation belongs to this query on this table. Use it in backends whose positions are keys.
     ///
     /// The position is within the query's keys, so a forged continuation cannot read anything outside them. A position without a row key is the start
     /// of the query's range in that partition.
@@ -131,8 +131,8 @@ impl Continuation {
         self.position_of(Kind::Key, table, query)
     }
 
-    /// Returns the position, which must be sent back unchanged, if the continuation belongs to this query on this table. For backends whose positions
-    /// are opaque.
+    /// Returns the position, which must be sent back unchanged, if the continuation belongs to this query
+    /// on this table. Use it in backends whose positions are opaque.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation belongs to another query, or its position is a key (PAGE-9).
@@ -140,7 +140,7 @@ impl Continuation {
         self.position_of(Kind::Service, table, query)
     }
 
-    /// Returns a continuation with the same position for another query. For views that execute a different query than the caller's.
+    /// Returns a continuation with the same position for another query. Use it in views that execute a different query than the caller's.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to `from` (PAGE-9).

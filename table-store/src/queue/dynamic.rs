@@ -42,7 +42,7 @@ impl Display for DynQueueStore {
     }
 }
 
-/// Defines the object-safe version of [`QueueStore`] with boxed futures, and conversions in both directions.
+/// Defines the dyn-compatible version of [`QueueStore`] with boxed futures, and conversions in both directions.
 macro_rules! erased {
     ($($verb:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
         pub(super) trait ErasedQueues: Send + Sync {

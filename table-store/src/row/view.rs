@@ -11,8 +11,8 @@ use crate::row::fault::RowFault;
 use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
-/// A view of an encoded row, which consists of a shape (types and names of the properties) and a body (Timestamp and values). Both may be stored
-/// separately, because rows with the same shape can share it.
+/// A view of an encoded row, which consists of a shape (types and names of the properties) and a body (Timestamp and values). The shape and the body
+/// may be stored separately, so that rows with the same shape can share it.
 ///
 /// The bytes are not trusted. Access to invalid bytes returns `Corrupted`, and access to a newer version returns `FormatTooNew`. Neither panics.
 #[derive(Clone, Copy)]

@@ -47,7 +47,7 @@ impl Display for DynTableStore {
     }
 }
 
-/// The object-safe version of [`TableStore`], with boxed futures.
+/// The dyn-compatible version of [`TableStore`], with boxed futures.
 trait ErasedStore: Send + Sync {
     fn fmt_debug(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     fn fmt_display(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;

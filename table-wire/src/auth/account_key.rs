@@ -12,7 +12,7 @@ use super::fault::AuthFault;
 
 /// The account of the emulator (AUTH-30).
 pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's public key, which the vendor's documentation contains (AUTH-30).
+/// The emulator's public key, which Microsoft's documentation contains (AUTH-30).
 pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
@@ -79,7 +79,7 @@ impl AccountKey {
         self.to_base64() == EMULATOR_KEY
     }
 
-    /// Signs a text with HMAC-SHA256 and returns the signature in base64 (AUTH-1).
+    /// Signs a string with HMAC-SHA256, and returns the signature in base64 (AUTH-1).
     ///
     /// ```
     /// use table_wire::auth::AccountKey;

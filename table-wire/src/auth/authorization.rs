@@ -58,11 +58,11 @@ impl<'a> Authorization<'a> {
         self.account
     }
 
-    /// Verifies the signature with each of the account's keys. `service` is the full form of the service's scheme. A header in the short form is
-    /// verified with the corresponding short form.
+    /// Verifies the signature with each of the account's keys. `service` is the service's `SharedKey` scheme. A `SharedKeyLite` header is verified
+    /// with the corresponding `SharedKeyLite` scheme.
     ///
-    /// The path is verified exactly as it was sent. A signature of a path with a different encoding, such as `'` instead of `%27`, does not
-    /// match (AUTH-6).
+    /// The path is verified exactly as it was sent. A signature computed over a path with a different
+    /// encoding, such as `'` instead of `%27`, does not match (AUTH-6).
     ///
     /// A request without a date is accepted only with the emulator's public key, as in the emulator. The date limits how long a signed request can
     /// be replayed, but anyone can sign a request with the public key at any time (AUTH-30).

@@ -20,13 +20,13 @@ use super::canonical::{SignedParts, shared_key, shared_key_lite, shared_key_tabl
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// The full form of the table service (AUTH-3).
+    /// `SharedKey` of the table service (AUTH-3).
     Table,
-    /// The short form of the table service (AUTH-2).
+    /// `SharedKeyLite` of the table service (AUTH-2).
     TableLite,
-    /// The full form of the queue and blob services (AUTH-20).
+    /// `SharedKey` of the queue and blob services (AUTH-20).
     Storage,
-    /// The short form of the queue and blob services (AUTH-24).
+    /// `SharedKeyLite` of the queue and blob services (AUTH-24).
     StorageLite,
 }
 

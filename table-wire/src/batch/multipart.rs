@@ -89,7 +89,7 @@ pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
     (part, b"")
 }
 
-/// Returns the value of a header, or an empty text if the header is missing or is not text.
+/// Returns the value of a header, or an empty string if the header is missing or is not text.
 pub(super) fn find<'a>(headers: &'a [u8], name: &str) -> &'a str {
     let [value] = find_all(headers, [name]);
     value

@@ -88,7 +88,7 @@ impl<'a> RequestPart<'a> {
         self.target
     }
 
-    /// Returns the value of a header, or an empty text if the header is missing or is not text.
+    /// Returns the value of a header, or an empty string if the header is missing or is not text.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)

@@ -18,7 +18,7 @@ pub struct ResponsePart<'a> {
 }
 
 impl<'a> ResponsePart<'a> {
-    /// Returns the value of a header, or an empty text if the header is missing or is not text.
+    /// Returns the value of a header, or an empty string if the header is missing or is not text.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)
@@ -80,7 +80,7 @@ pub struct NewResponse {
     pub status: u16,
     /// The names and values of the headers. The case of the names is preserved, because some clients look for exactly `ETag`.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// The body, or an empty text if there is none.
+    /// The body, or an empty string if there is none.
     pub body: String,
 }
 

@@ -14,7 +14,7 @@ use crate::percent::{decode, encode};
 pub(super) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Returns a value. A missing value is an empty text, as in strings to sign.
+    /// Returns a value. A missing value is an empty string, as in strings to sign.
     pub(super) fn get(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
     }

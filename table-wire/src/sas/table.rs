@@ -58,7 +58,7 @@ pub struct TableSas {
 }
 
 impl TableSas {
-    /// Creates a signature for all keys of a table, without permissions.
+    /// Creates a SAS for all keys of a table, without permissions.
     pub fn table(table: TableName) -> Self {
         Self {
             table,
@@ -73,7 +73,7 @@ impl TableSas {
         }
     }
 
-    /// Creates a signature for all keys in the table of `E`, including rows of other entity types.
+    /// Creates a SAS for all keys in the table of `E`, including rows of other entity types.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -81,11 +81,10 @@ impl TableSas {
         Ok(Self::table(TableName::new(E::SCHEMA.table)?))
     }
 
-    /// Creates a signature for the keys of a selection: a point, a range of rows in a partition, a partition, a range of partitions, or an
-    /// entire table.
+    /// Creates a SAS for the keys of a selection: a point, a range of rows in a partition, a partition, a range of partitions, or an entire table.
     ///
     /// # Errors
-    /// `InvalidInput` for a fan-out, because one signature has one range. Any error from [`SignedRange::of_keys`].
+    /// `InvalidInput` for a fan-out, because a SAS has only one range. Any error from [`SignedRange::of_keys`].
     pub fn selection<E: Entity, C: Class, F>(selection: impl IntoSelection<E, C, F>) -> Result<Self> {
         match &*selection.into_selection().ranges()? {
             [keys] => Self::of::<E>()?.keys(keys),
@@ -93,7 +92,7 @@ impl TableSas {
         }
     }
 
-    /// Restricts the signature to a range of keys.
+    /// Restricts the SAS to a range of keys.
     ///
     /// # Errors
     /// Any error from [`SignedRange::of_keys`].
@@ -101,12 +100,12 @@ impl TableSas {
         Ok(self.range(SignedRange::of_keys(keys)?))
     }
 
-    /// Restricts the signature to this range.
+    /// Restricts the SAS to this range.
     pub fn range(self, range: SignedRange) -> Self {
         Self { range, ..self }
     }
 
-    /// Restricts the signature to one partition.
+    /// Restricts the SAS to one partition.
     ///
     /// # Errors
     /// Any error from [`SignedRange::partition`].

@@ -110,7 +110,7 @@ impl SasVerifier {
         }
     }
 
-    /// Verifies a signature with the keys, and compares the signed restrictions with the caller.
+    /// Verifies the signature with the keys, and checks the signed restrictions against the caller.
     pub(super) fn signed(
         &self,
         parameters: &Parameters,

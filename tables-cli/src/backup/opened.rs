@@ -1,4 +1,4 @@
-//! A generation that is opened for reading: its tables and their rows, whatever their storage format.
+//! A generation that is opened for reading: its tables and their rows, regardless of their storage format.
 
 use std::path::Path;
 

@@ -166,8 +166,8 @@ impl Repository {
         Ok(None)
     }
 
-    /// Finds a generation: without a text, the newest generation; for `~1`, the second newest; otherwise the generation whose name
-    /// starts with the text.
+    /// Finds a generation: without a name, the newest generation; for `~1`, the second
+    /// newest; otherwise the generation whose name starts with the text.
     ///
     /// # Errors
     /// `Refused` if the text selects no generation, or more than one generation.

@@ -36,7 +36,7 @@ enum Span {
 }
 
 impl Span {
-    /// Returns a text that is equal for all times in the same period.
+    /// Returns a string that is equal for all times in the same period.
     fn of(self, time: DateTime<Utc>) -> String {
         let pattern = match self {
             Self::Each => "%+",

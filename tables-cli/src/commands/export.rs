@@ -105,7 +105,7 @@ impl Export {
         Ok(exit)
     }
 
-    /// Reports derived rows of the table, because the file does not contain the schema that declares them.
+    /// Prints a note for each entity type whose schema declares derived rows, because an exported file does not contain schemas.
     async fn note_schemas(&self, store: &Store) -> Result<()> {
         let name = table(&self.table)?;
         for schema in keys::schemas(&store.tables, &name).await? {

@@ -1,10 +1,10 @@
-//! Checks of shared access signatures for reasons why a service may refuse them.
+//! Checks a SAS for reasons why the service may reject it.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::doctor::Step;
 
-/// Checks a signature at a given time.
+/// Checks a SAS at a given time.
 pub(super) fn examine(signature: &str, is_https: bool, now: DateTime<Utc>) -> Step {
     const NAME: &str = "signature";
     let field = |name: &str| {
@@ -35,7 +35,7 @@ pub(super) fn examine(signature: &str, is_https: bool, now: DateTime<Utc>) -> St
     Step::passed(NAME, format!("permissions `{allows}`{table}{end}"))
 }
 
-/// Reads an instant in the forms used in signatures.
+/// Parses a time in one of the formats that a SAS may contain.
 fn instant(text: &str) -> Option<DateTime<Utc>> {
     let date = || Some(text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc());
     let minutes = || Some(chrono::NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%MZ").ok()?.and_utc());

@@ -86,7 +86,7 @@ impl Seen {
         }
     }
 
-    /// Returns the forms of the values, the most frequent one first.
+    /// Returns the representations of the values, the most frequent first.
     fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
         for (edm, count) in EdmType::ALL.into_iter().zip(self.types) {

@@ -33,7 +33,7 @@ impl Form {
         }
     }
 
-    /// Returns a value in this form; `None` if the form cannot represent it.
+    /// Returns a value in this representation; `None` if it does not exist for the value.
     pub(super) fn encode(self, value: &Value) -> Option<Cell<'_>> {
         Some(match (self, value) {
             (Self::Plain(EdmType::String), Value::String(text)) => Cell::Bytes(text.as_bytes()),

@@ -42,7 +42,7 @@ impl CosmosDatabase {
     /// Parses a connection string.
     ///
     /// # Errors
-    /// `Usage` for a missing or unknown setting, and for levels that are not of the form `Events:3,Orders:2`.
+    /// `Usage` for a missing or unknown setting, and for levels that do not have the format `Events:3,Orders:2`.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut found = Self {
             endpoint: String::new(),

@@ -16,12 +16,12 @@ const SETTINGS: [&str; 5] = [
     "DefaultEndpointsProtocol=",
 ];
 
-/// Returns `true` if a text contains a name, ignoring case.
+/// Returns `true` if a string contains a name, ignoring case.
 fn contains(text: &str, name: &str) -> bool {
     text.to_ascii_lowercase().contains(&name.to_ascii_lowercase())
 }
 
-/// Returns `true` if a text contains a setting whose value is secret.
+/// Returns `true` if a string contains a setting whose value is secret.
 pub(super) fn has_secret(text: &str) -> bool {
     ["AccountKey", "SharedAccessSignature", "sig="].iter().any(|setting| contains(text, setting))
 }
@@ -44,11 +44,11 @@ pub enum Location {
     Folder(PathBuf),
     /// An account, an emulator or a server, given by a connection string.
     ConnectionString(String),
-    /// An account, given by its endpoint and a shared access signature.
+    /// An account, given by its endpoint and a SAS.
     Signed {
         /// The URL without its query.
         endpoint: String,
-        /// The query, which contains the signature.
+        /// The query string, which contains the signature.
         signature: String,
     },
     /// A database of Cosmos DB for NoSQL.
@@ -79,7 +79,7 @@ impl FromStr for Location {
     type Err = Failure;
 
     /// # Errors
-    /// `Usage` for an empty string, a URL without a signature, or a connection string of Cosmos DB with a missing or unknown setting.
+    /// `Usage` for an empty string, a URL without a SAS, or a connection string of Cosmos DB with a missing or unknown setting.
     fn from_str(text: &str) -> Result<Self, Failure> {
         if text.is_empty() {
             return Err(Failure::Usage(
@@ -118,7 +118,7 @@ impl FromStr for Location {
     }
 }
 
-/// Shows the location without keys and signatures.
+/// Formats the location without keys and signatures.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -66,7 +66,7 @@ impl Rejections {
         self.records.count
     }
 
-    /// Returns the rejected records in the form of a state file.
+    /// Returns the rejected records in the format of a state file.
     #[must_use]
     pub const fn records(&self) -> &RejectedRecords {
         &self.records

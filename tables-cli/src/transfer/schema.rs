@@ -129,7 +129,7 @@ fn piece(at: usize) -> String {
     if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") }
 }
 
-/// Splits a text into pieces that fit into one property.
+/// Splits a string into pieces that fit into one property.
 fn cut(text: &str) -> Vec<String> {
     let (mut pieces, mut piece, mut units) = (Vec::new(), String::new(), 0);
     for character in text.chars() {

@@ -155,7 +155,7 @@ pub(crate) fn akka_journal() -> Vec<TableEntity> {
     rows
 }
 
-/// Errors of ELMAH: rows that count down in time.
+/// Errors of ELMAH, with inverted times in the RowKey.
 pub(crate) fn elmah() -> Vec<TableEntity> {
     let line = |n: u64| {
         let properties = [
@@ -187,7 +187,7 @@ pub(crate) fn serilog() -> Vec<TableEntity> {
     (0..70).map(line).collect()
 }
 
-/// Telemetry with ticks that count down, and a number of two digits.
+/// Telemetry with inverted ticks, and a number of two digits.
 pub(crate) fn telemetry() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (AT + n * 10_000_000);

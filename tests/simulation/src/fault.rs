@@ -1,4 +1,4 @@
-//! Past faults of the engine, each a patch in `faults` that puts one back. Simulated histories of a patched copy must find it.
+//! Past faults of the engine. Each is a patch in `faults` that reintroduces the fault, and simulated histories of a patched copy must find it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl Fault {
         self.apply(tree, &["--check"])
     }
 
-    /// Puts the fault back into a tree.
+    /// Reintroduces the fault into a source tree.
     ///
     /// # Errors
     /// The output of git, if the patch does not apply.

@@ -1,4 +1,4 @@
-//! Deterministic simulation: one seed determines one history of the whole engine.
+//! Deterministic simulation: one seed determines one history of the engine.
 //!
 //! The disk, the clock and the scheduling of threads are all determined by the seed. Callers write, read, wait and disappear; the disk fails, fills
 //! up, loses power and rots; threads panic; the clock jumps. Every result is compared with a plain model: acknowledged writes are never lost, refused

@@ -1,4 +1,4 @@
-//! A running Azurite server: its start, its ports, and its end.
+//! A running Azurite server: start, ports and shutdown.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ use super::install::install;
 use crate::npm::NotInstalled;
 
 const ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's public key (AUTH-30), in two halves as wrapped in the vendor's documentation.
+/// The emulator's public key (AUTH-30), in two halves as wrapped in Microsoft's documentation.
 const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];

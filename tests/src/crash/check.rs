@@ -31,7 +31,7 @@ impl Evidence {
 /// Compares a store with the evidence. Returns a description of each defect; none if the store is correct.
 ///
 /// # Errors
-/// Any error from the store. If a store cannot be read after a crash, the check has failed, too.
+/// Any error from the store. If a store cannot be read after a crash, the check has also failed.
 pub async fn check(store: &impl TableStore, evidence: &Evidence) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (writer, last) in &evidence.last {

@@ -26,8 +26,7 @@ pub(super) fn batch(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads a shared access signature. An accepted signature must be unchanged after it is written and read again. Only the samples may
-/// have a valid signature.
+/// Parses a SAS. An accepted SAS must be unchanged after it is written and parsed again. Only the samples may have a valid signature.
 pub(super) fn sas(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<SasToken>() else { return false };

@@ -49,7 +49,7 @@ struct Request<'a> {
     body: &'a [u8],
 }
 
-/// A status and a code.
+/// The HTTP status and the code of a refused request.
 type Refusal = (u16, &'static str);
 
 impl Default for Account {
@@ -234,7 +234,7 @@ fn written(etag: Option<String>) -> WireAnswer {
     }
 }
 
-/// Returns a refusal in the form of the service.
+/// Returns a rejection in the format of the service.
 pub(super) fn refused(refusal: Refusal, index: Option<usize>) -> WireAnswer {
     WireAnswer {
         status: refusal.0,

@@ -67,7 +67,7 @@ pub(super) fn size(partition_key: &str, row_key: &str, properties: &Properties) 
         + properties.iter().map(|(name, v)| 8 + 2 * units(name) + value(v)).sum::<usize>()
 }
 
-/// Checks the limits of one entity in the form in which it would be stored (SIZE-6).
+/// Checks the limits of one entity as it would be stored (SIZE-6).
 pub(super) fn check_entity(
     limits: &Limits,
     partition_key: &str,

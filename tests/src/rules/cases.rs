@@ -26,7 +26,7 @@ pub struct Case {
     pub name: String,
     /// The file, relative to the folder that was searched.
     pub file: PathBuf,
-    /// The rules that it cites.
+    /// The rules that the test cites.
     pub rules: BTreeMap<Rule, Place>,
 }
 

@@ -230,8 +230,8 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
     });
 }
 
-/// The log is stored like the service's own: as block blobs in a container, listed and read by name. Metadata is returned with names in lower case
-/// (BLB-9), and still allows blobs outside the range to be skipped.
+/// The log is stored like the logs of the service: as block blobs in a container, listed and read by name. Metadata is returned with names in lower
+/// case (BLB-9), and still allows blobs outside the range to be skipped.
 #[test]
 fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read() {
     in_container("logs", async |_, store| {

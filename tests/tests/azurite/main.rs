@@ -1,4 +1,4 @@
-//! Azurite as a backend: the behaviour suite, the queue suite, signatures, policies and blobs.
+//! Azurite as a backend: the behaviour suite, the queue suite, SAS, policies and blobs.
 //!
 //! If Azurite is known to differ from the service, [`deviations`] lists the difference with its rule, and the test verifies it.
 

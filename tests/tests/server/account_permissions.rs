@@ -6,16 +6,16 @@ use tests::ask::{Answer, Ask};
 use crate::SERVER;
 use crate::permissions::{key, lifetime, with};
 
-/// The letters of all permissions, in the order in which a signature has them.
+/// The letters of all permissions, in the order in which a SAS lists them.
 const LETTERS: &str = "rwdlacup";
 
-/// An operation, with the parameters of the signature that it needs (ASAS-4).
+/// An operation, with the parameters of the SAS that it needs (ASAS-4).
 struct Operation {
     ask: Ask,
     target: String,
     service: char,
     resource: char,
-    /// Sets of permissions, each of which suffices. If empty, no signature of the account permits the operation.
+    /// Sets of permissions, each of which suffices. If empty, no account SAS permits the operation.
     any: &'static [&'static str],
 }
 
@@ -59,7 +59,7 @@ fn table_operations() -> Vec<Operation> {
     .into()
 }
 
-/// The operations on queues, from the service's documentation of a signature of the account.
+/// The operations on queues, from the service's documentation of the account SAS.
 fn queue_operations(id: &str, receipt: &str) -> Vec<Operation> {
     let ask = |verb| Ask::queue(verb, "");
     let body = |verb| ask(verb).body(XML, MESSAGE);
@@ -93,8 +93,8 @@ fn queue_operations(id: &str, receipt: &str) -> Vec<Operation> {
     .into()
 }
 
-/// Returns the services, types of resources and permissions of signatures: all services and types with few permissions or all but one, and each set of
-/// services and types with all permissions.
+/// Returns the services, types of resources and permissions of the tested SAS tokens: all services and types with few permissions or all but one, and
+/// each set of services and types with all permissions.
 fn signatures() -> Vec<(&'static str, &'static str, String)> {
     let mut letters = vec!["au".to_owned()];
     for one in LETTERS.chars() {
@@ -121,7 +121,7 @@ fn token(services: &str, types: &str, letters: &str) -> String {
     AccountSas::new(services, types, letters, lifetime()).sign(&key()).unwrap().query_string()
 }
 
-/// Checks the response to an operation with each signature. `prepare` restores the state before each request, and returns the operation.
+/// Checks the response to an operation with each SAS. `prepare` restores the state before each request, and returns the operation.
 fn check(prepare: impl Fn() -> Operation) {
     for (services, types, letters) in signatures() {
         let Operation { ask, target, service, resource, any } = prepare();

@@ -1,4 +1,4 @@
-//! Tests of the server's refusals, at its start and for requests.
+//! Tests of configurations and requests that the server rejects.
 
 use std::net::{IpAddr, Ipv4Addr};
 

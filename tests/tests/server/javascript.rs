@@ -1,4 +1,4 @@
-//! The vendor's JavaScript clients in pinned versions, installed below the target folder by the first run.
+//! Tests with pinned versions of the Azure SDK for JavaScript, installed below the target folder by the first run.
 //!
 //! Without Node and npm, or without a registry, the suite is skipped with a message; if `CI` is `true`, it fails.
 

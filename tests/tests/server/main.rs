@@ -36,5 +36,5 @@ use std::sync::LazyLock;
 
 use tests::served::{self, ACCOUNT, KEY};
 
-/// The connection string of this binary's server, which ends with the binary.
+/// The connection string of this binary's server. The server ends with the binary.
 static SERVER: LazyLock<String> = LazyLock::new(served::for_the_process);

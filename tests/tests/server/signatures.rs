@@ -71,7 +71,7 @@ struct Ticket {
     mail: String,
 }
 
-/// A tenant with a signature of its partition uses the patterns, and reaches no other partition.
+/// A tenant with a SAS for its partition uses the patterns, and cannot access another partition.
 #[test]
 fn sas_8_a_tenant_with_a_grant_reads_by_an_index_and_writes_a_feed() {
     pollster::block_on(async {

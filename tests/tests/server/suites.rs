@@ -92,7 +92,7 @@ fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: raw requests have a signature of the account in the query and a header. Either may be wrong.
+/// Azurite, `table.entity.rest.test.ts`: raw requests have an account SAS in the query and a header. Either may be wrong.
 #[test]
 fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);

@@ -13,7 +13,7 @@ const REQUESTS: usize = 16;
 const CONNECTIONS: usize = 12;
 /// The size of the entity in characters.
 const CHARACTERS: usize = 13 * 32_000;
-/// The limit of unread responses: five responses.
+/// The maximum number of bytes in unread responses, which is enough for five responses.
 const LIMIT: usize = 2 << 20;
 /// The number of requests of the other client after which the test fails.
 const ATTEMPTS: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Tests of handles for the bearer of a shared access signature of one partition.
+//! Tests of handles for the bearer of a SAS for one partition.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::duplicated_attributes, reason = "two indexes are unique")]
@@ -59,7 +59,7 @@ fn a_bearer_writes_an_entity_with_a_feed_into_a_partition_that_is_kept_listed() 
     });
 }
 
-/// Returns the store of a bearer of a signature of one partition of a table.
+/// Returns the store of a bearer, whose SAS covers one partition of a table.
 fn bearer(store: &Engine, table: &str) -> impl TableStore + Clone + 'static {
     let key = AccountKey::new("contoso", "a2V5").unwrap();
     let sas = TableSas::table(TableName::new(table).unwrap()).partition("contoso").unwrap();

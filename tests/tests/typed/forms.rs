@@ -347,8 +347,8 @@ fn a_key_that_cannot_be_read_back() {
     });
 }
 
-/// Requests per hour, as counted by Storage Analytics: `20140423T0900` and `user;GetBlob`. The test reads a copy in another table, because the engine has no
-/// metrics tables.
+/// Requests per hour, as counted by Storage Analytics: `20140423T0900` and `user;GetBlob`. The test reads a
+/// copy in another table, because the engine has no metrics tables.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsBlob",

@@ -106,7 +106,7 @@ fn utf16(texts: [&str; 3]) -> [Vec<u16>; 3] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// The whole key is taken from the entity (HPK-34).
+    /// The complete key is taken from the entity (HPK-34).
     #[test]
     fn k1_and_k4_levels_are_read_as_they_were_written(event in event(), reading in reading()) {
         prop_assert_eq!(event.key_of().unwrap().partition_key.as_str().matches('!').count(), 3);

@@ -1,4 +1,4 @@
-//! Tests of keys that are read from their end, and of keys that are too long as a whole.
+//! Tests of keys that are read from their end, and of keys that are too long in total.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, ErrorCode, Selection, TableStoreExt};

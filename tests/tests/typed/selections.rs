@@ -21,7 +21,8 @@ enum Stage {
 #[digits(4)]
 struct Number(u16);
 
-/// An entry whose key parts are of every kind with an order: a fixed part, a reversed part, text before `!`, an enum before a space, and text at the end.
+/// An entry whose key parts are of every kind with an order: a fixed part, a reversed part,
+/// text before `!`, an enum before a space, and text at the end.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(number, "_", tenant)]
 #[row_key("v1_", delta, desc(at), escaped(name), "!", stage, " ", note)]

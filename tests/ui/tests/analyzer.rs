@@ -130,7 +130,7 @@ struct Editor {
     output: BufReader<ChildStdout>,
     file: String,
     count: usize,
-    /// Stops the watch over the process when it is dropped.
+    /// A channel whose closing ends the watch over the process.
     _done: Sender<()>,
 }
 

@@ -32,7 +32,7 @@ fn sections() -> Vec<&'static str> {
     PAGE.lines().filter_map(|line| line.strip_prefix("### ")).collect()
 }
 
-/// Returns the numbers in a text that are written as in a message: `[T045]`.
+/// Returns the numbers in a string that are written as in a message: `[T045]`.
 fn shown(text: &str) -> BTreeSet<String> {
     let is_number = |word: &&str| {
         word.strip_prefix('T')

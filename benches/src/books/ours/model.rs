@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) closed_until: NaiveDate,
 }
 
-/// A posting, in the form in which its entry stores it.
+/// A posting, as its entry stores it.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posted {
     pub(super) account: u32,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// A section of a page, and the place of the last step that a test has quoted.
+/// A section of a page, and the end of the last step that a test has quoted.
 pub(crate) struct Procedure {
     section: String,
     text: String,

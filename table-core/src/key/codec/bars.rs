@@ -9,11 +9,11 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// A codec that writes characters that a key cannot contain as a letter between bars, like the storage of the Bot Framework (`BotBuilder-Azure`,
-/// `StringExtensions.SanitizeForAzureKeys`): `/` is `|s|`, `\` is `|b|`, `#` is `|h|` and `?` is `|q|`.
+/// A codec that replaces each character that a key cannot contain with a letter between bars, like the storage of the Bot Framework
+/// (`BotBuilder-Azure`, `StringExtensions.SanitizeForAzureKeys`): `/` is `|s|`, `\` is `|b|`, `#` is `|h|` and `?` is `|q|`.
 ///
-/// - A bar is not escaped. A text that already contains such an escape is refused (`KeyEncoding`), because it could not be read back. Control
-///   characters are refused, too.
+/// - A bar is not escaped. A string that already contains such an escape is refused (`KeyEncoding`), because it
+///   could not be read back. Control characters are also refused.
 /// - Not ordered. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```

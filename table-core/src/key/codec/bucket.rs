@@ -8,7 +8,7 @@ use crate::key::codec::fault::CodecFault;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
-/// A codec that writes one of `N` buckets, chosen by a hash of `C`'s encoding, with as many digits as `N - 1`.
+/// A codec that writes the number of one of `N` buckets, chosen by a hash of `C`'s encoding. The number is padded to the digits of `N - 1`.
 ///
 /// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and `N`
 /// must not change once entities are stored. Reads of one value compute its bucket; reads of all values query all `N`. The order of values is lost, so

@@ -8,8 +8,8 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// Any string, with `^` before characters that a key cannot contain, like the partition keys of `DurableTask.AzureStorage`. `/`, `\`, `#` and `?` are
-/// written as `^0` to `^3`, a control character as `^` and the character whose code is 192 higher, and `^` as `^^`.
+/// A codec for any string that escapes characters with `^`, like the partition keys of `DurableTask.AzureStorage`. `/`, `\`, `#` and `?` are written
+/// as `^0` to `^3`, a control character as `^` and the character whose code is 192 higher, and `^` as `^^`.
 ///
 /// Not ordered: an escaped `/` does not sort like `/`. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///

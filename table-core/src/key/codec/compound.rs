@@ -1,10 +1,10 @@
 //! Compound keys: sequences of literals and parts, checked at compile time.
 //!
-//! A key is injective (K2) if its pieces can be separated. Reading from the left, the end of a part is known if its width is fixed, or if a literal
-//! follows whose first character the part cannot contain. Reading from the right, the start of a part is known if its width is fixed, or if a literal
-//! precedes it whose last character the part cannot contain. One part may be the remainder between both directions: text before an id of six digits,
-//! or before a suffix. A key is ordered (K3) if, in addition, no value sorts after a longer value that starts with it. Both properties are computed
-//! in constants from the [`Form`]s alone.
+//! A key is injective (K2) if its pieces can be separated. Reading from the left, the end of a part is known if its width is fixed, or if the
+//! following literal starts with a character that the part cannot contain. Reading from the right, the start of a part is known if its width is
+//! fixed, or if the preceding literal ends with a character that the part cannot contain. One part may be the remainder between both directions, such
+//! as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts after a longer value that starts with
+//! it. Both properties are computed in constants from the [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -68,13 +68,13 @@ pub enum Fault {
     },
     /// The longest key has more than 512 UTF-16 code units (KEY-7).
     TooLong {
-        /// The length of the longest key.
+        /// The length of the longest key in UTF-16 code units.
         units: usize,
     },
 }
 
 impl Fault {
-    /// Returns the mistake and its remedy, as the text of a compile error.
+    /// Returns the text of the compile error, which names the mistake and its remedy.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible, decimal};
 
 const WIDTH: usize = 8;
 
-/// A day as `yyyyMMdd` (PAT-SER). The default codec of `NaiveDate`.
+/// A codec that writes a day as `yyyyMMdd` (PAT-SER). The default codec of `NaiveDate`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
 /// - Years outside 0 to 9999 are refused (`KeyEncoding`).
@@ -28,7 +28,7 @@ const WIDTH: usize = 8;
 #[derive(Debug)]
 pub enum Date {}
 
-/// Returns the digits of a day as one number, or `None` for a year outside 0 to 9999.
+/// Returns the digits `yyyyMMdd` of a day as one number, or `None` for a year outside 0 to 9999.
 pub(super) fn number_of(day: NaiveDate) -> Option<u128> {
     let year = u32::try_from(day.year()).ok().filter(|year| *year <= 9_999)?;
     Some(u128::from(year * 10_000 + day.month() * 100 + day.day()))

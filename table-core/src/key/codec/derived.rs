@@ -79,10 +79,10 @@ pub trait PartSource<T> {
     /// `KeyEncoding` if the value cannot be encoded.
     fn write(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string to hash for a value; see [`KeyCodec::encode_hashed`].
+    /// Appends the string that is hashed for a value; see [`KeyCodec::encode_hashed`].
     ///
     /// # Errors
-    /// `KeyEncoding` if the value has no string to hash.
+    /// `KeyEncoding` if no string can be hashed for the value.
     fn write_hashed(value: &T, out: &mut String) -> Result<()>;
 }
 
@@ -100,7 +100,7 @@ impl<T, C: KeyCodec<T>> PartSource<T> for C {
     }
 }
 
-/// Makes a derived part usable as the source of other parts. The given function defines the string to hash.
+/// Makes a derived part usable as the source of other parts. The given function appends the string that is hashed.
 macro_rules! source {
     ($([$($generics:tt)*] $part:ty, $value:ty, |$read:ident, $out:ident| $hashed:expr;)+) => {$(
         impl<$($generics)*> PartSource<$value> for $part {

@@ -8,7 +8,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Counted, Facts, Form, Integer, KeyCodec, Reversible, decimal};
 
-/// An integer as `N` zero-padded decimal digits, like the format `D6` in .NET.
+/// A codec that writes an integer as `N` zero-padded decimal digits, like the format `D6` in .NET.
 ///
 /// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`) and never truncated.
 /// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` is a compile error.
@@ -192,7 +192,7 @@ impl<T: Integer, const N: usize, S: Sign> TooManyDigits<T, N, S> {
 }
 
 impl<const N: usize> Digits<N> {
-    /// Returns `true` if a type can be written with `N` digits, for diagnostics in constants.
+    /// Returns `true` if values of `T` can be written with `N` digits. Used for diagnostics in constants.
     ///
     /// ```
     /// use table_core::key::codec::Digits;

@@ -8,7 +8,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// Any Unicode text, including characters that are illegal in keys, encoded with legal characters.
+/// A codec for any Unicode string. Characters that are illegal in keys are encoded as legal characters.
 ///
 /// Each character is encoded separately, and most characters are unchanged. Every other character is written as two characters: the first sorts like
 /// the original, and the second, one of `0` to `9` and `a` to `z`, preserves the order of the originals:

@@ -8,7 +8,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible, date, decim
 
 const WIDTH: usize = 10;
 
-/// A full hour as `yyyyMMddHH`.
+/// A codec that writes a full hour as `yyyyMMddHH`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
 /// - Refused (`KeyEncoding`): instants that are not on the hour, because several instants would have the same key, and years outside 0 to 9999.

@@ -8,8 +8,8 @@ use table_store::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// An IP address with leading zeros: `192.168.000.001`, `2001:0db8:0000:0000:0000:0000:0000:0001`. The default codec of `Ipv4Addr`, `Ipv6Addr`
-/// and `IpAddr`.
+/// A codec that writes an IP address with leading zeros: `192.168.000.001`, `2001:0db8:0000:0000:0000:0000:0000:0001`. The default codec of
+/// `Ipv4Addr`, `Ipv6Addr` and `IpAddr`.
 ///
 /// - `Ipv4Addr` and `Ipv6Addr` have a fixed width and are ordered. `IpAddr` has neither property, because it mixes addresses of both versions.
 /// - In reverse order, an `Ipv4Addr` or `Ipv6Addr` is written as the address at the same distance from the other end of the range.
@@ -43,7 +43,7 @@ fn push_6(address: Ipv6Addr, out: &mut String) {
     }
 }
 
-/// Splits a text into `COUNT` groups of `width` characters with a separator between them.
+/// Splits a string into `COUNT` groups of `width` characters with a separator between them.
 fn groups<const COUNT: usize>(text: &str, separator: char, width: usize) -> Option<[&str; COUNT]> {
     let mut parts = text.split(separator);
     let mut groups = [""; COUNT];

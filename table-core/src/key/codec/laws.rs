@@ -28,7 +28,7 @@ use edges::{edges, neighbours, samples};
 /// ```
 ///
 /// # Errors
-/// A description of the broken law and the values that break it.
+/// A description of the violated law, with the values that violate it.
 pub fn check<C: KeyCodec<T>, T: Ord + Debug>(values: &[T]) -> std::result::Result<(), String> {
     check_by::<C, T>(values, T::cmp)
 }
@@ -36,7 +36,7 @@ pub fn check<C: KeyCodec<T>, T: Ord + Debug>(values: &[T]) -> std::result::Resul
 /// Checks the same laws as [`check`], with K3 checked against a given order. Values for which the order returns `Equal` are considered equal.
 ///
 /// # Errors
-/// A description of the broken law and the values that break it.
+/// A description of the violated law, with the values that violate it.
 pub fn check_by<C: KeyCodec<T>, T: Debug>(
     values: &[T],
     compare: impl Fn(&T, &T) -> Ordering,
@@ -104,7 +104,7 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
 /// ```
 ///
 /// # Errors
-/// A description of the broken law and the values that break it.
+/// A description of the violated law, with the values that violate it.
 pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), String> {
     let owned: Vec<String> = values.iter().copied().map(str::to_owned).collect();
     check_by::<C, String>(&owned, |left, right| order::compare(left, right))?;

@@ -25,7 +25,7 @@ pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 
 /// A codec that writes a string with each `FROM` replaced by `TO`, using `C`: `/` becomes `_`. The field is also stored as a property.
 ///
-/// Different strings may have the same key, such as `a/b` and `a_b`. Of nested replacements, the outermost is applied first.
+/// Different strings may have the same key, such as `a/b` and `a_b`. If replacements are nested, the outermost is applied first.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Replaced, Text};
@@ -40,8 +40,8 @@ pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
 
 /// A codec that writes the first `N` characters of a string, using `C`. The field is also stored as a property.
 ///
-/// Ordered like `C`: a range of strings selects the rows whose prefixes are between the prefixes of the range's ends, inclusive. A string with fewer
-/// characters is written completely.
+/// Ordered like `C`: a range of strings selects the rows whose prefixes are between the prefixes of the range's ends,
+/// inclusive. A string with fewer characters is written unchanged.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, First, Text};
@@ -74,7 +74,7 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, 
     };
 }
 
-/// The rows are ordered by the written string, not by the field.
+/// Returns the form without order, because the rows are ordered by the written string, not by the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }

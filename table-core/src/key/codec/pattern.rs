@@ -16,8 +16,9 @@ use crate::key::codec::{Alphabet, Counted, Facts, Form, KeyCodec, Reversible};
 use moment::Units;
 use token::{Token, name, tokens};
 
-/// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime`, formatted with a pattern that [`pattern`] packs into a number. A pattern consists of `yyyy`, `MM`,
-/// `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, digits as literals, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
+/// A codec that formats a `DateTime<Utc>`, `NaiveDate` or `NaiveTime` with a pattern that [`pattern`] packs into a
+/// number. A pattern consists of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, digits as
+/// literals, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
 ///
 /// - Fixed width. Ordered if larger units precede smaller units. A pattern such as `ddMMyyyy` is supported, but does not allow ranges.
 /// - A pattern must contain every unit from the year (for a `NaiveTime`, from the hour) down to its smallest unit. Otherwise, the value could not be

@@ -7,7 +7,7 @@ use table_store::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, decimal};
 
-/// An integer without leading zeros, with `-` before a negative integer. For keys that other programs have written.
+/// A codec that writes an integer without leading zeros, with `-` before a negative integer. Use it for keys that other programs have written.
 ///
 /// Not ordered: `10` sorts before `9`, so ranges are not available. Variable width: it must be the last piece, or be next to a piece that contains no
 /// digits. Prefer [`Digits`](crate::key::codec::Digits) in new schemas.

@@ -11,7 +11,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Truncates};
 const WIDTH: usize = 8;
 const NAME: &str = "week";
 
-/// An ISO 8601 week, from Monday to Sunday, as `yyyy-Www`. The year is that of the week's Thursday.
+/// A codec that writes an ISO 8601 week, from Monday to Sunday, as `yyyy-Www`. The year is that of the week's Thursday.
 ///
 /// - Fixed width, ordered.
 /// - Refused (`KeyEncoding`): days other than Mondays and instants other than the start of the week, because several values would have the same

@@ -66,7 +66,7 @@ pub struct Evolution {
 }
 
 impl Evolution {
-    /// Returns the worst compatibility of the changes, or [`Compatibility::Same`] if there are none.
+    /// Returns the worst compatibility among the changes, or [`Compatibility::Same`] if there are none.
     #[must_use]
     pub fn compatibility(&self) -> Compatibility {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)

@@ -105,7 +105,7 @@ impl<'a> Renamed<'a> {
     }
 }
 
-/// Returns the family of a codec. Codecs of the same family write the same values in different forms.
+/// Returns the family of a codec. Codecs of the same family write the same values in different formats.
 fn family(part: Part<'_>) -> (bool, &str) {
     let mut codec = part.codec;
     while let Some(inner) = codec.strip_prefix("desc(").and_then(|rest| rest.strip_suffix(')')) {

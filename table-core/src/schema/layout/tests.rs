@@ -114,7 +114,7 @@ fn pieces() -> impl Strategy<Value = Vec<KeyPiece>> {
     prop::collection::vec(piece, 1..5)
 }
 
-/// Returns a text that matches a layout. `choices` selects the characters of each part from its alphabet.
+/// Returns a string that matches a layout. `choices` selects the characters of each part from its alphabet.
 fn text(pieces: &[KeyPiece], choices: &[usize]) -> String {
     let mut choices = choices.iter().cycle().copied();
     let mut choose = |among: usize| choices.next().unwrap_or(0) % among;

@@ -12,7 +12,7 @@ use crate::table::{Table, request};
 use crate::transaction::Transaction;
 
 impl<E: ToEntity, S: TableStore> Table<E, S> {
-    /// Begins a bulk write, which is not atomic.
+    /// Creates a bulk write, which is not atomic.
     pub fn bulk(&self) -> Bulk<'_, Self> {
         Bulk::new(self)
     }
@@ -88,7 +88,7 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     }
 }
 
-/// Returns `true` if a transaction refused an operation only because of the operations that it already contains.
+/// Returns `true` if an error means that a transaction refused an operation only because of the operations that it already contains.
 const fn is_full_or_has_it(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge | ErrorCode::InvalidDuplicateRow)
 }

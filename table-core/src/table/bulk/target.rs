@@ -30,7 +30,7 @@ pub enum BulkVerb {
 
 /// A handle through which [`Bulk`](super::Bulk) writes. It encodes entities and adds them to transactions.
 ///
-/// Implemented by [`Table`](crate::Table), and by the handle of the patterns crate.
+/// Implemented by [`Table`](crate::Table), and by the `Entities` handle of `table-patterns`.
 ///
 /// ```
 /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
@@ -76,13 +76,13 @@ pub trait BulkTarget: Sync {
     /// Begins a batch with one write.
     ///
     /// # Errors
-    /// Any error for a single entity that exceeds a limit.
+    /// Any error for an entity that exceeds a limit on its own.
     fn batch(&self, item: Self::Item) -> Result<Self::Batch>;
 
     /// Adds a write to a batch. Returns the write if the batch does not accept it, because the batch is full or already writes the same row.
     ///
     /// # Errors
-    /// Any error for a single entity that exceeds a limit.
+    /// Any error for an entity that exceeds a limit on its own.
     fn push(&self, batch: &mut Self::Batch, item: Self::Item) -> Result<Option<Self::Item>>;
 
     /// Returns the size of a batch in bytes, by the published formula.
@@ -105,7 +105,7 @@ pub trait BulkTarget: Sync {
         false
     }
 
-    /// Splits a batch in half. If the number of writes is odd, the first half has one write less.
+    /// Splits a batch in half. If the number of writes is odd, the first half has one write fewer.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).

@@ -96,7 +96,7 @@ pub struct BulkProgress {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BulkError {
-    /// The error with the smallest position.
+    /// The first error in input order.
     pub source: Error,
     /// The position of the entity that caused the error.
     pub at: Option<usize>,

@@ -9,7 +9,8 @@ use crate::runtime::Runtime;
 use crate::store::TableStore;
 use crate::table::layout::Standing;
 
-/// A check that entities of a schema may be written, repeated as often as the check of their own handle. Created by `Table::admission`.
+/// A check that entities with a given schema may be written. It queries the store as often as the check
+/// of a handle for these entities. Created by `Table::admission`.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};

@@ -214,8 +214,8 @@ fn con_2_a_stale_read_of_a_merge_loses_no_property() {
     });
 }
 
-/// Shows the limit of inserts, which have no condition: a network that delivered a request again, after the entity was deleted, would insert it again.
-/// HTTP/1.1 delivers a request once.
+/// Shows the limit of inserts, which have no condition: a network that delivered a request again, after the entity was deleted, would insert it
+/// again. HTTP/1.1 delivers a request once.
 #[test]
 fn con_11_an_insert_that_is_delivered_again_after_a_deletion_inserts_again() {
     runtime().block_on(async {

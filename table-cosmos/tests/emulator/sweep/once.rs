@@ -23,7 +23,7 @@ pub(super) enum Fate {
     Silence(bool),
 }
 
-/// A network with a fault at one request for items.
+/// A network that injects a fault into one item request.
 pub(super) struct Once {
     account: Emulator,
     at: usize,

@@ -69,7 +69,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     }
 }
 
-/// Returns the body of `from_copy`. If several places contain a value, all of them are compared.
+/// Returns the body of `from_copy`. If a copy contains a value more than once, all occurrences are compared.
 fn body_of_whole(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
     let marker = index.marker(design.entity);

@@ -25,7 +25,7 @@ pub(crate) struct Entries<'b> {
     key_end: usize,
     body_end: usize,
     shape: Shape<'b>,
-    /// The number of the shape.
+    /// The number of the shape that the previous entry has.
     number: usize,
 }
 

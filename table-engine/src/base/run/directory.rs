@@ -29,7 +29,7 @@ pub(in super::super) struct Directory {
     entries: u64,
 }
 
-/// The stored form of an index.
+/// The format of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Form {
     /// Version 1: complete keys, no tallies.
@@ -59,7 +59,7 @@ fn write_key(out: &mut Writer, before: &[u8], key: &[u8]) {
     out.bytes(key.get(shared..).unwrap_or_default());
 }
 
-/// Reads a key that was written relative to the previous one. Only the shortest form is accepted.
+/// Reads a key that was written relative to the previous one. Only the shortest encoding is accepted.
 fn read_key(reader: &mut Reader<'_>, before: &[u8]) -> Option<Vec<u8>> {
     let (count, rest) = (usize::try_from(reader.u32()?).ok()?, reader.bytes()?);
     let key = [before.get(..count)?, rest].concat();
@@ -136,7 +136,7 @@ impl Directory {
         out.into_bytes()
     }
 
-    /// Parses an index. Returns `None` if the bytes are not an index in this form, or if its keys are out of order.
+    /// Parses an index. Returns `None` if the bytes are not an index in this format, or if its keys are out of order.
     pub(in super::super) fn read(
         bytes: &[u8],
         form: Form,

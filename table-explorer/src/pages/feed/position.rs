@@ -1,4 +1,4 @@
-//! Positions in a feed: the stored form of cursors, which numbers the changes of a partition.
+//! Positions in a feed: the stored format of cursors, which numbers the changes of a partition.
 
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;
@@ -18,12 +18,12 @@ pub(super) fn at(cursor: &Cursor, number: u64) -> Cursor {
     serde_json::from_value(stored).unwrap_or_default()
 }
 
-/// Returns a cursor as a single line of text.
+/// Returns a cursor as a string without line breaks.
 pub(super) fn text(cursor: &Cursor) -> String {
     serde_json::to_string(cursor).unwrap_or_default()
 }
 
-/// Parses the text of a cursor; `None` for any other text.
+/// Parses a string that [`text`] returned; `None` for any other string.
 pub(super) fn parse(text: &str) -> Option<Cursor> {
     serde_json::from_str(text).ok()
 }

@@ -9,7 +9,7 @@ use table_inspect::record::{self, Record};
 use crate::failure::{Failure, Result};
 use crate::pages::paste::MOST;
 
-/// Parses a text.
+/// Parses pasted text.
 ///
 /// # Errors
 /// `Input` if the text has no rows or too many rows, or if its first line lacks a key or contains a column twice.

@@ -22,7 +22,7 @@ pub(super) enum Verdict {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Decides about one key.
+    /// Returns the decision for one key.
     ///
     /// IMPORTANT: the entry of the current entity is written only if it equals the entry of the recorded change. Otherwise either the read
     /// is stale, or a later change has replaced the entry. A later change is proven if the entity was written later, or if the guard or a

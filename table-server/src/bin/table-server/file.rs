@@ -69,7 +69,7 @@ impl FileAccount {
 }
 
 impl File {
-    /// Reads the file. Paths in it are relative to its folder.
+    /// Reads the file. Paths in the file are relative to the folder that contains the file.
     ///
     /// # Errors
     /// `Io` if the file cannot be read. `InvalidInput`, with the line number, if it is not TOML or contains an unknown name.

@@ -23,7 +23,7 @@ pub(crate) struct Trial {
     #[arg(long, env = "TABLE_SERVER_LATENCY", value_name = "MILLISECONDS")]
     latency: Option<u64>,
     /// Inject faults, a list of busy=N (every Nth call is refused), lose=N (every Nth write is applied and answered with 500), empty=N
-    /// (every Nth page is empty), page=N (at most N entities a page), partition-pages (a page ends with its partition).
+    /// (every Nth page is empty), page=N (at most N entities a page), partition-pages (a page never continues into the next partition).
     #[arg(long, env = "TABLE_SERVER_FAULTS", value_name = "FAULT,…")]
     faults: Option<FaultList>,
 }

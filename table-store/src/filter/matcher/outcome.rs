@@ -58,7 +58,7 @@ impl Constant {
     }
 }
 
-/// Compares a stored value with a constant. Returns one of the outcomes defined above.
+/// Compares a stored value with a constant. Returns [`LESS`], [`EQUAL`], [`GREATER`], [`UNORDERED`] or [`MISMATCH`].
 pub(super) fn outcome(stored: &ValueRef<'_>, constant: &Constant) -> u8 {
     let ordering = match (stored, constant) {
         // Equality is determined by comparing bytes, independent of the order.

@@ -1,4 +1,4 @@
-//! The string form of a continuation, which is the unpadded base64url of these bytes:
+//! The string representation of a continuation, which is the unpadded base64url of these bytes:
 //!
 //! | bytes | content |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! The text form of plans.
+//! The text format of plans.
 
 use std::fmt;
 use std::ops::Bound;

@@ -40,7 +40,7 @@ impl Gather {
     /// Appends an entity with the requested properties. `is_alike` is `true` if its partition and shape are those of the previous entity.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are not a row, or are found not to be a key.
+    /// `Corrupted` if the bytes are not a row, or the key is invalid.
     #[inline]
     pub fn push(
         &mut self,

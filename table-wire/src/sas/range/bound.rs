@@ -23,8 +23,8 @@ pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// Returns a key that sorts just before a text. For example, `a0` becomes `a.` followed by U+FFFD: the character before `0` is `/`, which keys
-/// cannot contain.
+/// Returns a key that sorts just before a string. For example, `a0` becomes `a.` followed by
+/// U+FFFD: the character before `0` is `/`, which keys cannot contain.
 fn before(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let Some(mut character) = characters.pop() else { return String::new() };

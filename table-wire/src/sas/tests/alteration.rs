@@ -45,7 +45,7 @@ pub(super) enum Alteration {
     Encode(Index, bool),
     /// Writes a space as `+`.
     Plus(Index),
-    /// Adds a text at the start or the end of a value.
+    /// Adds a string at the start or the end of a value.
     Append(Index, &'static str, bool),
     /// Assigns the signed lines to other fields of a token of the same kind. Some line breaks remain within values.
     Cut(bool, Vec<Index>),

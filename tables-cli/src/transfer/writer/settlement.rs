@@ -33,12 +33,12 @@ impl Settlement {
         self.settled + self.slots.len() as u64 - 1
     }
 
-    /// Records that a record was written.
+    /// Marks a record as written.
     pub(super) fn written(&mut self, number: u64) {
         self.set(number, Slot::Written);
     }
 
-    /// Records that a record was rejected.
+    /// Marks a record as rejected.
     pub(super) fn reject(&mut self, number: u64, rejected: Rejected) {
         self.set(number, Slot::Rejected(rejected));
     }

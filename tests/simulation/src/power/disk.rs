@@ -80,7 +80,7 @@ impl SimulatedDisk {
         self.call_quietly(call)
     }
 
-    /// Counts a call and returns its fate.
+    /// Counts a call, and returns its outcome.
     fn call_quietly(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
         let mut state = self.state();
         let fate = state.faults.count(call)?;

@@ -74,8 +74,8 @@ pub(super) struct History {
     /// The disk when the folder was copied, and the number of the first request after that.
     copied: Option<(u64, SimulatedDisk)>,
     established: bool,
-    /// `true` if an engine with relaxed durability was killed, or failed before it was closed, and the folder has not been opened since. Its last writes may
-    /// still be lost in a power loss.
+    /// `true` if an engine with relaxed durability was killed, or failed before it was closed, and the folder has not been opened since. Its last
+    /// writes may still be lost in a power loss.
     unsynced: bool,
     log: Log,
     seen: Seen,

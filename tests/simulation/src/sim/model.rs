@@ -26,7 +26,7 @@ enum Fate {
 /// The state after a write and the message that it received, or the reason why the write is refused.
 type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 
-/// A write without a result so far.
+/// A write whose result is not known yet.
 #[derive(Clone, Debug)]
 struct Open {
     id: u64,

@@ -8,7 +8,7 @@ use table_core::{Result, Row, TableName, ValueRef};
 
 use crate::sim::model::{Number, Place};
 
-/// The number of tables, partitions and rows of a history, and the form of its keys and rows. All lives of the history share it.
+/// The number of tables, partitions and rows of a history, and the format of its keys and rows. All lives of the history share it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) tables: u8,

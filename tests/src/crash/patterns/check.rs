@@ -41,7 +41,7 @@ pub enum Recovery {
 /// from the stored data.
 ///
 /// # Errors
-/// Any error from the stores. If the data cannot be read after a crash, the check has failed, too.
+/// Any error from the stores. If the data cannot be read after a crash, the check has also failed.
 pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     settle(stores, recovery, &mut wrong).await?;

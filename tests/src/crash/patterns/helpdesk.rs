@@ -107,7 +107,7 @@ pub(super) fn text(name: &str, filling: usize) -> String {
     format!("{name} {}", "It beeps. ".repeat(filling))
 }
 
-/// Returns the name in a text.
+/// Returns the name in a string.
 pub(super) fn name_in(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(name, _)| name)
 }

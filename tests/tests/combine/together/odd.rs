@@ -1,4 +1,4 @@
-//! Rows and messages written by another program, or by the bearer of a signature, instead of a program of the run.
+//! Rows and messages written by another program, or by the bearer of a SAS, instead of a program of the run.
 
 use pollster::block_on;
 use rand::RngExt;

@@ -1,5 +1,5 @@
-//! Visits: a second entity type in the table of tickets. A program of an older release, if there is one, writes visits without the later indexes until
-//! their backfill begins.
+//! Visits: a second entity type in the table of tickets. A program of an older release, if there is one, writes
+//! visits without the later indexes until their backfill begins.
 
 use std::collections::BTreeMap;
 

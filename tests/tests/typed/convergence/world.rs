@@ -258,7 +258,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Creates a process that lives, gets correct responses, and has a correct clock.
+    /// Creates a process that does not die, gets correct responses, and has a correct clock.
     pub(super) fn alive() -> Self {
         Self { control: Control::default(), answers: Answers::True, seed: 0, skew: Skew::None }
     }

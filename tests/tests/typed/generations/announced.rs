@@ -116,7 +116,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
     });
 }
 
-/// Programs of the older release may write the first rows of a table, too.
+/// Programs of the older release may also write the first rows of a table.
 #[test]
 fn an_index_of_an_empty_table_is_announced_as_well() {
     block_on(async {
@@ -174,7 +174,7 @@ fn a_duplicate_of_an_older_program_is_a_finding() {
     });
 }
 
-/// Interleaves the calls of the older program's write with those of a backfill, suspending each of them at each of its calls.
+/// Interleaves the calls of the older program's write with those of a backfill, suspending the write and the backfill at each of their calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
     let verbs: [fn(Old) -> Written; 3] = [
@@ -235,7 +235,7 @@ fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> 
     is_refused
 }
 
-/// One of several runs of the backfill, stepped.
+/// One of several concurrent runs of the backfill, which the test advances step by step.
 struct Run(Control, Process<()>);
 
 /// An older program's entity, a newer program whose index is announced, and an hour without a sighting: a backfill may begin.

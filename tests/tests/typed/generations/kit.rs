@@ -9,7 +9,7 @@ use table_core::Result;
 use tests::faults::Control;
 use tests::time::Time;
 
-/// A duration slightly longer than an hour, after which no earlier request of an older program can still take effect.
+/// A duration slightly longer than an hour, after which no earlier request from an older program can still take effect.
 pub(super) const HOUR: Duration = Duration::from_secs(3_601);
 
 /// A call of one process, to be continued step by step.

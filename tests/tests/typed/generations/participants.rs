@@ -1,5 +1,5 @@
-//! Tests that a participant is attached to the store of a program and is not part of the stored schema: a program without it writes without it, and is not
-//! refused.
+//! Tests that a participant is attached to the store of a program and is not part of the stored
+//! schema: a program without it writes without it, and is not refused.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

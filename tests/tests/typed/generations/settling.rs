@@ -1,5 +1,5 @@
-//! An optional property that is added on a store with other processes: a program that knows it waits before its first write, until older programs know it,
-//! too.
+//! An optional property that is added on a store with other processes: a program that knows it
+//! waits before its first write, until older programs know it, too.
 
 use std::future::pending;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Tests of a user whose signature covers one partition, and who writes arbitrary data there and into the queue. No worker writes to another
-//! partition as a result.
+//! Tests of a user whose SAS covers one partition, and who writes arbitrary data there and into
+//! the queue. No worker writes to another partition as a result.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -120,7 +120,7 @@ fn pat_ec_8_a_claim_with_a_wrong_clock_delays_no_message() {
     }
 }
 
-/// Partitions at rest cost a bounded number of requests, and a pending row in one of them is found nevertheless.
+/// Quiet partitions cost a bounded number of requests, and a pending row in one of them is still found.
 #[test]
 fn pat_ec_8_sweeps_read_few_quiet_partitions_and_find_every_row_eventually() {
     let company = Company::new();

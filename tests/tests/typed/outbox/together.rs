@@ -151,8 +151,8 @@ fn the_rows_of_sixteen_intents_start_and_end_in_one_transaction_each() {
     let worker = worker(&company, &control, WorkerOptions::default()).handler(Diary::default());
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(company.pending(), 0);
-    // The eight calls are a receive, a range query, a get of the key of seals, a transaction that begins sixteen intents, a transaction that ends them and
-    // begins sixteen more, a transaction that ends the second sixteen, the message, and a receive that finds nothing.
+    // The eight calls are a receive, a range query, a get of the key of seals, a transaction that begins sixteen intents, a transaction that ends
+    // them and begins sixteen more, a transaction that ends the second sixteen, the message, and a receive that finds nothing.
     assert_eq!(control.calls(), 8);
 }
 

@@ -1,4 +1,4 @@
-//! Layouts whose keys are days, times and instants counted down, each with the class that contains it.
+//! Layouts whose keys are days, times and inverted instants, each with the class that contains it.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -67,7 +67,7 @@ struct StoredReading {
     value: f64,
 }
 
-/// Comments whose sentiment was measured: a day and a guid (`SentimentCalculator.CommentEntity`).
+/// Comments whose sentiment was measured: a day and a GUID (`SentimentCalculator.CommentEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Comments", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", date)))]
@@ -130,8 +130,8 @@ fn a_day_and_a_time_of_one_instant() {
     });
 }
 
-/// Logs of an application framework: a day, then ticks counted down and a guid, without a character between them
-/// (`AccidentalFish.ApplicationSupport`, `LogTableItem.SetPartitionAndRowKeyForLogByDateDesc`).
+/// Logs of an application framework: a day, then inverted ticks and a GUID, without a character between them (`AccidentalFish.ApplicationSupport`,
+/// `LogTableItem.SetPartitionAndRowKeyForLogByDateDesc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogsByDate", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", logged_at)))]
@@ -175,7 +175,7 @@ struct ChatCommand {
     at: DateTime<Utc>,
 }
 
-/// Notifications for everybody: ticks counted down, and twelve digits of a guid (`GlobalNotificationEntity`).
+/// Notifications for everybody: inverted ticks, and twelve digits of a GUID (`GlobalNotificationEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "GlobalNotifications", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("notifications")]
@@ -186,7 +186,7 @@ struct Notification {
     title: String,
 }
 
-/// Calls of an interface: ticks without leading zeros, and a guid (`ApiCallRecordTableEntity`).
+/// Calls of an interface: ticks without leading zeros, and a GUID (`ApiCallRecordTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ApiCalls")]
 #[partition_key(caller)]
@@ -198,7 +198,7 @@ struct ApiCall {
     api_name: String,
 }
 
-/// Trades, newest first: ticks counted down and a guid without hyphens (`ArkTrading.RowKeyHelper`).
+/// Trades, newest first: inverted ticks and a GUID without hyphens (`ArkTrading.RowKeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Trades")]
 #[partition_key(fund)]

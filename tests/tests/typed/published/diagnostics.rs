@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{both_ways, instant};
 
-/// Events of `log4net.Appender.Azure`: a partition for each logger, `{ticks:D19}.{guid}` counted down (`LoggingEventExtensions`).
+/// Events of `log4net.Appender.Azure`: a partition for each logger, and `{ticks:D19}.{guid}` with inverted ticks (`LoggingEventExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "testLoggingTable")]
 #[partition_key(logger)]
@@ -44,7 +44,7 @@ fn the_events_of_log4net() {
     });
 }
 
-/// Trace logs of cloud services: the ticks of the minute in 19 digits, and where the event happened, with a number of 19 digits
+/// Trace logs of cloud services: the ticks of the minute in 19 digits, and the instance on which the event happened, with a number of 19 digits
 /// (`WADLogsTable`; the `PartitionKey`, the deployment and the ticks of the event are those of G. Mantri's page of 17 February 2012).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADLogsTable", allow(hot_partition, reason = "the layout of another program"))]
@@ -92,8 +92,8 @@ fn the_trace_logs_of_cloud_services() {
     });
 }
 
-/// Metrics of virtual machines: a partition for each resource, the hour counted down, and the counter with other characters as `:005C`
-/// (`WADMetricsPT1H…`).
+/// Metrics of virtual machines: a partition for each resource, the inverted ticks of the hour, and
+/// the counter with escapes such as `:005C` (`WADMetricsPT1H…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADMetricsPT1HP10DV2S20190808")]
 #[partition_key(resource)]
@@ -128,7 +128,8 @@ fn the_metrics_of_virtual_machines() {
     });
 }
 
-/// Events of `NLog.Extensions.AzureTables`: `{ticks:D19}:{id}`, counted down from the tick after the last one of .NET (`RowKeyHelper`).
+/// Events of `NLog.Extensions.AzureTables`: `{ticks:D19}:{id}`, where the ticks are
+/// subtracted from the tick after the last one of .NET (`RowKeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvents")]
 #[partition_key(logger)]

@@ -1,4 +1,4 @@
-//! Forms of identifiers in keys of published programs: ULID, guids in braces and in capitals.
+//! Forms of identifiers in keys of published programs: ULID, GUIDs in braces and in capitals.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// Log events of `TableStorage.Abstracts`: ticks of five minutes counted down, and a ULID of an instant that was counted down (`KeyGenerator`; the
-/// `PartitionKey` is that of its `KeyGeneratorTests`).
+/// Log events of `TableStorage.Abstracts`: inverted ticks of five minutes, and a ULID of an inverted instant
+/// (`KeyGenerator`; the `PartitionKey` is that of its `KeyGeneratorTests`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvent", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(desc(period))]
@@ -49,7 +49,7 @@ fn a_ulid_as_text() {
     });
 }
 
-/// Log entries of `LeagueRecorder`: a partition for each logger, a guid in braces (`LoggingTargets/LogEntity.cs`).
+/// Log entries of `LeagueRecorder`: a partition for each logger, a GUID in braces (`LoggingTargets/LogEntity.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logs")]
 #[partition_key(logger_name)]
@@ -61,7 +61,7 @@ struct Recorded {
     level: String,
 }
 
-/// Rows of a base class of `AzureTableStorageService`: a guid in capitals (`Models/TableEntityBase`).
+/// Rows of a base class of `AzureTableStorageService`: a GUID in capitals (`Models/TableEntityBase`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(country)]

@@ -1,4 +1,4 @@
-//! Forms of times in keys of published programs: patterns, instants counted down, ticks with more digits.
+//! Forms of times in keys of published programs: patterns, inverted instants, ticks with more digits.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// The guest book of the Windows Azure training kit: `MMddyyyy`, then inverted ticks and a guid.
+/// The guest book of the Windows Azure training kit: `MMddyyyy`, then inverted ticks and a GUID.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "GuestBookEntry", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(pattern("MMddyyyy", day))]
@@ -69,8 +69,8 @@ fn a_month_and_the_rest_of_the_instant() {
     });
 }
 
-/// Entries of the logs of a content delivery network: a partition for each day, ticks counted down in 21 digits, and a guid in capitals without
-/// hyphens (the `NuGet` gallery's `Stats.ParseAzureCdnLogs`, `RowKeyBuilder`, `TableOperationBuilder`).
+/// Entries of the logs of a content delivery network: a partition for each day, inverted ticks in 21 digits, and a GUID in capitals without hyphens
+/// (the `NuGet` gallery's `Stats.ParseAzureCdnLogs`, `RowKeyBuilder`, `TableOperationBuilder`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "CdnLogs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", edge_server_time_delivered)))]
@@ -171,7 +171,7 @@ fn inverted_seconds_before_a_guid() {
     });
 }
 
-/// Books that were read: milliseconds since 1970 from `long.MaxValue` down in 19 digits (`DunDatApi.Data.EntityHelpers.GetDescendingRowKey`).
+/// Books that were read: `long.MaxValue` minus the milliseconds since 1970, in 19 digits (`DunDatApi.Data.EntityHelpers.GetDescendingRowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "user", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("book")]

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{both_ways, instant};
 
-/// Events of the host of Azure Functions: `{host}-{yyyyMMdd}`, where the host may hold `-`, and `{ticks:D19}-{guid}` counted down
+/// Diagnostic events of the host of Azure Functions: `{host}-{yyyyMMdd}`, where `host` may contain `-`, and `{ticks:D19}-{guid}` with inverted ticks
 /// (`DiagnosticEvent`, `TableStorageHelpers.GetRowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AzureFunctionsDiagnosticEvents202402")]

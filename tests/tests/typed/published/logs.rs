@@ -1,4 +1,4 @@
-//! Layouts of logs that count time down: Serilog, `NLog`, ELMAH.
+//! Layouts of logs with inverted times: Serilog, `NLog`, ELMAH.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant};
 
-/// Events of `Serilog.Sinks.AzureTableStorage`: both keys are ticks counted down, the partition's those of the nearest five minutes
-/// (`DefaultKeyGenerator`).
+/// Events of `Serilog.Sinks.AzureTableStorage`: both keys are inverted ticks, in the
+/// PartitionKey those of the nearest five minutes (`DefaultKeyGenerator`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEventEntity", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(desc(period))]
@@ -42,7 +42,7 @@ fn the_events_of_serilog() {
     });
 }
 
-/// Events of `NLog.Extensions.AzureTableStorage`: a partition for each logger, `{ticks:d19}_{guid:N}` counted down.
+/// Events of `NLog.Extensions.AzureTableStorage`: a partition for each logger, and RowKeys `{ticks:d19}_{guid:N}` with inverted ticks.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "NLogEvents")]
 #[partition_key(logger)]
@@ -78,7 +78,7 @@ fn the_events_of_nlog() {
     });
 }
 
-/// Errors of the `NuGet` gallery (its log for ELMAH): one partition without a name, ticks counted down.
+/// Errors of the `NuGet` gallery (its log for ELMAH): one partition without a name, inverted ticks.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ElmahErrors", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("")]

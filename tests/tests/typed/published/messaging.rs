@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::both_ways;
 
-/// Commits of `EventStore.Persistence.AzureTablesPersistence`: a partition for each stream, and the sequence without zeros in front, which
-/// has no order (`CommitExtensions`).
+/// Commits of `EventStore.Persistence.AzureTablesPersistence`: a partition for each stream, and the sequence number without leading zeros, whose
+/// strings are not in the order of the numbers (`CommitExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Commits")]
 #[partition_key(stream)]

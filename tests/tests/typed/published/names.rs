@@ -10,8 +10,8 @@ use super::{both_ways, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// State of a conversation of the Bot Framework: `/`, `\`, `#` and `?` as letters between bars (`BotBuilder-Azure`, `BotDataEntity.GetEntityKey`,
-/// `StringExtensions.SanitizeForAzureKeys`).
+/// State of a conversation of the Bot Framework: `/`, `\`, `#` and `?` are replaced by letters between bars (`BotBuilder-Azure`,
+/// `BotDataEntity.GetEntityKey`, `StringExtensions.SanitizeForAzureKeys`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "BotData")]
 #[partition_key(channel_id, ":conversation")]
@@ -148,7 +148,7 @@ struct UserEvent {
     session_id: String,
 }
 
-/// Matters of a law firm: a guid, `$` and the matter (`MatterInformation`).
+/// Matters of a law firm: a GUID, `$` and the matter (`MatterInformation`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Matters")]
 #[partition_key(name)]
@@ -160,7 +160,7 @@ struct Matter {
     status: String,
 }
 
-/// Reminders of a bot: the conversation, which may contain `_`, and a guid (`ReminderEntity`).
+/// Reminders of a bot: the conversation, which may contain `_`, and a GUID (`ReminderEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Reminders")]
 #[partition_key(user_id)]

@@ -43,7 +43,7 @@ fn frequencies_in_eleven_digits() {
     });
 }
 
-/// Messages of an add-in: ticks counted down, a counter and a guid (`Chem4Word.Telemetry.ServiceBusMessage`).
+/// Messages of an add-in: inverted ticks, a counter and a GUID (`Chem4Word.Telemetry.ServiceBusMessage`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvents", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("Chem4Word")]
@@ -55,7 +55,7 @@ struct AddInMessage {
     level: String,
 }
 
-/// Log entries by time: ticks counted down and a guid make the partition, the user the row (`Saguaro.Logging.TableEntities.LogByTimeTableEntity`).
+/// Log entries by time: the PartitionKey is inverted ticks and a GUID, the RowKey is the user (`Saguaro.Logging.TableEntities.LogByTimeTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logbytime")]
 #[partition_key(desc(at), "+", guid(simple, id))]
@@ -76,7 +76,7 @@ struct BotRequest {
     id: Uuid,
 }
 
-/// Requests to a map server: ticks from `long.MaxValue` down and a random number (`PerforamceLoggerServiceRequestItem` of `gView`).
+/// Requests to a map server: `long.MaxValue` minus the ticks and a random number (`PerforamceLoggerServiceRequestItem` of `gView`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Requests")]
 #[partition_key("gview.", folded(lower, folder))]
@@ -87,7 +87,7 @@ struct MapRequest {
     number: u16,
 }
 
-/// Changes of a client's tier: ticks from `long.MaxValue` down (`ClientTierLogEntity`).
+/// Changes of a client's tier: `long.MaxValue` minus the ticks (`ClientTierLogEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ClientTierLog")]
 #[partition_key(client_id)]
@@ -118,7 +118,7 @@ struct Audit {
     at: DateTime<Utc>,
 }
 
-/// Weather that was asked for: a day, a time and eight digits of a guid (`WeatherLog`).
+/// Weather that was asked for: a day, a time and eight digits of a GUID (`WeatherLog`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherLog", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)))]

@@ -80,7 +80,7 @@ fn employee(id: u32) -> released::Employee {
     }
 }
 
-/// Rewrites at most so many employees.
+/// Rewrites at most `most` employees.
 async fn rewrite(store: &Engine, most: usize) -> Result<usize> {
     let old = store.entities::<rewriting::OldEmployee>();
     let new = store.entities::<rewriting::Employee>().assume_indexes_ready();

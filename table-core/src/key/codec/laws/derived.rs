@@ -22,7 +22,7 @@ use crate::key::order;
 /// ```
 ///
 /// # Errors
-/// A description of the broken law and the values that break it.
+/// A description of the violated law, with the values that violate it.
 pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> Result<(), String> {
     check_derived_by::<C, T>(values, Ord::cmp)
 }
@@ -39,7 +39,7 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> Result<
 /// ```
 ///
 /// # Errors
-/// A description of the broken law and the values that break it.
+/// A description of the violated law, with the values that violate it.
 pub fn check_truncation<C: Truncates<T>, T: Ord + Debug>(values: &[T]) -> Result<(), String> {
     let mut truncated: Vec<(&T, T)> = Vec::new();
     for value in values {
@@ -75,7 +75,7 @@ pub fn check_truncation<C: Truncates<T>, T: Ord + Debug>(values: &[T]) -> Result
 /// ```
 ///
 /// # Errors
-/// A description of the broken law and the values that break it.
+/// A description of the violated law, with the values that violate it.
 pub fn check_derived_texts<C: DerivedPart<String>>(values: &[String]) -> Result<(), String> {
     check_derived_by::<C, String>(values, |left, right| order::compare(left, right))
 }

@@ -24,8 +24,9 @@ pub(super) fn samples(count: usize) -> impl Iterator<Item = usize> {
     positions.into_iter().filter(move |_| count > 0)
 }
 
-/// Returns strings at the edges of a fixed-width form: with the first, the last, the next and the previous character of the alphabet at each
-/// position, and with each prefix followed by the first or last character. Non-ASCII characters and forms of variable width are omitted.
+/// Returns strings at the edges of a fixed-width form: with the first, the last, the next and the previous character
+/// of the alphabet at each position, and with each prefix followed by the first or last character. Strings with
+/// non-ASCII characters and forms of variable width have no edges.
 pub(super) fn edges(form: &Form, text: &str) -> Vec<String> {
     if !form.is_fixed() || !text.is_ascii() {
         return Vec::new();

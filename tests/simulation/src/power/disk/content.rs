@@ -1,5 +1,5 @@
-//! The bytes of a file, in pages. Clones share a page until one of them changes it, and a page of zeros takes no memory: engines reserve much space that
-//! they never use, and the whole disk is copied at the end of each life.
+//! The bytes of a file, in pages. Clones share a page until one of them changes it, and a page of zeros takes no memory: engines reserve much space
+//! that they never use, and the entire disk is copied at the end of each life.
 
 use std::ops::Range;
 use std::sync::Arc;

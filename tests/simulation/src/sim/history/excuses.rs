@@ -13,7 +13,7 @@ pub(super) enum Damage {
     Any,
 }
 
-/// The reasons for which a result may differ from the correct one.
+/// The reasons why a result may differ from the correct one.
 #[derive(Debug, Default)]
 pub(super) struct Excuses {
     /// `true` if a thread of the engine was made to fail.
