@@ -79,10 +79,10 @@ rules! {
     REQUIRED_ADDED: "EVO-2", "a required property is added", NeedsRewrite,
         "old rows cannot be read as the type", "make it an `Option`, or write it into every old row";
     REMOVED: "EVO-3", "a property is removed", Compatible,
-        "its values remain stored until a row is replaced",
+        "old values remain stored until a row is replaced",
         "nothing to do; if it was renamed, keep its stored name with `#[property(\"…\")]`";
     MADE_OPTIONAL: "EVO-4", "a required property becomes optional", Compatible,
-        "old rows read as `Some`", "nothing to do, once no program of the old schema reads";
+        "old rows read as `Some`", "nothing to do once no program with the old schema reads";
     MADE_REQUIRED: "EVO-5", "an optional property becomes required", NeedsRewrite,
         "rows without it cannot be read", "keep the `Option`, or write it into every row without it";
     WIDENED: "EVO-6", "an `Edm.Int32` property becomes `Edm.Int64` or `Edm.Double`", NeedsBackfill,
@@ -90,7 +90,7 @@ rules! {
         "read and write every old row once before filtering on it";
     CONVERTED: "EVO-7", "a property changes to a different number type", NeedsRewrite,
         "old values have a different type and cannot be read", "write every old row with the converted value";
-    RETYPED: "EVO-8", "a property changes its type, and the old or the new type is not a number", Refused,
+    RETYPED: "EVO-8", "a property changes its type, and the old or new type is not a number", Refused,
         "old values cannot be read", "declare another property";
     KIND: "EVO-9", "the kind (`EntityType`) is changed, added or removed", NeedsRewrite,
         "old rows are treated as rows of a different type", "rewrite every old row, or restore the old kind";
@@ -101,35 +101,35 @@ rules! {
     ACCEPTS_MORE: "EVO-12", "a key part accepts more values in the same form: `without` becomes text, an enum gains variants", Compatible,
         "old keys can be read", "nothing to do";
     CODEC: "EVO-13", "a key part has a codec for other values", Refused,
-        "old keys do not contain the new values", "declare a new table or another key prefix, and move the values that are known";
+        "old keys do not contain the new values", "declare a new table or another key prefix, and move the known values";
     MOVED: "EVO-14", "key parts are reordered", NeedsRewrite,
-        "old rows are stored under other keys, which may be read as wrong values", "copy every row to its new key, then delete the old one";
+        "old rows are stored under other keys, which may be decoded to wrong values", "copy every row to its new key, then delete the old one";
     PART_ADDED: "EVO-15", "a key gains a part that old rows hold as a property", NeedsRewrite,
         "old rows are stored under other keys", "copy every row to its new key, then delete the old one";
     PART_UNKNOWN: "EVO-16", "a key gains a part that old rows lack", Refused,
         "old rows do not determine their new key", "declare a new table, or add the value as a property first";
     PART_REMOVED: "EVO-17", "a key loses a part", Refused,
-        "two old rows may have one new key", "declare a new table, and decide which of two rows wins";
+        "two old rows may have the same new key", "declare a new table, and decide which of the two rows to keep";
     BUCKET: "EVO-18", "a bucket is added, removed, or has a different number of partitions", NeedsRewrite,
         "old rows are in other partitions", "copy every row to its new key, then delete the old one";
     TABLE_RENAMED: "EVO-19", "the table is renamed", NeedsRewrite,
         "old rows are in the old table", "copy the table, or open it by its old name with `table_named`";
     INDEX_ADDED: "EVO-20", "an index is added", NeedsBackfill,
-        "it lacks old rows", "build it before reading it";
+        "the index lacks old rows", "build it before reading it";
     INDEX_REMOVED: "EVO-21", "an index is removed", NeedsAcceptance,
-        "its copies remain stored and become stale", "accept it once no program reads the index; delete its copies before an index with this key is declared again";
+        "the index's copies remain stored and become stale", "accept it once no program reads the index; delete its copies before an index with this key is declared again";
     INDEX_KEY: "EVO-22", "an index changes its kind, table, partition or key", NeedsBackfill,
-        "its copies are stored under other keys", "delete the old copies and build it before reading it";
+        "its copies are stored under the old keys", "delete the old copies and build it before reading it";
     KEEPS_MORE: "EVO-23", "an index includes more properties", NeedsBackfill,
         "old copies lack them", "build it again before reading it";
     KEEPS_LESS: "EVO-24", "an index includes fewer properties", NeedsAcceptance,
-        "old copies contain more than is read, new ones lack it", "accept it once no program reads them";
+        "old copies contain properties that are no longer read, new copies lack them", "accept it once no program reads them";
     MADE_UNIQUE: "EVO-25", "an index with the same key becomes unique", NeedsBackfill,
         "its rows were written without a check", "build it again, which fails if two rows share a key";
     NOT_UNIQUE: "EVO-26", "an index with the same key is no longer unique", NeedsAcceptance,
         "old copies are correct", "accept it once no program relies on it";
     LEAVES_OUT_OTHERS: "EVO-27", "an index excludes other entities: its `when` is changed, added or removed, or it is no longer sparse", NeedsBackfill,
-        "it contains extra entries and lacks required ones", "delete the old copies and build it before reading it";
+        "the index contains extra entries and lacks required ones", "delete the old copies and build it before reading it";
     MADE_SPARSE: "EVO-28", "an index becomes sparse, because a value of its key becomes optional", Compatible,
         "old copies are correct", "nothing to do";
     STORES_OTHERWISE: "EVO-29", "an index stores other properties, or a field of the entity's key under a new name because it was renamed", NeedsBackfill,
@@ -140,6 +140,6 @@ rules! {
     KEPT_REMOVED: "EVO-31", "a feed or a relation with copies is no longer declared", NeedsAcceptance,
         "views and copies are no longer updated", "accept it once no program reads the feed or the copies";
     TYPE_RENAMED: "EVO-32", "the type is renamed", NeedsAcceptance,
-        "their schema is stored under the old name, so it is not compared",
+        "the old schema is stored under the old name, so it is not compared",
         "keep the name with `#[entity(schema_name = \"…\")]`, or accept the schema as that of another type";
 }
