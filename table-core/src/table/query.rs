@@ -21,8 +21,8 @@ use crate::selection::{IntoSelection, Paged, Primary, ReadableAs, Source};
 use crate::set::SetOf;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::{PageSource, Paging, SchemaRecord, Table, request};
 use crate::table::pages::{CheckRecord, SchemaCheck};
+use crate::table::{PageSource, Paging, SchemaRecord, Table, request};
 use crate::table::{PageSource, Paging, Table, decode, request};
 
 /// A query under construction on a table of `E`. Its entities are read from `F` as `T`. No request is sent until [`page`](Self::page),

@@ -111,7 +111,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
         "yes, but a receive may miss an existing message",
         By(&["que_14_concurrent_receivers_share_no_message"]),
     ),
-    ("time to live, hidden messages, and their valid ranges", "yes", By(&["que_7_", "que_8_"])),
+    ("time to live and visibility timeout, including their allowed ranges", "yes", By(&["que_7_", "que_8_"])),
     ("metadata", "names are not checked", By(&["azurite_does_not_check_names_of_metadata"])),
     ("stored policies", "yes", Not("the scenarios of signatures ask for those of tables alone")),
     ("properties of both services", "yes", By(&["azurite_has_properties_and_statistics"])),

@@ -82,7 +82,7 @@ rules! {
         "old values remain stored until a row is replaced",
         "nothing to do; if it was renamed, keep its stored name with `#[property(\"…\")]`";
     MADE_OPTIONAL: "EVO-4", "a required property becomes optional", Compatible,
-        "old rows read as `Some`", "nothing to do once no program with the old schema reads";
+        "old rows read as `Some`", "nothing to do once no program with the old schema reads the table";
     MADE_REQUIRED: "EVO-5", "an optional property becomes required", NeedsRewrite,
         "rows without it cannot be read", "keep the `Option`, or write it into every row without it";
     WIDENED: "EVO-6", "an `Edm.Int32` property becomes `Edm.Int64` or `Edm.Double`", NeedsBackfill,
