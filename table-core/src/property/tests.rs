@@ -91,8 +91,8 @@ proptest! {
 #[test]
 fn a_shorter_value_reuses_the_allocation() {
     let mut row = RowWriter::new();
-    "Ada".to_owned().write_to("Name", &mut row).unwrap();
-    vec![1_u8].write_to("Data", &mut row).unwrap();
+    Property::write_to(&"Ada".to_owned(), "Name", &mut row).unwrap();
+    Property::write_to(&vec![1_u8], "Data", &mut row).unwrap();
     let row = row.finish();
     let mut search = Search::new(row.view());
     let (mut name, mut data) = (Some("x".repeat(40)), vec![0; 40]);

@@ -22,8 +22,7 @@ use crate::set::SetOf;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::pages::{CheckRecord, SchemaCheck};
-use crate::table::{PageSource, Paging, SchemaRecord, Table, request};
-use crate::table::{PageSource, Paging, Table, decode, request};
+use crate::table::{PageSource, Paging, Table, request};
 
 /// A query under construction on a table of `E`. Its entities are read from `F` as `T`. No request is sent until [`page`](Self::page),
 /// [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
