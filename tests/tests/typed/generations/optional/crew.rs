@@ -41,7 +41,7 @@ release!(after, nickname);
 pub(in super::super) fn person(id: u32, round: u32) -> before::Person {
     let level = u8::try_from(round % 5).ok();
     let (email, team) = (format!("mail{}", round % 40), format!("team{}", round % 3));
-    before::Person { department: "Sales".into(), id, email, team, level, is_active: round % 4 != 0 }
+    before::Person { department: "Sales".into(), id, email, team, level, is_active: !round.is_multiple_of(4) }
 }
 
 /// Returns a person as the newer release knows it.
