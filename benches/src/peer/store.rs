@@ -22,7 +22,7 @@ pub enum Kind {
     Fjall,
     /// The crate `redb`, a copy-on-write B-tree.
     Redb,
-    /// SQLite, a B-tree with a write-ahead log.
+    /// `SQLite`, a B-tree with a write-ahead log.
     Sqlite,
 }
 

@@ -27,7 +27,7 @@ fn run(options: &Options) -> String {
 #[derive(Clone, Debug, PartialEq)]
 struct Shown {
     recipe: String,
-    /// The output without times and without ETags, because the length of ETags determines the width of the tables.
+    /// The output without times and without `ETag`s, because the length of an `ETag` determines the width of the tables.
     answer: String,
     cost: String,
 }

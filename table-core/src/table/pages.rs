@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_core::Stream;
-use futures_util::{StreamExt, TryFutureExt, TryStreamExt, stream};
+use futures_util::{FutureExt, StreamExt, TryFutureExt, TryStreamExt, stream};
 use table_store::{Error, Result};
 
 use crate::filter::Filter;
@@ -89,7 +89,8 @@ pub(crate) struct SchemaCheck {
 
 impl SchemaCheck {
     async fn run<S: TableStore>(self, store: S) -> Result<()> {
-        let stored = layout::read(&store, &self.table, self.entity).await?;
+        // Boxed, because few queries have a check, and the future of each query contains this one.
+        let stored = layout::read(&store, &self.table, self.entity).boxed().await?;
         (self.check)(stored.as_ref()).map_err(|error| error.with_table(self.table.as_str()))
     }
 }

@@ -177,7 +177,7 @@ mod tests {
             ["0.0.0.0", "9.9.9.9", "10.0.0.1", "255.255.255.255"].map(|ip| ip.parse::<Ipv4Addr>().unwrap());
         let v6 = ["::", "::9", "::10", "fe80::1", "ffff::"].map(|ip| ip.parse::<Ipv6Addr>().unwrap());
         let sorted = |keys: Vec<String>| {
-            assert!(keys.is_sorted() && keys.windows(2).all(|pair| pair[0] != pair[1]), "{keys:?}")
+            assert!(keys.is_sorted() && keys.windows(2).all(|pair| pair[0] != pair[1]), "{keys:?}");
         };
         sorted(durations.iter().flat_map(|value| ["a", "b"].map(|second| key(value, second))).collect());
         sorted(v4.iter().flat_map(|value| ["a", "b"].map(|second| key(value, second))).collect());

@@ -18,7 +18,7 @@ use table_patterns::work::Worker;
 use tests::time::Time;
 
 use super::kit::{raced, under_load};
-use super::settling::Shared;
+use super::settling::shared;
 use crew::{after, before, person, person_with};
 
 type Work<S> = Outbox<S, Engine>;
@@ -164,5 +164,5 @@ fn two_programs_under_load_are_not_refused_and_no_copy_loses_an_optional_propert
     both_programs_write(&time, &engine, &engine);
     let time = Time::default();
     let engine = time.engine();
-    both_programs_write(&time, &Shared::new(engine.clone()), &engine);
+    both_programs_write(&time, &shared(engine.clone()), &engine);
 }

@@ -20,7 +20,7 @@ use tests::time::Time;
 use super::{before, nicknamed, refused};
 
 /// Returns a store that other processes may use at the same time.
-fn shared(engine: Engine) -> LimitedStore<Engine> {
+pub(super) fn shared(engine: Engine) -> LimitedStore<Engine> {
     LimitedStore::new(engine, |capabilities| capabilities.exclusive = None)
 }
 

@@ -42,7 +42,7 @@ fn the_events_of_serilog() {
     });
 }
 
-/// Events of `NLog.Extensions.AzureTableStorage`: a partition for each logger, and RowKeys `{ticks:d19}_{guid:N}` with inverted ticks.
+/// Events of `NLog.Extensions.AzureTableStorage`: a partition for each logger, and keys `{ticks:d19}_{guid:N}` with inverted ticks.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "NLogEvents")]
 #[partition_key(logger)]
