@@ -1,6 +1,6 @@
 //! Layouts with instants counted down, clocks and compound names, each with the class that contains it.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 use table_core::{Entity, KeyPart};
 use uuid::Uuid;
 
@@ -8,18 +8,6 @@ use super::{both_ways, instant};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 const AT: &str = "2024-02-28T09:05:07.250Z";
-
-/// Measurements of a meter: a partition for each day, and ticks counted down (`QboxNext.Server`, `PartitionKeyHelper` and `RowKeyHelper`).
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Measurements")]
-#[partition_key(serial_number, ":", inverted(100_000_000, pattern("yyyyMMdd", day)))]
-#[row_key(inverted(3_155_378_976_000_000_000, measured))]
-struct Measurement {
-    serial_number: String,
-    day: NaiveDate,
-    measured: DateTime<Utc>,
-    counter: i32,
-}
 
 /// Retries of a database: ticks with a leading zero (`SQLAzureDemo.App_Start.NHibernate.TransientRetry`).
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -79,10 +67,6 @@ enum NoteState {
 #[test]
 fn instants_counted_from_several_constants() {
     let at = instant(AT);
-    let day = "2024-02-28".parse().unwrap();
-    let measurement =
-        Measurement { serial_number: "15-46-002-442".to_owned(), day, measured: at, counter: 181 };
-    both_ways(&measurement, ("15-46-002-442:79759772", "2516931896927500000"));
     let retry = TransientRetry {
         at,
         sql_error_numbers: "40501,10053".to_owned(),
