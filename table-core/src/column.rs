@@ -2,6 +2,7 @@
 
 mod condition;
 mod key;
+mod not_a_condition;
 mod operand;
 mod refused;
 mod role;

@@ -3,10 +3,7 @@
 //! rustc reports a violated bound of an `async fn` three times: for the argument, for the call, and for the `.await`, because the future's type has the
 //! same bound. A function that returns `K::Then<impl Future<…>>` has no such future if the bound on `K` is violated, so the call alone is reported.
 
-use crate::selection::PointKey;
-use crate::table::{IntoDeletions, IntoEntities, IntoUpdateFrom};
-
-/// Declares a trait for each bound, implemented for all types that satisfy the bound. These are separate traits, because the type `Then<R>` is only
+/// Declares a trait for a bound, implemented for all types that satisfy the bound. These are separate traits, because the type `Then<R>` is only
 /// known to be `R` for a type parameter if the parameter's own bound is another trait.
 ///
 /// The impl names an associated type of the bound, which is unknown for a type that violates the bound. `Then<R>` is then unknown too.
@@ -23,7 +20,7 @@ macro_rules! reported_once {
         }
 
         impl<E, A: $bound<E, $checked = C>, C> $name<E> for A {
-            type Then<R> = <C as Itself>::Result<R>;
+            type Then<R> = <C as $crate::reported::Itself>::Result<R>;
 
             fn then<R>(result: R) -> Self::Then<R> {
                 result
@@ -32,12 +29,7 @@ macro_rules! reported_once {
     )*};
 }
 
-reported_once! {
-    ReportedKey: PointKey, From;
-    ReportedFrom: IntoUpdateFrom, Checked;
-    ReportedEntities: IntoEntities, Entities;
-    ReportedDeletions: IntoDeletions, Checked;
-}
+pub(crate) use reported_once;
 
 /// Implemented for all types, to make the type `R` depend on another type.
 #[doc(hidden)]

@@ -16,6 +16,8 @@ pub use argument::{KeyArg, KeyBounds, KeyPrefix, Ordered, SelfDelimiting};
 pub use narrowed::IntoSelection;
 #[doc(hidden)]
 pub use narrowed::Narrowed;
+#[doc(hidden)]
+pub use point_key::ReportedKey;
 pub use point_key::{IntoPoints, PointKey};
 pub use source::{Copies, Lists, Primary, ReadableAs, Source};
 use table_store::Result;

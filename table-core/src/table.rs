@@ -44,6 +44,8 @@ use table_store::{ErrorCode, Result};
 pub use transaction::EntityTransaction;
 #[doc(hidden)]
 pub use update::ChangeResult;
+#[doc(hidden)]
+pub use update::ReportedFrom;
 pub use update::{IntoUpdateFrom, Update, UpdateFrom};
 
 use crate::entity::Entity;

@@ -10,7 +10,7 @@ use azure_data_cosmos::models::ThroughputProperties;
 pub enum Throughput {
     /// A fixed number of request units per second.
     Manual(u64),
-    /// Autoscaled throughput, up to this number of request units per second.
+    /// Autoscaled throughput, up to the given request units per second.
     Autoscale(u64),
     /// The shared throughput of the database or of a serverless account.
     Shared,

@@ -139,7 +139,7 @@ impl IfMatch {
     }
 }
 
-/// Any version, under the names of other libraries. It is no [`IntoIfMatch`], so the message of that bound names [`IfMatch::Any`].
+/// Any version, under the names of other libraries. It does not implement [`IntoIfMatch`], so the message of that bound names [`IfMatch::Any`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct AnyETag;

@@ -34,7 +34,7 @@ pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
     u64::try_from(ticks).ok().filter(|ticks| *ticks <= MAX)
 }
 
-/// Returns the instant with this number of ticks, or `None` above [`MAX`].
+/// Returns the instant of a number of ticks, or `None` above [`MAX`].
 #[must_use]
 pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {

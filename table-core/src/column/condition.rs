@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::column::refused::{ByMethod, Operator, Parsed, Text};
+use crate::column::not_a_condition::{ByMethod, Operator, Parsed, Unparsed};
 use crate::column::{BoolColumn, Column};
 use crate::filter::{Comparison, Filter};
 
@@ -179,7 +179,7 @@ macro_rules! texts {
         #[doc(hidden)]
         impl<E> IntoCondition<E> for $text
         where
-            Text: Parsed<E>,
+            Unparsed: Parsed<E>,
         {
             fn into_condition(self) -> Condition<E> {
                 Condition::all([])

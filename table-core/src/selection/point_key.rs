@@ -1,6 +1,11 @@
 //! Types that name one entity by its complete key.
 
+use crate::reported::reported_once;
 use crate::selection::{Point, Selection};
+
+reported_once! {
+    ReportedKey: PointKey, From;
+}
 
 /// The complete key of an entity `E`: a selection with every part of both keys, or an [`EntityKey`](crate::EntityKey) in a table without a schema.
 ///

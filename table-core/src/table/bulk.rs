@@ -20,7 +20,7 @@ pub use input::{IntoDeletions, IntoEntities};
 pub use target::{BulkTarget, BulkVerb};
 pub use written::{BulkError, BulkProgress, WrittenPositions};
 
-use crate::reported::{ReportedDeletions, ReportedEntities};
+use crate::table::bulk::input::{ReportedDeletions, ReportedEntities};
 use crate::table::bulk::plan::{Link, Window};
 
 /// The number of partitions that are written concurrently by default (IMP-5).

@@ -15,6 +15,7 @@ use crate::key::EntityKey;
 use crate::name::TableName;
 use crate::operation::OperationKind;
 use crate::query::Select;
+use crate::reported::reported_once;
 use crate::row::{self, Row};
 use crate::selection::{Point, Selection};
 use crate::store::{TableStore, written};
@@ -22,6 +23,10 @@ use crate::table::fault::TableFault;
 use crate::table::read::Found;
 use crate::table::update::running::{Changed, Changes};
 use crate::table::{Table, request};
+
+reported_once! {
+    ReportedFrom: IntoUpdateFrom, Checked;
+}
 
 /// The entity from which an update starts: either an entity that was already read, whose `ETag` the first
 /// attempt uses, or a key, whose entity the update reads first.

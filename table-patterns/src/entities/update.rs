@@ -3,8 +3,8 @@
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
-use table_core::reported::ReportedFrom;
 use table_core::store::TableStore;
+use table_core::table::ReportedFrom;
 use table_core::table::UpdateFrom;
 use table_core::{Error, Result, row};
 

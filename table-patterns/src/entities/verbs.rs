@@ -4,8 +4,8 @@ use table_core::Result;
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch, IntoIfMatch};
 use table_core::operation::OperationKind;
-use table_core::reported::ReportedKey;
 use table_core::row::Row;
+use table_core::selection::ReportedKey;
 use table_core::selection::{Point, Primary, Selection};
 use table_core::store::TableStore;
 

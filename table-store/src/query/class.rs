@@ -30,7 +30,7 @@ pub enum QueryClass {
     PartitionScan,
     /// A range of partitions, which may span servers, such as all partitions with the same first levels (HPK-38).
     PartitionRange,
-    /// This number of partitions or ranges, with at least one request each.
+    /// A known number of partitions or ranges, with at least one request each.
     FanOut(usize),
     /// All partitions (DQ-5).
     TableScan,

@@ -65,7 +65,7 @@ pub struct Lookup {
 /// The number of requests in the worst case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requests {
-    /// At most this number of requests.
+    /// The maximum number of requests.
     AtMost(usize),
     /// One request for each page. The number of pages is not known in advance, because it depends on the data and on the store, which may return
     /// short or empty pages (PAGE-1, PAGE-4).

@@ -47,7 +47,7 @@ impl RowWriter {
         Self::with_capacity(8)
     }
 
-    /// Creates a writer with capacity for this number of properties. More properties may be written.
+    /// Creates a writer with capacity for `properties` properties. More properties may be written.
     #[must_use]
     pub fn with_capacity(properties: usize) -> Self {
         let room = properties.min(usize::from(u16::MAX)) * (ENTRY + 12);

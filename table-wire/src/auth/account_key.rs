@@ -39,7 +39,7 @@ impl AccountKey {
     /// ```
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let account = account.into();
-        // HMAC accepts a key of any length. An empty key is refused, because it is no secret.
+        // HMAC accepts a key of any length. An empty key is refused, because anyone could sign with it.
         let key = STANDARD.decode(key).ok().filter(|key| !key.is_empty());
         let ready = key.and_then(|key| Some((Hmac::new_from_slice(&key).ok()?, key)));
         let (mac, key) = ready.ok_or_else(|| Error::of(AuthFault::Key(account.clone())))?;

@@ -2,7 +2,13 @@
 
 use std::borrow::Borrow;
 
+use crate::reported::reported_once;
 use crate::selection::{Point, PointKey, Primary, Selection};
+
+reported_once! {
+    ReportedEntities: IntoEntities, Entities;
+    ReportedDeletions: IntoDeletions, Checked;
+}
 
 /// The entities of a bulk write: a list or an iterator of `E` or `&E`.
 ///

@@ -1,0 +1,29 @@
+//! Bounds that no type satisfies, for values that are given in place of a condition: the result of an operator, and a text.
+
+/// A condition that an operator computes. Nothing implements it: operators have a `bool` as their result.
+#[diagnostic::on_unimplemented(
+    message = "[T096] a `bool` is not a condition on `{E}`: a filter runs in the store, and operators are computed before it",
+    label = "write `.eq(…)` for `==`, `.ne(…)` for `!=`, `.gt(…)` for `>`, `.ge(…)` for `>=`, `.lt(…)` for `<`, `.le(…)` for `<=`",
+    note = "write `&` for `&&` and `|` for `||` between such comparisons: `{E}::….eq(…) & {E}::….eq(…)`",
+    note = "fields of the key are selected before the filter: `table.query({E}::rows(…))`; a column of `bool` is a condition itself"
+)]
+pub trait ByMethod<E> {}
+
+/// The type of which [`ByMethod`] is required. rustc shows the message of a bound in an `impl` only if the bound is on another type than the `impl`.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Operator {}
+
+/// A condition in a text. Nothing implements it: a text is parsed, or written with columns.
+#[diagnostic::on_unimplemented(
+    message = "[T096] a text is not a condition on `{E}`: a filter takes comparisons of its columns",
+    label = "write `{E}::….eq(…)`, the comparison of a column of `{E}`",
+    note = "a text in OData is parsed by `Filter::parse(text)?`, which is `None` for an empty text; `Condition::from_filter` takes the filter",
+    note = "columns are constants of `{E}`, the names of its fields in capitals"
+)]
+pub trait Parsed<E> {}
+
+/// The type of which [`Parsed`] is required, as [`Operator`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Unparsed {}
