@@ -20,7 +20,7 @@ use crate::transaction::Transaction;
 /// use table_core::testing::LimitedStore;
 /// use table_core::{Engine, TableStore};
 ///
-/// let shared = LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.exclusive = false);
+/// let shared = LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.exclusive = None);
 /// assert!(!shared.capabilities().exclusive);
 /// let unordered = LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = false).shuffled(7);
 /// assert!(!unordered.capabilities().ordered);
