@@ -4,6 +4,7 @@ mod foreign;
 mod hostile;
 mod kit;
 mod missing;
+mod periods;
 mod refused;
 
 use pollster::block_on;
