@@ -6,8 +6,8 @@
 //! partition misses them. It also loses the state of sequences, so a copy would assign a number twice.
 //!
 //! # Places
-//! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of complete partitions. Each entity type
-//! is registered with its handle. The remote rows follow from the declarations of the registered types. If the set of a registered type contains an
+//! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of complete partitions. Types in the same
+//! tables and partitions share a place. Each entity type is registered with its handle. The remote rows follow from the declarations of the registered types. If the set of a registered type contains an
 //! unregistered type that has remote rows, every function fails. Types outside the set are unknown: an erasure leaves their remote rows.
 //!
 //! # Verbs
@@ -41,6 +41,7 @@
 //!
 //! # Bounds
 //! - Stop the writers of the tenant during an export, an import and an erasure.
+//! - Register all types of a table from one store and with the same partitions. Rows in two selections of a table are counted and exported twice.
 //! - Register the tables of [views](crate::view) of the entities separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.
 //! - Rows that handlers of recorded steps wrote to other tables are unknown: register these tables.
@@ -170,7 +171,7 @@ impl Tenant {
         let place = Place::new(store, Tables::One(table), partitions(selection.into_selection())?);
         #[cfg(feature = "blobs")]
         let place = with_lists(place, entities)?;
-        Ok(self.with_member(place, Typed(entities.clone())))
+        self.with_member(place, Typed(entities.clone()))
     }
 
     /// Registers an entity type that is written by a plain [`Table`].
@@ -186,7 +187,8 @@ impl Tenant {
         self.with_entities(&Entities::from(table.clone()), selection)
     }
 
-    /// Registers an entity type with one table per period; all existing tables are included.
+    /// Registers an entity type with one table per period; all existing tables are included. Types in the same tables
+    /// share a place if they are registered with the same partitions.
     ///
     /// # Errors
     /// Any error from [`with_entities`](Self::with_entities).
@@ -203,7 +205,7 @@ impl Tenant {
         let store = DynTableStore::new(tables.store().clone());
         let source = Tables::Periods(Arc::new(InPeriods(tables.clone())));
         let place = Place::new(store, source, partitions(selection.into_selection())?);
-        Ok(self.with_member(place, InPeriods(tables.clone())))
+        self.with_member(place, InPeriods(tables.clone()))
     }
 
     /// Registers the blobs of an entity type whose handle is already registered.
@@ -231,24 +233,19 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds a type to the place with its table and partitions, or to a new place.
-    fn with_member(mut self, place: Place, member: impl Member + 'static) -> Self {
-        let is_same = |known: &Place| match (&known.tables, &place.tables) {
-            (Tables::One(known_table), Tables::One(table)) => {
-                known_table == table && known.partitions == place.partitions
-            }
-            _ => false,
-        };
+    /// Adds a type to the place with its tables and partitions, or to a new place.
+    fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
         let member: Arc<dyn Member> = Arc::new(member);
-        match self.places.iter_mut().find(|known| is_same(known)) {
-            Some(known) => {
+        for known in &mut self.places {
+            if known.partitions == place.partitions && known.tables.is_same(&place.tables)? {
                 known.members.push(member);
                 #[cfg(feature = "blobs")]
                 known.blobs.extend(place.blobs);
+                return Ok(self);
             }
-            None => self.places.push(Place { members: vec![member], ..place }),
         }
-        self
+        self.places.push(Place { members: vec![member], ..place });
+        Ok(self)
     }
 
     /// Returns an error if a type that has rows in other partitions or tables is not registered.

@@ -152,8 +152,9 @@ impl Export<'_> {
     async fn page_of(&mut self, place: &Place) -> Result<String> {
         let mut next = self.position.clone();
         let tables = place.existing().await?;
-        let is_due =
-            |table: &&TableName| self.position.table.as_deref().is_none_or(|from| table.as_str() >= from);
+        // Tables of one place may have names in different cases.
+        let from = self.position.table.as_deref().map(TableName::new).transpose()?;
+        let is_due = |table: &&TableName| from.as_ref().is_none_or(|from| table.folded() >= from.folded());
         let mut tables = tables.iter().filter(is_due);
         let (Some(table), Some(partitions)) = (tables.next(), place.partitions.get(next.range)) else {
             self.position.next_place();

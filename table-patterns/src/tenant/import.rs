@@ -31,7 +31,8 @@ use crate::tenant::transfer;
 
 /// An import in progress. Created by [`Tenant::import`].
 ///
-/// The lines passed to [`push`](Self::push) are stored when it returns, except for a blob whose last part has not been passed yet. To continue after
+/// The lines passed to [`push`](Self::push) are stored when it returns, except for a blob whose last part has not been passed yet. A push writes its
+/// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines at once. To continue after
 /// an interruption, push the header and then the export from any earlier line: rows that are already stored are written again.
 ///
 /// ```
@@ -93,7 +94,8 @@ impl Tenant {
         }
     }
 
-    /// Copies the tenant to another store, or to other partitions of the same store.
+    /// Copies the tenant to another store, or to other partitions of the same store. A copy cannot be continued: after an interruption,
+    /// erase the target and repeat the copy, or push an export to an import that [resumes](Import::resume).
     ///
     /// # Errors
     /// Any error from [`Export::step`](super::Export::step), [`Import::push`] or [`Import::finish`].
@@ -219,9 +221,13 @@ impl Import<'_> {
     /// Writes rows of one table.
     async fn write(&mut self, at: usize, table: &TableName, rows: Vec<Incoming>) -> Result<()> {
         let Some(place) = self.tenant.places.get(at) else { return Ok(()) };
-        if self.opened.insert((at, table.folded().to_owned())) {
-            let Some(member) = place.members.first() else { return Ok(()) };
-            member.open(table).await?;
+        let opened = (at, table.folded().to_owned());
+        if !self.opened.contains(&opened) {
+            // IMPORTANT: each type stores its schema in the empty table. Later, its indexes would count as incomplete.
+            for member in &place.members {
+                member.open(table).await?;
+            }
+            self.opened.insert(opened);
         }
         let mut copied = Vec::with_capacity(rows.len());
         for Incoming { to, row, .. } in rows {

@@ -11,13 +11,16 @@ use table_core::row::Row;
 use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
 
-use crate::periods::{PeriodTables, Periodic};
+use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::member::{self, Member};
 
 /// The tables of an entity type, one for each period.
 pub(super) trait PeriodSource: Send + Sync {
     /// Returns the common beginning of the names.
     fn base(&self) -> Result<TableName>;
+
+    /// Returns the length of a period, which determines the ends of the names.
+    fn period(&self) -> Period;
 
     /// Returns the existing tables.
     fn existing(&self) -> BoxFuture<'_, Result<Vec<TableName>>>;
@@ -32,6 +35,10 @@ pub(super) struct InPeriods<E, S>(pub(super) PeriodTables<E, S>);
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodSource for InPeriods<E, S> {
     fn base(&self) -> Result<TableName> {
         TableName::new(E::SCHEMA.table)
+    }
+
+    fn period(&self) -> Period {
+        E::PERIOD
     }
 
     fn existing(&self) -> BoxFuture<'_, Result<Vec<TableName>>> {

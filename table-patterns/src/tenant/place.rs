@@ -22,6 +22,22 @@ pub(super) enum Tables {
     Periods(Arc<dyn PeriodSource>),
 }
 
+impl Tables {
+    /// Returns `true` if both values are the same tables: one table, or the tables of the same periods with the same beginning of their names.
+    ///
+    /// # Errors
+    /// Any error from [`TableName::new`].
+    pub(super) fn is_same(&self, other: &Self) -> Result<bool> {
+        match (self, other) {
+            (Self::One(table), Self::One(other)) => Ok(table == other),
+            (Self::Periods(source), Self::Periods(other)) => {
+                Ok(source.period() == other.period() && source.base()? == other.base()?)
+            }
+            (Self::One(_), Self::Periods(_)) | (Self::Periods(_), Self::One(_)) => Ok(false),
+        }
+    }
+}
+
 /// The partitions of one table or of a set of period tables, with the registered types.
 #[derive(Clone)]
 pub(super) struct Place {

@@ -1,9 +1,11 @@
 //! Tests that an import restores an export exactly and that an erasure leaves nothing, even after an interruption at any point.
 
+mod depots;
 mod foreign;
 mod hostile;
 mod kit;
 mod missing;
+mod periods;
 mod refused;
 
 use pollster::block_on;

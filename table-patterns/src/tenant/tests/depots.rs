@@ -1,0 +1,220 @@
+//! Depots with three types in the same tables of days, and one type in tables of months with the same prefix.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Datelike, TimeDelta, Utc};
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::key::PartitionKey;
+use table_core::query::{KeyRange, Query};
+use table_core::store::TableStore;
+use table_core::{Entity, ticks};
+
+use crate::feed::Cursor;
+use crate::periods::{Period, PeriodTables, Periodic};
+use crate::tenant::Tenant;
+
+/// A scan, with an index row and an entry of the feed.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Scans", feed)]
+#[partition_key(depot)]
+#[row_key("scan_", at)]
+#[index(ByParcel, row_key("parcel_", parcel, "_", at))]
+pub(super) struct Scan {
+    depot: String,
+    at: DateTime<Utc>,
+    #[digits(6)]
+    parcel: u32,
+}
+
+/// The scans of a day.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Scans")]
+#[partition_key(depot)]
+#[row_key("sum_", number)]
+pub(super) struct Sum {
+    depot: String,
+    #[digits(4)]
+    number: u32,
+    at: DateTime<Utc>,
+}
+
+/// A remark. Its declaration writes the table in lower case.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "scans")]
+#[partition_key(depot)]
+#[row_key("note_", number)]
+#[index(ByText, row_key("text_", text, "_", number))]
+pub(super) struct Note {
+    depot: String,
+    #[digits(4)]
+    number: u32,
+    #[without('_')]
+    text: String,
+    at: DateTime<Utc>,
+}
+
+/// The balance of a month, in tables with the same prefix and another period.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Scans")]
+#[partition_key(depot)]
+#[row_key("balance_", number)]
+pub(super) struct Balance {
+    depot: String,
+    #[digits(4)]
+    number: u32,
+    at: DateTime<Utc>,
+}
+
+macro_rules! periodic {
+    ($($entity:ident $period:ident)*) => {
+        $(impl Periodic for $entity {
+            const PERIOD: Period = Period::$period;
+            fn instant(&self) -> DateTime<Utc> {
+                self.at
+            }
+        })*
+    };
+}
+
+periodic! { Scan Day Sum Day Note Day Balance Month }
+
+/// A type in the tables of days.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    Scan,
+    Sum,
+    Note,
+}
+
+impl Kind {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Scan => "Scan",
+            Self::Sum => "Sum",
+            Self::Note => "Note",
+        }
+    }
+}
+
+pub(super) const KINDS: [Kind; 3] = [Kind::Scan, Kind::Sum, Kind::Note];
+
+/// The number of entities of each type in a depot: three on each of three days.
+pub(super) const ENTITIES: u64 = 9;
+
+/// Returns every order of one, two or three types.
+pub(super) fn orders() -> Vec<Vec<Kind>> {
+    let mut orders: Vec<Vec<Kind>> = KINDS.iter().map(|kind| vec![*kind]).collect();
+    for length in 1..KINDS.len() {
+        for order in orders.clone().iter().filter(|order| order.len() == length) {
+            for kind in KINDS.iter().filter(|kind| !order.contains(kind)) {
+                orders.push([order.as_slice(), &[*kind]].concat());
+            }
+        }
+    }
+    assert_eq!(orders.len(), 3 + 6 + 6);
+    orders
+}
+
+/// A store with the handles of its types.
+pub(super) struct Depots {
+    store: Engine,
+    scans: PeriodTables<Scan, Engine>,
+    sums: PeriodTables<Sum, Engine>,
+    notes: PeriodTables<Note, Engine>,
+    pub(super) balances: PeriodTables<Balance, Engine>,
+}
+
+/// The rows of a store, without stored schemas: the table in lower case, the keys, and the properties.
+pub(super) type Rows = BTreeMap<(String, String, String), String>;
+
+impl Depots {
+    pub(super) fn new() -> Self {
+        let store = Engine::in_memory();
+        Self {
+            scans: PeriodTables::new(store.clone()),
+            sums: PeriodTables::new(store.clone()),
+            notes: PeriodTables::new(store.clone()),
+            balances: PeriodTables::new(store.clone()),
+            store,
+        }
+    }
+
+    /// Returns a store with the rows of two depots. The table of the second of three days has a name in lower case.
+    pub(super) fn filled() -> Self {
+        let (depots, noon) = (Self::new(), noon());
+        for day in 0..3 {
+            let first = noon - TimeDelta::days(day);
+            if day == 1 {
+                block_on(depots.notes.entities_of(first)).unwrap();
+            }
+            for depot in ["oslo", "bergen"] {
+                block_on(depots.fill(depot, first)).unwrap();
+            }
+        }
+        depots
+    }
+
+    async fn fill(&self, depot: &str, first: DateTime<Utc>) -> table_core::Result<()> {
+        for number in 0..3 {
+            let (depot, at) = (depot.to_owned(), first + TimeDelta::microseconds(i64::from(number)));
+            self.scans.insert(&Scan { depot: depot.clone(), at, parcel: 7 }).await?;
+            self.sums.insert(&Sum { depot: depot.clone(), number, at }).await?;
+            self.notes.insert(&Note { depot: depot.clone(), number, text: "late".into(), at }).await?;
+            let number = number + at.day() * 10;
+            self.balances.insert(&Balance { depot, number, at }).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns a depot with some types in the tables of days.
+    pub(super) fn tenant(&self, depot: &str, kinds: &[Kind]) -> Tenant {
+        kinds.iter().fold(Tenant::new(), |tenant, kind| {
+            let tenant = match kind {
+                Kind::Scan => tenant.with_periods(&self.scans, Scan::partition(depot)),
+                Kind::Sum => tenant.with_periods(&self.sums, Sum::partition(depot)),
+                Kind::Note => tenant.with_periods(&self.notes, Note::partition(depot)),
+            };
+            tenant.unwrap()
+        })
+    }
+
+    /// Returns the rows of a depot in the tables of days, or of months.
+    pub(super) fn rows(&self, depot: &str, period: Period) -> Rows {
+        let mut rows = BTreeMap::new();
+        for table in block_on(self.store.list_tables("Scans", None, 1000)).unwrap().names {
+            if period.parse(&table.as_str()["Scans".len()..]).is_none() {
+                continue;
+            }
+            let page = block_on(self.store.query(&table, &Query::new(KeyRange::ALL), None)).unwrap();
+            for row in page.rows.iter().filter(|row| row.partition_key == depot) {
+                let mut properties: Vec<_> =
+                    row.row.properties().map(|property| format!("{:?}", property.unwrap())).collect();
+                properties.sort();
+                let key = (table.folded().to_owned(), depot.to_owned(), row.row_key.to_owned());
+                rows.insert(key, properties.join(";"));
+            }
+        }
+        rows
+    }
+
+    /// Checks that the indexes of every day find the entities of a depot, and that its feed has an entry for each scan.
+    pub(super) fn assert_readable(&self, depot: &str) {
+        for day in 0..3 {
+            let at = noon() - TimeDelta::days(day);
+            let scans = block_on(self.scans.entities_of(at)).unwrap();
+            assert_eq!(block_on(scans.query(Scan::by_parcel(depot, 7)).collect()).unwrap().len(), 3);
+            let notes = block_on(self.notes.entities_of(at)).unwrap();
+            assert_eq!(block_on(notes.query(Note::by_text(depot, "late")).collect()).unwrap().len(), 3);
+            let (table, key) = (scans.table().name().unwrap(), PartitionKey::new(depot).unwrap());
+            let entries = block_on(scans.feed().read(table, &key, &Cursor::default(), 100)).unwrap();
+            assert_eq!(entries.len(), 3);
+            assert!(block_on(scans.feed().partitions(table)).unwrap().contains(&key));
+        }
+    }
+}
+
+/// Returns noon of the current day, so that no test crosses midnight.
+fn noon() -> DateTime<Utc> {
+    Period::Day.start(ticks::now()) + TimeDelta::hours(12)
+}
