@@ -54,8 +54,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// let (readings, peaks) = (PeriodTables::<Reading, _>::new(store.clone()), PeriodTables::<Peak, _>::new(store));
     /// let reading = Reading { device: "d7".into(), at: ticks::now(), value: 21 };
     /// let day = Period::Day.start(reading.at);
-    /// let peaks = peaks.entities_of(reading.at).await?;
-    /// let record = readings.entities_of(reading.at).await?.transaction(Reading::partition("d7"), async |unit| {
+    /// let (readings, peaks) = (readings.entities_of(reading.at).await?, peaks.entities_of(reading.at).await?);
+    /// let record = readings.transaction(Reading::partition("d7"), async |unit| {
     ///     unit.use_handle(&peaks).insert(&reading)?;
     ///     let known = unit.get(Peak::key("d7", day)).await?;
     ///     let value = known.as_ref().map_or(reading.value, |peak| peak.value.max(reading.value));
