@@ -5,15 +5,18 @@ use table_core::{Error, ErrorCode};
 /// The consequence of an error for the failed work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A failure of the store, the network or a credential, or contention. The same work can succeed later, and never becomes poison.
+    /// A failure of the store, the network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` and
+    /// `UpdateConditionNotSatisfied`. The same work can succeed later, and never becomes poison.
     Outage,
-    /// The work requires a newer program. It is left to such a program, and never becomes poison.
+    /// The work requires a newer program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to such a program, and never becomes
+    /// poison. A `SchemaMismatch` of a handler is a failure instead.
     Newer,
-    /// The work itself is invalid. It is set aside as poison after several attempts.
+    /// The work itself is invalid: every other code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
     Lasting,
 }
 
 impl Failure {
+    /// Returns the consequence of an error. A change of this list changes the table of [`Handler`](crate::work::Handler).
     pub(crate) fn of(error: &Error) -> Self {
         match error.code() {
             ErrorCode::ServerBusy

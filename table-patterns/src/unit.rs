@@ -88,6 +88,7 @@ mod complete;
 mod contest;
 mod fault;
 mod group;
+mod handles;
 mod queue;
 mod reads;
 mod reservation;
@@ -112,11 +113,10 @@ use table_core::row::Row;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 use table_core::table::SchemaWatch;
-use table_core::{Error, Result, Table};
+use table_core::{Error, Result};
 
 use crate::entities::{Batch, Entities, Rounds, Site, StepRecorder, WriteContext};
-use crate::entity_store::handle;
-use crate::feed::{Feed, FeedRecorder};
+use crate::feed::Feed;
 use crate::index::Indexes;
 
 use act::Act;
@@ -206,13 +206,6 @@ pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<Par
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Uses a handle for entities of another type, such as one with another retry policy.
-    /// Types without a handle are written with the patterns that their struct declares and the store has attached.
-    pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
-        self.handles.insert(TypeId::of::<E>(), Arc::new(table.clone()));
-        self
-    }
-
     /// Sets the person or program that writes, as reported to [participants](crate::participant::Changes::actor).
     pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
         self.context.actor = Some(actor.into());
@@ -223,22 +216,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.context.correlation_id = Some(id.into());
         self
-    }
-
-    /// Returns the handle of an entity type.
-    fn handle<E: Entity + Send + Sync>(&mut self) -> Arc<Entities<E, S, O>> {
-        let known = self.handles.get(&TypeId::of::<E>()).cloned();
-        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
-            return known;
-        }
-        let table = Table::of(self.store.clone()).watched(&self.watch);
-        let handle = handle(table, self.outbox.clone())
-            .with_retry(self.retry.clone())
-            .with_contributor(FeedRecorder::new(self.feed.clone(), E::FEED))
-            .with_contributor(Indexes { blobs: self.indexes.blobs.clone(), ..Indexes::of::<E>() });
-        let handle = Arc::new(handle);
-        self.handles.insert(TypeId::of::<E>(), Arc::clone(&handle) as Arc<dyn Any + Send + Sync>);
-        handle
     }
 
     /// Returns the largest possible number of operations in the unit's transaction, including the operations of contributors and the outbox.

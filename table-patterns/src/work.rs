@@ -15,7 +15,8 @@
 //! - The steps are not isolated: readers can see the states between them (PAT-EC-6).
 //! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). An attempt is counted in the row when
 //!   it starts. If a worker dies with several started rows, an attempt is counted for all of them. Deliveries of messages do not count, so work that
-//!   was never tried does not become poison, even if it waited long behind other work.
+//!   was never tried does not become poison, even if it waited long behind other work. Outages do not count either; a handler
+//!   [decides](Handler#failures-and-outages) by its error.
 //! - Workers claim rows in portions, under their `ETag`s, for the duration of their lease, so many workers on one partition do its work only once
 //!   (PAT-EC-7). After a claim has expired, another worker may process the row a second time.
 //! - Transient errors are retried within an attempt, other errors by later attempts. Both use growing random delays (PAT-EC-5).
@@ -41,6 +42,7 @@ mod circuit;
 mod claim;
 mod fault;
 pub(crate) mod handler;
+mod handler_error;
 mod lease;
 mod metrics;
 mod outcome;
@@ -53,6 +55,7 @@ pub(crate) mod worker;
 
 pub use archive::{Archive, ArchiveStep, archive};
 pub use handler::{Delivery, Handler};
+pub use handler_error::{failure, outage};
 pub use metrics::WorkMetrics;
 pub use poison::PoisonEntry;
 pub use sweep::{Sweep, SweepReport};

@@ -34,6 +34,9 @@ pub enum Period {
 }
 
 impl Period {
+    /// All kinds of periods.
+    pub(crate) const ALL: [Self; 5] = [Self::Hour, Self::Day, Self::Month, Self::Quarter, Self::Year];
+
     /// Returns the start of the period that contains `instant`.
     #[must_use]
     pub fn start(self, instant: DateTime<Utc>) -> DateTime<Utc> {
@@ -120,13 +123,11 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Period; 5] = [Period::Hour, Period::Day, Period::Month, Period::Quarter, Period::Year];
-
     proptest! {
         #[test]
         fn pat_hvd_4_a_name_belongs_to_one_period(seconds in -62_135_596_800_i64..253_402_300_800) {
             let instant = DateTime::from_timestamp(seconds, 0).unwrap();
-            for period in ALL {
+            for period in Period::ALL {
                 let start = period.start(instant);
                 let suffix = period.suffix(instant).unwrap();
                 prop_assert!(start <= instant);

@@ -1,4 +1,5 @@
 mod kept;
+mod two_types;
 mod unordered;
 
 use std::collections::BTreeMap;

@@ -14,6 +14,8 @@ use crate::sequence::row;
 use crate::unit::{Decide, UnitOfWork, partition_key};
 
 /// A sequence without gaps: a number is taken only in the transaction that uses it. See [the module](crate::sequence) for its cost.
+///
+/// Clones take numbers from the same sequence.
 pub struct GaplessSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
@@ -149,6 +151,16 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Decide<S, O, (), Error> f
     async fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> Result<()> {
         let found = unit.read_row(self.of.0).await?;
         unit.add_rows("sequence", [row::set(found, self.of, self.next)?]).map(drop)
+    }
+}
+
+impl<E, S, O> Clone for GaplessSequence<E, S, O>
+where
+    Entities<E, S, O>: Clone,
+{
+    fn clone(&self) -> Self {
+        let Self { entities, row_key } = self;
+        Self { entities: entities.clone(), row_key: row_key.clone() }
     }
 }
 

@@ -201,6 +201,18 @@ fn blocks_cost_two_requests_each() {
 }
 
 #[test]
+fn clones_of_a_gapless_sequence_take_from_one_sequence() {
+    let (_, tickets) = tickets();
+    let numbers = GaplessSequence::new(&tickets, "ticket").unwrap();
+    let of_thread = numbers.clone();
+    let next = |numbers: &GaplessSequence<Ticket, Store>| {
+        block_on(numbers.next(Ticket::partition("contoso"), |_: u32, _| Ok(())))
+    };
+    assert_eq!(next(&numbers).unwrap(), 1);
+    assert_eq!(std::thread::spawn(move || next(&of_thread)).join().unwrap().unwrap(), 2);
+}
+
+#[test]
 fn threads_with_blocks_and_units_never_get_the_same_number() {
     let (_, tickets) = tickets();
     let given: Vec<u32> = std::thread::scope(|scope| {

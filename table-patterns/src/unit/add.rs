@@ -6,13 +6,13 @@ use std::sync::Arc;
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
-use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
-use crate::entities::{Author, Entities, EntityPlan, PlannedRow, RowWrite, StepRecorder, touch};
+use crate::entities::{Author, EntityPlan, PlannedRow, RowWrite, StepRecorder, touch};
 use crate::outbox::Step;
+use crate::periods::Period;
 use crate::unit::act::Act;
 use crate::unit::complete::{Complete, Completion, Part, completes};
 use crate::unit::fault::UnitFault;
@@ -121,19 +121,14 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let fault = if key.partition_key != *partition_key {
             UnitFault::Partition { entity: key.partition_key.clone(), unit: partition_key.clone() }
         } else if !self.table_of::<E>().eq_ignore_ascii_case(self.table.as_str()) {
-            UnitFault::Table { entity: self.table_of::<E>().to_owned(), unit: self.table.clone() }
+            let (entity, unit) = (self.table_of::<E>(), self.table.as_str());
+            let is_period = [entity, unit].iter().any(|table| is_of_period(table, E::SCHEMA.table));
+            let (entity, unit) = (entity.to_owned(), self.table.clone());
+            if is_period { UnitFault::Period { entity, unit } } else { UnitFault::Table { entity, unit } }
         } else {
             return Ok(());
         };
         Err(self.here(Error::of(fault), key))
-    }
-
-    /// Returns the table of an entity type: the table of its handle, which for tables of periods differs from the table in the schema.
-    fn table_of<E: Entity>(&self) -> &str {
-        let known = self.handles.get(&TypeId::of::<E>());
-        let handle = known.and_then(|handle| handle.downcast_ref::<Entities<E, S, O>>());
-        let name = handle.and_then(|handle| handle.table().name().ok());
-        name.map_or(E::SCHEMA.table, TableName::as_str)
     }
 
     /// Adds the table to an error, and a key if it has none.
@@ -144,4 +139,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             None => error.with_key(key.partition_key.as_str(), key.row_key.as_str()),
         }
     }
+}
+
+/// Returns `true` if a table has the name that an entity's table has in a period.
+fn is_of_period(table: &str, declared: &str) -> bool {
+    let is_declared = table.get(..declared.len()).is_some_and(|start| start.eq_ignore_ascii_case(declared));
+    let suffix = table.get(declared.len()..).filter(|_| is_declared);
+    suffix.is_some_and(|suffix| Period::ALL.iter().any(|period| period.parse(suffix).is_some()))
 }

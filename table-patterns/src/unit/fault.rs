@@ -20,6 +20,11 @@ pub(super) enum UnitFault {
     )]
     #[fault(InvalidInput, "EGT-1")]
     Table { entity: String, unit: TableName },
+    #[error(
+        "the entity lies in table `{entity}`, the unit in `{unit}`; use handles to one table of a period (`unit.use_handle(&others.entities_of(at).await?)`), or add a step with `add_step`"
+    )]
+    #[fault(InvalidInput, "EGT-1")]
+    Period { entity: String, unit: TableName },
     #[error("the unit has no operations; add one before `commit`")]
     #[fault(InvalidInput, "EGT-12")]
     Empty,

@@ -20,14 +20,25 @@ use crate::work::fault::WorkFault;
 ///   [version](Delivery::version) with it, and skip older versions. A handler that reads the source each time must write under a condition that a
 ///   concurrent delivery breaks, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
-/// - After an error, the work is tried again. After a number of attempts, the message becomes poison, with the error. This applies to every error,
-///   including `SchemaMismatch` for a table that the handler writes.
+/// - After an error, the message is delivered again. The code of the error decides whether the attempt counts towards poison.
+///
+/// # Failures and outages
+/// | code of the error | counted as | consequence |
+/// | --- | --- | --- |
+/// | `ServerBusy`, `OperationTimedOut`, `InternalError`, `Io`, `DiskFull`, `EngineClosed`, `EnginePoisoned`, `FolderLocked`, `ReadOnly`, `TableBeingDeleted`, `QueueBeingDeleted`, `AuthenticationFailed`, `AuthorizationFailure`, `AuthorizationPermissionMismatch`, `AuthorizationProtocolMismatch`, `AuthorizationResourceTypeMismatch`, `AuthorizationServiceMismatch`, `AuthorizationSourceIPMismatch`, `UpdateConditionNotSatisfied` | [`outages`](crate::work::WorkMetrics::outages) | an outage: the message never becomes poison, however long it lasts; until one succeeds, the handler receives other messages rarely |
+/// | `MessageNotFound`, `PopReceiptMismatch` | [`outages`](crate::work::WorkMetrics::outages) | another worker has received the message, as an error of [`Delivery::keep`] tells |
+/// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer program, and never becomes poison |
+/// | every other code, also `SchemaMismatch` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
+///
+/// An error of a store has the right code already. For other errors, [`failure`](crate::work::failure) and [`outage`](crate::work::outage) state
+/// the choice. A target that rejects one message is a failure; a target that cannot be reached is an outage. If in doubt, return a failure, because
+/// a message that always causes an outage is retried forever.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
 /// use table_patterns::Result;
 /// use table_patterns::outbox::Message;
-/// use table_patterns::work::{Delivery, Handler};
+/// use table_patterns::work::{self, Delivery, Handler};
 ///
 /// #[derive(Serialize, Deserialize)]
 /// struct Changed { words: String }
@@ -37,10 +48,16 @@ use crate::work::fault::WorkFault;
 ///     const VERSION: u32 = 1;
 /// }
 ///
-/// struct SearchIndex;
+/// struct SearchIndex { is_up: bool }
 ///
 /// impl Handler<Changed> for SearchIndex {
 ///     async fn handle(&self, changed: &Changed, delivery: Delivery<'_>) -> Result<()> {
+///         if changed.words.is_empty() {
+///             return Err(work::failure("the text has no words")); // poison after five attempts
+///         }
+///         if !self.is_up {
+///             return Err(work::outage("the search index is down")); // retried until it is up
+///         }
 ///         delivery.keep().await?; // before something that takes long
 ///         // … store `changed.words` under `delivery.source`, unless what is there has a larger version than `delivery.version`
 ///         Ok(())

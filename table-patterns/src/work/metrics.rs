@@ -18,7 +18,9 @@ pub struct WorkMetrics {
     pub retries: u64,
     /// The number of attempts that failed and messages that could not be processed; both are repeated later.
     pub failures: u64,
-    /// The number of attempts that failed because a store or a handler was unavailable. They do not count towards poison.
+    /// The number of attempts that failed because a store or a handler was unavailable. They do not count towards poison, so an alarm must watch this
+    /// number as well: a handler decides by [its error](crate::work::Handler#failures-and-outages), and one that always reports an outage is
+    /// retried forever.
     pub outages: u64,
     /// The number of failures of [`Worker::run`](crate::work::Worker::run) to receive messages.
     pub receive_failures: u64,

@@ -19,6 +19,8 @@ use crate::feed::{FEEDS, Feed, FeedChange};
 use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
 use crate::work::{self, Handler, Runtime, Sweep, Worker, WorkerOptions};
 
+mod handler_errors;
+
 /// Creates an outbox, with the engine below it and their clock.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));

@@ -156,6 +156,7 @@ fn a_unit_and_participants_write_in_the_table_of_a_period() {
     unit.insert(&scan(1, "A-1")).unwrap();
     let error = unit.insert(&Audit { depot: "Oslo".into(), id: "B".into() }).unwrap_err();
     assert!(error.to_string().contains("the entity lies in table `Scans`"), "{error}");
+    assert!(error.to_string().contains("`unit.use_handle(&others.entities_of(at).await?)`"), "{error}");
     block_on(unit.commit()).unwrap();
     let audits = Table::<Audit, _>::new(store.clone(), scans.name_of(scan(1, "").at).unwrap());
     assert!(block_on(audits.get(Audit::key("Oslo", "A-1"))).unwrap().is_some());

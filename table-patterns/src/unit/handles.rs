@@ -1,0 +1,98 @@
+//! The handles of a unit, one for each entity type.
+
+use std::any::{Any, TypeId};
+use std::sync::Arc;
+
+use table_core::Table;
+use table_core::entity::Entity;
+use table_core::name::TableName;
+use table_core::store::TableStore;
+
+use crate::entities::{Entities, StepRecorder};
+use crate::entity_store::handle;
+use crate::feed::FeedRecorder;
+use crate::index::Indexes;
+use crate::unit::UnitOfWork;
+
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
+    /// Uses a handle for entities of another type, such as one with another retry policy.
+    /// Types without a handle are written with the patterns that their struct declares and the store has attached.
+    pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
+        self.use_handle(table);
+        self
+    }
+
+    /// Uses a handle like [`with`](Self::with), in the function of a [`transaction`](Entities::transaction). Call it before reads and writes of the
+    /// type. In tables of periods, each further type needs its handle:
+    ///
+    /// ```
+    /// # use chrono::{DateTime, Utc};
+    /// # use table_patterns::periods::{Period, PeriodTables, Periodic};
+    /// # use table_patterns::{Engine, Entity, Error, ticks};
+    /// #[derive(Entity, Clone)]
+    /// #[entity(table = "Readings")]
+    /// #[partition_key(device)]
+    /// #[row_key("at_", at)]
+    /// struct Reading { device: String, at: DateTime<Utc>, value: i32 }
+    ///
+    /// #[derive(Entity, Clone)]
+    /// #[entity(table = "Readings")]
+    /// #[partition_key(device)]
+    /// #[row_key("day_", day)]
+    /// struct Peak { device: String, day: DateTime<Utc>, value: i32 }
+    /// # impl Periodic for Reading {
+    /// #     const PERIOD: Period = Period::Day;
+    /// #     fn instant(&self) -> DateTime<Utc> { self.at }
+    /// # }
+    /// # impl Periodic for Peak {
+    /// #     const PERIOD: Period = Period::Day;
+    /// #     fn instant(&self) -> DateTime<Utc> { self.day }
+    /// # }
+    ///
+    /// # pollster::block_on(async {
+    /// # let store = Engine::in_memory();
+    /// let (readings, peaks) = (PeriodTables::<Reading, _>::new(store.clone()), PeriodTables::<Peak, _>::new(store));
+    /// let reading = Reading { device: "d7".into(), at: ticks::now(), value: 21 };
+    /// let day = Period::Day.start(reading.at);
+    /// let (readings, peaks) = (readings.entities_of(reading.at).await?, peaks.entities_of(reading.at).await?);
+    /// let record = readings.transaction(Reading::partition("d7"), async |unit| {
+    ///     unit.use_handle(&peaks).insert(&reading)?;
+    ///     let known = unit.get(Peak::key("d7", day)).await?;
+    ///     let value = known.as_ref().map_or(reading.value, |peak| peak.value.max(reading.value));
+    ///     unit.save(known.as_ref(), &Peak { device: "d7".into(), day, value })?;
+    ///     Ok::<_, Error>(())
+    /// });
+    /// record.await?;
+    /// assert_eq!(peaks.get(Peak::key("d7", day)).await?.map(|peak| peak.value), Some(21));
+    /// # Ok::<(), Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn use_handle<E: Entity>(&mut self, table: &Entities<E, S, O>) -> &mut Self {
+        self.handles.insert(TypeId::of::<E>(), Arc::new(table.clone()));
+        self
+    }
+
+    /// Returns the handle of an entity type.
+    pub(super) fn handle<E: Entity + Send + Sync>(&mut self) -> Arc<Entities<E, S, O>> {
+        let known = self.handles.get(&TypeId::of::<E>()).cloned();
+        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+            return known;
+        }
+        let table = Table::of(self.store.clone()).watched(&self.watch);
+        let handle = handle(table, self.outbox.clone())
+            .with_retry(self.retry.clone())
+            .with_contributor(FeedRecorder::new(self.feed.clone(), E::FEED))
+            .with_contributor(Indexes { blobs: self.indexes.blobs.clone(), ..Indexes::of::<E>() });
+        let handle = Arc::new(handle);
+        self.handles.insert(TypeId::of::<E>(), Arc::clone(&handle) as Arc<dyn Any + Send + Sync>);
+        handle
+    }
+
+    /// Returns the table of an entity type: the table of its handle, which for tables of periods differs from the table in the schema.
+    pub(super) fn table_of<E: Entity>(&self) -> &str {
+        let known = self.handles.get(&TypeId::of::<E>());
+        let handle = known.and_then(|handle| handle.downcast_ref::<Entities<E, S, O>>());
+        let name = handle.and_then(|handle| handle.table().name().ok());
+        name.map_or(E::SCHEMA.table, TableName::as_str)
+    }
+}

@@ -1,0 +1,55 @@
+//! The errors of handlers: a failure counts towards poison, an outage does not.
+
+use std::error::Error as StdError;
+
+use table_core::{Error, Fault};
+
+/// The reason why a handler did not process a message.
+#[derive(Debug, thiserror::Error, Fault)]
+enum HandlerFault {
+    #[error(transparent)]
+    #[fault(InvalidInput, "PAT-EC-4")]
+    Failure(Box<dyn StdError + Send + Sync>),
+    #[error(transparent)]
+    #[fault(ServerBusy, "PAT-EC-5")]
+    Outage(Box<dyn StdError + Send + Sync>),
+}
+
+/// Creates the error of a handler that cannot process this message, with the code `InvalidInput`. The attempt counts towards poison, and other
+/// messages are processed meanwhile. The cause is a text or an error, also one whose code alone would be an
+/// [outage](crate::work::Handler#failures-and-outages).
+///
+/// ```
+/// use table_patterns::work;
+/// use table_patterns::{ErrorCode, Result};
+///
+/// /// Converts the response of a webhook.
+/// fn answered(status: u16) -> Result<()> {
+///     match status {
+///         200..300 => Ok(()),
+///         429 | 503 => Err(work::outage(format!("the webhook answered {status}"))),
+///         _ => Err(work::failure(format!("the webhook answered {status}"))),
+///     }
+/// }
+///
+/// assert_eq!(answered(500).unwrap_err().code(), ErrorCode::InvalidInput);
+/// assert!(answered(503).unwrap_err().is_throttled());
+/// ```
+#[must_use]
+pub fn failure(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
+    Error::of(HandlerFault::Failure(cause.into()))
+}
+
+/// Creates the error of a handler whose target is unavailable, with the code `ServerBusy`. The attempt does not count towards poison, and the
+/// handler receives other messages rarely until one succeeds.
+///
+/// ```
+/// use table_patterns::work;
+///
+/// let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+/// assert!(work::outage(refused).is_throttled());
+/// ```
+#[must_use]
+pub fn outage(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
+    Error::of(HandlerFault::Outage(cause.into()))
+}

@@ -1,0 +1,111 @@
+//! Tests of the errors of handlers: outages never become poison, and failures do.
+
+use std::sync::atomic::Ordering;
+
+use pollster::block_on;
+use table_core::name::TableName;
+use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
+
+use super::{Mail, outbox, record};
+use crate::work::{self, Handler, PoisonEntry, WorkMetrics, Worker};
+
+/// The codes that the documentation of `Handler` calls outages.
+const OUTAGES: [ErrorCode; 21] = [
+    ErrorCode::ServerBusy,
+    ErrorCode::OperationTimedOut,
+    ErrorCode::InternalError,
+    ErrorCode::Io,
+    ErrorCode::DiskFull,
+    ErrorCode::EngineClosed,
+    ErrorCode::EnginePoisoned,
+    ErrorCode::FolderLocked,
+    ErrorCode::ReadOnly,
+    ErrorCode::TableBeingDeleted,
+    ErrorCode::QueueBeingDeleted,
+    ErrorCode::AuthenticationFailed,
+    ErrorCode::AuthorizationFailure,
+    ErrorCode::AuthorizationPermissionMismatch,
+    ErrorCode::AuthorizationProtocolMismatch,
+    ErrorCode::AuthorizationResourceTypeMismatch,
+    ErrorCode::AuthorizationServiceMismatch,
+    ErrorCode::AuthorizationSourceIPMismatch,
+    ErrorCode::UpdateConditionNotSatisfied,
+    ErrorCode::MessageNotFound,
+    ErrorCode::PopReceiptMismatch,
+];
+
+/// Some of the other codes.
+const FAILURES: [ErrorCode; 8] = [
+    ErrorCode::InvalidInput,
+    ErrorCode::ResourceNotFound,
+    ErrorCode::TableNotFound,
+    ErrorCode::EntityAlreadyExists,
+    ErrorCode::EntityMismatch,
+    ErrorCode::Unsupported,
+    ErrorCode::SchemaMismatch,
+    ErrorCode::BlobNotFound,
+];
+
+/// A handler that always fails with the same error.
+struct Failing(Error);
+
+impl Handler<Mail> for Failing {
+    async fn handle(&self, _: &Mail, _: work::Delivery<'_>) -> Result<()> {
+        Err(self.0.clone())
+    }
+}
+
+/// Delivers a message to a failing handler for a day, every 20 minutes.
+fn fail_for_a_day(error: Error) -> (WorkMetrics, Vec<PoisonEntry>) {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    record(&outbox, &table, "Sales");
+    let worker = Worker::new(outbox.clone()).handler(Failing(error));
+    for _ in 0..72 {
+        block_on(worker.run_until_idle()).unwrap();
+        time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
+    }
+    (worker.metrics(), block_on(outbox.poison(32)).unwrap())
+}
+
+#[test]
+fn pat_ec_5_the_documented_outages_of_a_handler_never_become_poison() {
+    let documented = include_str!("../handler.rs");
+    for code in OUTAGES {
+        let (metrics, poison) = fail_for_a_day(Error::new(code, "no answer"));
+        assert_eq!((metrics.failures, metrics.poisoned, poison.len()), (0, 0, 0), "{code:?}: {metrics:?}");
+        assert!(metrics.outages > 5, "{code:?}: {metrics:?}");
+        assert!(documented.contains(&format!("`{code:?}`")), "{code:?}");
+    }
+    for code in [ErrorCode::FormatTooNew, ErrorCode::IndexNotReady] {
+        let (metrics, poison) = fail_for_a_day(Error::new(code, "too new"));
+        assert_eq!((metrics.failures, metrics.outages, poison.len()), (0, 0, 0), "{code:?}: {metrics:?}");
+        assert!(metrics.left > 5, "{code:?}: {metrics:?}");
+    }
+}
+
+#[test]
+fn pat_ec_4_every_other_error_of_a_handler_is_a_failure_that_becomes_poison() {
+    for code in FAILURES {
+        let (metrics, poison) = fail_for_a_day(Error::new(code, "never"));
+        assert_eq!((metrics.failures, metrics.outages, poison.len()), (5, 0, 1), "{code:?}: {metrics:?}");
+        assert_eq!(poison[0].attempts, 5, "{code:?}: {poison:?}");
+    }
+}
+
+#[test]
+fn a_handler_decides_that_an_error_is_an_outage_or_a_failure() {
+    let refused = || Error::new(ErrorCode::Io, "connection refused");
+    let (metrics, poison) = fail_for_a_day(work::failure(refused()));
+    assert_eq!((metrics.failures, metrics.outages, poison.len()), (5, 0, 1), "{metrics:?}");
+    let text = poison[0].error.as_deref().unwrap();
+    assert!(text.contains("connection refused"), "{text}");
+
+    for error in [work::outage("no answer"), work::outage(Error::new(ErrorCode::InvalidInput, "rejected"))] {
+        let (metrics, poison) = fail_for_a_day(error);
+        assert_eq!((metrics.failures, poison.len()), (0, 0), "{metrics:?}");
+        assert!(metrics.outages > 5, "{metrics:?}");
+    }
+}
