@@ -21,7 +21,7 @@ use crate::transaction::Transaction;
 /// use table_core::{Engine, TableStore};
 ///
 /// let shared = LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.exclusive = None);
-/// assert!(!shared.capabilities().exclusive);
+/// assert!(shared.capabilities().exclusive.is_none());
 /// let unordered = LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = false).shuffled(7);
 /// assert!(!unordered.capabilities().ordered);
 /// ```
