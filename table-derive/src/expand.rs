@@ -260,6 +260,8 @@ fn allow() -> TokenStream {
             unreachable_pub,
             unused_qualifications,
             clippy::needless_pass_by_value,
+            // A struct may be named `Scan` or `Key`.
+            clippy::self_named_constructors,
             reason = #reason
         )]
     }

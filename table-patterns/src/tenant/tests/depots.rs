@@ -1,7 +1,5 @@
 //! Depots with three types in the same tables of days, and one type in tables of months with the same prefix.
 
-#![expect(clippy::self_named_constructors, reason = "the derive gives `Scan` the constructor `scan`")]
-
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Datelike, TimeDelta, Utc};

@@ -29,7 +29,7 @@ impl History {
                     if self.life.relaxed && self.has_failed() {
                         self.fall_back();
                     }
-                    self.disk = self.disk.after_power_loss(self.random.random());
+                    self.disk = self.lose_power();
                 } else {
                     // A failed close has synced nothing.
                     self.unsynced = self.life.relaxed && self.has_failed();
@@ -54,9 +54,15 @@ impl History {
             if unsynced {
                 self.fall_back();
             }
-            return self.disk.after_power_loss(self.random.random());
+            return self.lose_power();
         }
         self.disk.after_kill()
+    }
+
+    /// Returns the disk after a power loss.
+    fn lose_power(&mut self) -> SimulatedDisk {
+        self.neighbours.linked.lose_power();
+        self.disk.after_power_loss(self.random.random())
     }
 
     /// Records that acknowledged data may be lost, so its versions and receipts may be given again.

@@ -33,6 +33,8 @@ const LINKED_BACKUP: &str = "/linked-backup";
 pub(super) struct Linked {
     /// The possible content of the copied folder; `None` if there is no copy.
     folder: Option<Vec<Arc<State>>>,
+    /// `true` if a process ended while it opened the copied folder. Its files may have been replaced by copies under names that are not durable.
+    unsynced: bool,
     /// The number of rows that the engine of the copy has acknowledged, each in a table of its own.
     rows: u32,
     /// The possible content of the copied backup, and `true` if it must be complete.
@@ -43,6 +45,14 @@ impl Linked {
     /// Returns `true` if the folder has been copied.
     pub(super) fn is_of_folder(&self) -> bool {
         self.folder.is_some()
+    }
+
+    /// Records a power loss. Names that are not durable return to the files of the original, which its engine has overwritten since, so nothing is
+    /// known about the copy.
+    pub(super) fn lose_power(&mut self) {
+        if std::mem::take(&mut self.unsynced) {
+            self.folder = None;
+        }
     }
 }
 
@@ -65,6 +75,7 @@ impl History {
             self.disk.link_folder(Path::new(FOLDER), Path::new(LINKED));
             self.neighbours.linked.folder = Some(self.model.states());
             self.neighbours.linked.rows = 0;
+            self.neighbours.linked.unsynced = false;
         }
         Ok(())
     }
@@ -96,7 +107,9 @@ impl History {
 
     fn check_links(&mut self) -> std::result::Result<(), Wrong> {
         let wrong = |error: Error| Wrong(format!("the folder of hard links received {error}"));
+        self.neighbours.linked.unsynced = true;
         let engine = self.options().open(LINKED).map_err(wrong)?;
+        self.neighbours.linked.unsynced = false;
         let found = tables(&engine, self.shape).map_err(wrong)?.map_err(Wrong)?;
         let states = self.neighbours.linked.folder.take().unwrap_or_default();
         let states: Vec<_> = states.into_iter().filter(|state| is_in(state, &found)).collect();
