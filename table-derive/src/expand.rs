@@ -79,7 +79,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let index::Indexes { types, list, impls, selections: by_index, proof: of_indexes } =
         index::indexes(&design);
     let valid = schema::proven(&quote!(#of_keys #of_indexes));
-    let aliases = aliases.items();
+    let (aliases, allow_names) = (aliases.items(), allow_names(entity));
     let items = wrapped(
         &entity.runtime,
         &quote! {
@@ -108,6 +108,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             #ends
             #proof
             #plain
+            #allow_names
             #[automatically_derived]
             impl #of_impl #ty #of_where {
                 #columns
@@ -260,11 +261,17 @@ fn allow() -> TokenStream {
             unreachable_pub,
             unused_qualifications,
             clippy::needless_pass_by_value,
-            // A struct may be named `Scan` or `Key`.
-            clippy::self_named_constructors,
             reason = #reason
         )]
     }
+}
+
+/// Allows a struct to have the name of a generated selection, such as `Scan`.
+fn allow_names(entity: &Entity<'_>) -> Option<TokenStream> {
+    let ident = entity.ty().ident;
+    let is_selection = ["Key", "Partition", "Rows", "Scan", "Within"].iter().any(|name| ident == name);
+    let reason = "generated";
+    is_selection.then(|| quote!(#[allow(clippy::self_named_constructors, reason = #reason)]))
 }
 
 /// Allows the lints that a generated type would trigger. The type of a generic entity may also mention private and deprecated types.
