@@ -210,7 +210,7 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
 pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (names, value) = (&entity.named, writing::local("entity"));
-    let reason = "generated: set by rust-analyzer";
+    let reason = "generated";
     quote! {
         #[allow(deprecated, unexpected_cfgs, reason = #reason)]
         const _: () = {
@@ -257,7 +257,6 @@ fn allow() -> TokenStream {
             missing_debug_implementations,
             private_bounds,
             private_interfaces,
-            unexpected_cfgs,
             unreachable_pub,
             unused_qualifications,
             clippy::needless_pass_by_value,
