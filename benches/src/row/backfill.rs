@@ -23,9 +23,9 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A [`Reading`](crate::data::Reading) with an index.
+/// A [`Reading`](crate::data::Reading) of a later release, with an index.
 #[derive(Clone, Debug, Entity)]
-#[entity(table = "Readings")]
+#[entity(table = "Readings", schema_name = "Reading")]
 #[partition_key(site)]
 #[row_key("reading_", number)]
 #[index(ByDevice, row_key("device_", without('_', device), "_", number))]
