@@ -117,7 +117,7 @@ fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box
     check(&**disk)?;
     folder::make(&**disk, folder)?;
     let disk = folder::hold(disk, folder)?;
-    let lock = lock(&*disk, folder)?;
+    let lock = lock(&*disk, folder, LOCK)?;
     check(&*disk)?;
     manifest::begin_restore(&*disk, folder)?;
     Ok((disk, lock))
@@ -130,8 +130,8 @@ fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
     manifest::end_restore(disk, folder)
 }
 
-fn lock(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
-    disk.lock(&folder.join(LOCK)).map_err(|error| match error.kind() {
+fn lock(disk: &dyn Disk, folder: &Path, name: &str) -> Result<Box<dyn DiskLock>> {
+    disk.lock(&folder.join(name)).map_err(|error| match error.kind() {
         ErrorKind::WouldBlock => Error::of(FolderFault::BackupUnderWay(folder.into())),
         _ => Task::WriteFolder(folder.into()).refused(error),
     })
@@ -146,9 +146,11 @@ fn back_up(disk: &Arc<dyn Disk>, base: &BaseView, target: &Path) -> Result<CopyR
         folder::make(&**disk, target)?;
     }
     let disk = folder::hold(disk, target)?;
-    let _lock = lock(&*disk, target)?;
-    if !matches!(check(&*disk)?, Folder::Backup(version) if version.is_current()) {
-        manifest::write(&*disk, target, BACKUP)?;
-    }
+    let _lock = lock(&*disk, target, LOCK)?;
+    // The manifest is locked as well: a clean-up may remove the lock file.
+    let _manifest = match check(&*disk)? {
+        Folder::Backup(version) if version.is_current() => lock(&*disk, target, BACKUP)?,
+        _ => manifest::write(&*disk, target, BACKUP)?,
+    };
     base.back_up(&disk, target)
 }

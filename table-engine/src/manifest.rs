@@ -6,7 +6,7 @@ use std::path::Path;
 use table_store::{Error, Result};
 
 use crate::bytes::{Reader, Writer};
-use crate::disk::{Disk, fault::Task};
+use crate::disk::{Disk, DiskLock, fault::Task};
 use crate::folder::fault::FolderFault;
 
 /// The name of an engine's manifest.
@@ -16,7 +16,7 @@ pub(crate) const BACKUP: &str = "BACKUP";
 /// The lock file's name.
 pub(crate) const LOCK: &str = "LOCK";
 /// The name of an engine's manifest while it is written.
-pub(crate) const FORMAT_NEW: &str = "FORMAT.new";
+const FORMAT_NEW: &str = "FORMAT.new";
 const BACKUP_NEW: &str = "BACKUP.new";
 /// The name of an empty file that marks a folder as the destination of a restore.
 const RESTORING: &str = "RESTORING";
@@ -121,17 +121,20 @@ fn version(bytes: &[u8], name: &str, folder: &Path) -> Result<Version> {
     Ok(Version(version))
 }
 
-/// Writes the manifest of the current version, [`FORMAT`] or [`BACKUP`], into a folder, durably and atomically.
-pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<()> {
+/// Writes the manifest of the current version, [`FORMAT`] or [`BACKUP`], into a folder, durably and atomically. Returns a lock on the manifest.
+pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<Box<dyn DiskLock>> {
     let new = folder.join(format!("{name}.new"));
     let task = || Task::MakeFolder(folder.into());
     let written = disk.open(&new, true).and_then(|file| file.write_at(0, &bytes()).map(|()| file));
     let file = written.map_err(|error| task().refused(error))?;
     let make = || {
         file.sync_data()?;
+        // IMPORTANT: the new file is locked before it gets the manifest's name, because another engine may open the folder at any time after that.
+        let lock = disk.lock(&new)?;
         disk.rename(&new, &folder.join(name))?;
         // IMPORTANT: the manifest is durable before any other file is created, because a folder with files but without a manifest is refused.
-        disk.sync_dir(folder)
+        disk.sync_dir(folder)?;
+        Ok(lock)
     };
     make().map_err(|error| task().failed(error))
 }
@@ -149,7 +152,7 @@ pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     disk.remove(&folder.join(RESTORING)).map_err(cannot)?;
     disk.sync_dir(folder).map_err(cannot)?;
     // IMPORTANT: the manifest is written last, because a folder with content but without a manifest is refused.
-    write(disk, folder, FORMAT)
+    write(disk, folder, FORMAT).map(drop)
 }
 
 #[cfg(test)]

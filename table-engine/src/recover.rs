@@ -17,7 +17,7 @@ use crate::journal::file::{self, FileHeader};
 use crate::journal::frame::{Change, Record};
 use crate::journal::synced::{Mark, Records, SYNCED, Synced};
 use crate::journal::{Journal, Tail, reader};
-use crate::manifest::{self, FORMAT, FORMAT_NEW, Folder, Version};
+use crate::manifest::{self, FORMAT, Folder, Version};
 use crate::options::EngineOptions;
 use crate::reserve::Reserve;
 use crate::state::State;
@@ -40,8 +40,8 @@ pub(crate) struct Recovered {
 /// The locks that prevent other engines from opening a folder.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    manifests: Vec<Box<dyn DiskLock>>,
-    _first: Box<dyn DiskLock>,
+    _manifest: Box<dyn DiskLock>,
+    _file: Box<dyn DiskLock>,
 }
 
 /// Opens a folder, given by its absolute path.
@@ -60,13 +60,10 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
             _ => io(error),
         })
     };
-    let first = lock(manifest::LOCK)?;
+    let file = lock(manifest::LOCK)?;
     let version = check(disk, path)?;
-    if version.is_none() {
-        manifest::write(disk, path, FORMAT)?;
-    }
     // The manifest is locked as well: a clean-up may remove the lock file, but without a manifest a folder cannot be opened.
-    let mut held = Lock { manifests: vec![lock(FORMAT)?], _first: first };
+    let mut manifest = if version.is_some() { lock(FORMAT)? } else { manifest::write(disk, path, FORMAT)? };
     // IMPORTANT: from here on, the engine relies on changes to the folder that an earlier engine may not have made durable.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
@@ -85,8 +82,8 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     // The folder is known to be sound, and has not been changed yet.
     if version.is_some_and(|version| !version.is_current()) {
         // IMPORTANT: this precedes every write in the new format, because engines that do not know the format must not open the folder.
-        held.manifests.push(lock(FORMAT_NEW)?);
-        manifest::write(disk, path, FORMAT)?;
+        // The new manifest is locked before it replaces the old one, so one of them is always locked.
+        manifest = manifest::write(disk, path, FORMAT)?;
     }
     // IMPORTANT: this precedes every write to a journal file, and every record of synced frames. All other files are replaced, not overwritten.
     let mut written: Vec<PathBuf> = files.iter().map(|(number, _)| file::path(path, *number)).collect();
@@ -109,7 +106,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let place = (Arc::clone(&held_disk), folder);
     let journal = Journal::new(place, options.hook.clone(), Arc::clone(&reserve), tail, synced);
     let Replay { state, timestamp, dropped } = replay;
-    Ok(Recovered { state, timestamp, dropped, disk: held_disk, reserve, journal, base, lock: held })
+    Ok(Recovered { state, timestamp, dropped, disk: held_disk, reserve, journal, base, lock: Lock { _manifest: manifest, _file: file } })
 }
 
 /// Returns the version of an engine's folder; `None` for an empty folder.

@@ -1,6 +1,7 @@
 //! Timestamps that strictly increase regardless of the clock (ENG-8, CON-10, CON-12), and a steady clock for waits and leases.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use table_store::clock::Clock;
 use table_store::{Error, Result, ticks};
@@ -46,23 +47,51 @@ impl Timestamps {
     }
 }
 
-/// Returns a clock that never decreases, and that advances whenever the given clock does. It starts at the instant `from`, or at the given clock's
-/// time if that is later. After the given clock has been set back, the returned clock runs at half its speed until the given clock has caught up. A
-/// lease granted meanwhile therefore lasts at most twice its time.
+/// The longest step of a clock without elapsed time that counts as passed time. A longer step may be the correction of a wrong time.
+const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
+
+/// Returns a clock that never decreases. It starts at the instant `from`, or at the given clock's time if that is later, and shows the given clock's
+/// time unless it is ahead.
+///
+/// After the given clock has been set back, the returned clock advances with the [elapsed](Clock::elapsed) time, slower by a sixteenth, until the
+/// given clock has caught up. The correction of a wrong time is not elapsed time. If the given clock does not measure elapsed time, the returned
+/// clock advances by half of each step of the given clock, because the given clock may be advanced by hand; it counts at most ten minutes of a step.
 pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
-    // A reading of the maximum instant is ignored.
-    let read = move || Some(clock.now()).filter(|reading| *reading < ticks::MAX);
-    let first = read().unwrap_or_default();
+    let first = Reading::of(&clock);
     // The last reading of the given clock, and the current instant of the returned clock.
-    let state = Mutex::new((first, first.max(from)));
+    let state = Mutex::new((first, first.instant.unwrap_or_default().max(from)));
     Clock::new(move || {
-        let reading = read();
+        let reading = Reading::of(&clock);
         let (last, now) = &mut *state.lock().unwrap_or_else(PoisonError::into_inner);
-        let reading = reading.unwrap_or(*last);
-        let passed = reading.saturating_sub(std::mem::replace(last, reading));
-        *now = now.saturating_add(passed / 2).max(reading).min(ticks::MAX - 1);
+        let passed = reading.since(*last);
+        *last = Reading { instant: reading.instant.or(last.instant), ..reading };
+        *now = now.saturating_add(passed).max(reading.instant.unwrap_or_default()).min(ticks::MAX - 1);
         *now
     })
+}
+
+/// A reading of a clock.
+#[derive(Clone, Copy)]
+struct Reading {
+    /// The current time; `None` if the clock shows the maximum instant.
+    instant: Option<u64>,
+    elapsed: Option<Duration>,
+}
+
+impl Reading {
+    fn of(clock: &Clock) -> Self {
+        Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed() }
+    }
+
+    /// Returns the ticks by which a steady clock that is ahead advances between an earlier reading and this one.
+    fn since(self, earlier: Self) -> u64 {
+        if let (Some(earlier), Some(later)) = (earlier.elapsed, self.elapsed) {
+            let passed = u64::try_from(later.saturating_sub(earlier).as_nanos() / 100).unwrap_or(u64::MAX);
+            return passed - passed / 16;
+        }
+        let (Some(earlier), Some(later)) = (earlier.instant, self.instant) else { return 0 };
+        later.saturating_sub(earlier).min(LONGEST_STEP) / 2
+    }
 }
 
 #[cfg(test)]
@@ -102,5 +131,27 @@ mod tests {
         let from = 150;
         let steady = steady(clock_of([100, 120, 3 * from]), from);
         assert_eq!([steady.now(), steady.now()], [from + 10, 3 * from]);
+    }
+
+    #[test]
+    fn a_steady_clock_measures_elapsed_time_after_a_clock_is_set_back() {
+        const SECOND: u64 = 10_000_000;
+        let elapsed = Mutex::new([0, 0, 16, 16, 32, 48].into_iter());
+        let elapsed = move || Duration::from_secs(elapsed.lock().unwrap().next().unwrap());
+        let readings = [1_000, 1_000, 500, 900, 1_020, 1_100].map(|seconds| seconds * SECOND);
+        let steady = steady(clock_of(readings).with_elapsed(elapsed), 0);
+        let seen: Vec<u64> = (0..5).map(|_| steady.now() / SECOND).collect();
+        assert_eq!(seen, [1_000, 1_015, 1_015, 1_030, 1_100]);
+    }
+
+    #[test]
+    fn the_correction_of_a_wrong_time_is_not_passed_time() {
+        const DAY: u64 = 86_400 * 10_000_000;
+        for first in [40 * DAY, ticks::MAX] {
+            let steady = steady(clock_of([first, 40 * DAY, 100 * DAY, 100 * DAY]), 100 * DAY);
+            let seen = [steady.now(), steady.now(), steady.now()];
+            let at_most = 100 * DAY + LONGEST_STEP / 2;
+            assert!(seen.is_sorted() && seen[2] <= at_most, "{first}: {seen:?}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
@@ -17,12 +18,37 @@ use crate::ticks;
 /// assert_eq!(clock.instant(), chrono::DateTime::UNIX_EPOCH);
 /// ```
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
+pub struct Clock {
+    now: Arc<dyn Fn() -> u64 + Send + Sync>,
+    elapsed: Option<Arc<dyn Fn() -> Duration + Send + Sync>>,
+}
 
 impl Clock {
-    /// Creates a clock from a closure that returns [`ticks`].
+    /// Creates a clock from a closure that returns [`ticks`]. The clock does not measure [elapsed](Self::elapsed) time.
     pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
+        Self { now: Arc::new(now), elapsed: None }
+    }
+
+    /// Adds a source of elapsed time, which must advance at a constant rate, even when the current time is corrected.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use table_core::{Clock, ticks};
+    ///
+    /// let clock = Clock::new(|| ticks::UNIX_EPOCH).with_elapsed(|| Duration::from_secs(1));
+    /// assert_eq!(clock.elapsed(), Some(Duration::from_secs(1)));
+    /// ```
+    #[must_use]
+    pub fn with_elapsed(mut self, elapsed: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        self.elapsed = Some(Arc::new(elapsed));
+        self
+    }
+
+    /// Returns the time since a constant instant; `None` if the clock only returns the current time. Unlike the current time, it never jumps.
+    #[must_use]
+    pub fn elapsed(&self) -> Option<Duration> {
+        self.elapsed.as_ref().map(|elapsed| elapsed())
     }
 
     /// Creates a clock from a closure that returns `DateTime`s. Times before the year 1 or after the year 9999 are clamped.
@@ -45,7 +71,7 @@ impl Clock {
     /// Returns the current time in [`ticks`].
     #[must_use]
     pub fn now(&self) -> u64 {
-        (self.0)()
+        (self.now)()
     }
 
     /// Returns the current time as a `DateTime`. Ticks after the year 9999 are clamped.
@@ -56,9 +82,10 @@ impl Clock {
 }
 
 impl Default for Clock {
-    /// Returns the system clock.
+    /// Returns the system clock, which measures elapsed time with a monotonic clock.
     fn default() -> Self {
-        Self::of_instants(Utc::now)
+        let start = Instant::now();
+        Self::of_instants(Utc::now).with_elapsed(move || start.elapsed())
     }
 }
 

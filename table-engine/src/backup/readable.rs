@@ -11,7 +11,7 @@ use crate::disk::fault::Task;
 use crate::engine::Engine;
 use crate::folder::{self, fault::FolderFault};
 use crate::key;
-use crate::manifest::{self, BACKUP, Folder};
+use crate::manifest::{self, BACKUP, Folder, LOCK};
 
 /// A backup of all readable data.
 #[derive(Clone, Debug)]
@@ -76,8 +76,8 @@ impl Engine {
             folder::make(&**disk, target)?;
         }
         let disk = folder::hold(disk, target)?;
-        let _lock = lock(&*disk, target)?;
-        match manifest::check(&*disk, target)? {
+        let _lock = lock(&*disk, target, LOCK)?;
+        let _manifest = match manifest::check(&*disk, target)? {
             Folder::Empty => manifest::write(&*disk, target, BACKUP)?,
             // The folder contains the remains of a backup that was interrupted before it had any content.
             Folder::Backup(version) if version.is_current() => {
@@ -86,9 +86,10 @@ impl Engine {
                 if names.iter().any(|name| name == BASE) {
                     return Err(Error::of(FolderFault::NotEmpty(target.into())));
                 }
+                lock(&*disk, target, BACKUP)?
             }
             _ => return Err(Error::of(FolderFault::NotEmpty(target.into()))),
-        }
+        };
         let salvaged = base.salvage_to(&disk, target);
         let (copied, lost) = self.inner.shared.after_read(salvaged)?;
         let catalog = &base.meta().catalog;

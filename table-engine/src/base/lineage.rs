@@ -44,14 +44,19 @@ impl Lineage {
         Self(openings)
     }
 
-    /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. If the later lineage no longer
-    /// contains openings of that time, or this lineage has no openings, the relation is unknown and the result is `true`.
+    /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. The relation is unknown and the
+    /// result is `true` if this lineage has no openings, or if the later one is full and shares no opening with it. A lineage that contains one
+    /// opening contains all later openings of its folder, so a lineage that shares only an earlier opening belongs to a copy.
     pub(super) fn is_continued_by(&self, later: &Self) -> bool {
         let Some(last) = self.0.last() else { return true };
-        match later.0.iter().find(|opening| opening.identity == last.identity) {
+        match later.find(last) {
             Some(same) => last.sequence <= same.sequence && last.next <= same.next,
-            None => later.0.len() == MOST,
+            None => later.0.len() == MOST && self.0.iter().all(|own| later.find(own).is_none()),
         }
+    }
+
+    fn find(&self, opening: &Opening) -> Option<&Opening> {
+        self.0.iter().find(|own| own.identity == opening.identity)
     }
 
     pub(super) fn write(&self, out: &mut Writer) {
@@ -104,6 +109,22 @@ mod tests {
             later = later.with(opening(number.into()), number, number);
         }
         assert_eq!(later.0.len(), MOST);
+    }
+
+    #[test]
+    fn a_diverged_copy_is_recognised_however_often_the_folder_was_opened() {
+        for openings in [1, 254, 255, 256, 300_u64] {
+            let opened = |lineage: Lineage, number: u64| lineage.with(opening(number.into()), number, number);
+            let common = (0..openings).fold(Lineage::default(), opened);
+            let original = common.with(opening(1_000), 301, 301);
+            let mut copy = common.clone();
+            for number in 2_000..2_000 + openings.min(255) {
+                copy = opened(copy, number);
+                assert!(common.is_continued_by(&copy), "{openings} and {number}");
+                assert!(!original.is_continued_by(&copy), "{openings} and {number}");
+                assert!(!copy.is_continued_by(&original), "{openings} and {number}");
+            }
+        }
     }
 
     #[test]

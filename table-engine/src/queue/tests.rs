@@ -142,6 +142,30 @@ fn a_clock_that_goes_back_before_a_reopen_hides_no_visible_message_and_keeps_the
 }
 
 #[test]
+fn que_7_a_clock_set_back_and_corrected_expires_no_message() {
+    for is_reopened in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (options, time) = clocked();
+        let mut engine = Some(options.clone().open(folder.path()).unwrap());
+        let opened = engine.as_ref().unwrap();
+        block_on(opened.create_queue(&work())).unwrap();
+        // The message lives for seven days.
+        block_on(opened.put(&work(), PutMessage::new("a"))).unwrap();
+        if is_reopened {
+            engine = None;
+        }
+        let wrong = 60 * 86_400 * SECOND;
+        time.fetch_sub(wrong, Ordering::SeqCst);
+        let engine = engine.unwrap_or_else(|| options.open(folder.path()).unwrap());
+        assert_eq!(block_on(engine.peek(&work(), 1)).unwrap().len(), 1);
+        time.fetch_add(wrong, Ordering::SeqCst);
+        let taken = block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
+        assert_eq!(texts(&taken), ["a"], "reopened: {is_reopened}");
+        assert_eq!(block_on(engine.approximate_count(&work())).unwrap(), 1);
+    }
+}
+
+#[test]
 fn que_7_expired_messages_hide_no_others_and_are_removed() {
     let (options, time) = clocked();
     let engine = options.in_memory();

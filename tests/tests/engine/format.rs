@@ -12,7 +12,7 @@ use simulation::power::{Fault, SimulatedDisk};
 use table_core::embedded::EngineOptions;
 use table_core::embedded::testing::Disk;
 use table_core::{
-    EdmType, Engine, Error, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable, Value,
+    EdmType, Engine, Error, ErrorCode, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable, Value,
 };
 use uuid::Uuid;
 
@@ -305,4 +305,17 @@ fn write_the_fixture() {
     }
     fs::write(fixture.join(CONTENTS), contents(Engine::open(unpacked(CURRENT).path()).unwrap()).unwrap())
         .unwrap();
+}
+
+/// A clean-up may remove the lock file, so the manifest is locked as well.
+#[test]
+fn a_folder_that_is_upgraded_stays_locked_without_its_lock_file() {
+    for format in FORMATS {
+        let folder = unpacked(format);
+        let first = Engine::open(folder.path()).unwrap();
+        fs::remove_file(folder.path().join("LOCK")).unwrap();
+        let second = Engine::open(folder.path());
+        assert_eq!(second.unwrap_err().code(), ErrorCode::FolderLocked, "format {format}");
+        drop(first);
+    }
 }
