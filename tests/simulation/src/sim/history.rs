@@ -15,6 +15,7 @@ mod queues;
 mod reads;
 mod rest;
 mod restores;
+mod time;
 mod transactions;
 mod troubles;
 
@@ -39,6 +40,7 @@ use excuses::Excuses;
 pub(super) use log::Log;
 pub use log::Seen;
 use neighbours::Neighbours;
+use time::Time;
 
 const FOLDER: &str = "/data/tables";
 /// A second, in ticks.
@@ -67,6 +69,7 @@ pub(super) struct History {
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
     neighbours: Neighbours,
+    time: Time,
     /// The disk before the current life, in some histories.
     earlier: Option<SimulatedDisk>,
     /// `true` if the engine was closed without a fault, and the folder has not been opened since. All its frames are then recorded as synced.
@@ -87,6 +90,7 @@ impl History {
         let (shape, life) = (Shape::draw(&mut random), Life::draw(&mut random));
         Self {
             neighbours: Neighbours::draw(seed),
+            time: Time::draw(seed),
             schedule: Schedule::new(random.random(), stall),
             random,
             disk: SimulatedDisk::new(),
@@ -175,6 +179,7 @@ impl History {
         self.model.end();
         if self.excuses.time_over {
             self.clock.store(BEGINNING, Ordering::SeqCst);
+            self.time.behind = 0;
         }
         self.log.add(format!("ended; {} possible states", self.model.states().len()));
         Ok(())
@@ -234,6 +239,7 @@ impl History {
             if self.disk.has_lost_power() {
                 return Ok(());
             }
+            self.set_clock();
             self.step(engine)?;
             let most = [2, 8, 40][self.random.random_range(0..3)];
             for _ in 0..self.random.random_range(0..most) {

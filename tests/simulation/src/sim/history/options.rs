@@ -21,10 +21,17 @@ impl History {
             log.call(call);
             watch(&schedule, call);
         });
-        let (schedule, clock) = (Arc::clone(&self.schedule), Arc::clone(&self.clock));
+        let (schedule, ticks_at_start) = (Arc::clone(&self.schedule), Arc::clone(&self.clock));
         let now = move || {
             let passed = u64::try_from(schedule.elapsed().as_nanos() / 100).unwrap_or(u64::MAX);
-            clock.load(Ordering::SeqCst).saturating_add(passed).min(ticks::MAX)
+            ticks_at_start.load(Ordering::SeqCst).saturating_add(passed).min(ticks::MAX)
+        };
+        let clock = Clock::new(now);
+        let clock = if self.time.measures {
+            let schedule = Arc::clone(&self.schedule);
+            clock.with_elapsed(move || schedule.elapsed())
+        } else {
+            clock
         };
         let faults = FaultInjection {
             page_entities: std::num::NonZeroUsize::new(self.life.page_entities),
@@ -34,7 +41,7 @@ impl History {
         EngineOptions::new()
             .disk(Arc::new(disk))
             .scheduler(Arc::new(Shared(Arc::clone(&self.schedule))))
-            .clock(Clock::new(now))
+            .clock(clock)
             .failpoints(self.hook())
             .faults(faults)
             .durability(durability)

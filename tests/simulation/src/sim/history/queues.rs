@@ -5,7 +5,7 @@ use std::time::Duration;
 use rand::RngExt;
 use table_core::Result;
 use table_core::embedded::Engine;
-use table_core::queue::{Lease, PutMessage, QueueName, QueueStore, TimeToLive};
+use table_core::queue::{Lease, PutMessage, QueueName, QueueStore};
 
 use super::History;
 use super::asks::Told;
@@ -65,7 +65,7 @@ impl History {
                 self.ask(Some(Write::Receive { number }), Box::pin(future));
             }
             _ => {
-                let message = PutMessage::new(number.to_string()).time_to_live(TimeToLive::Never);
+                let message = PutMessage::new(number.to_string()).time_to_live(self.time.life());
                 let future =
                     async move { engine.put(&queue, message).await.map(|lease| Told::Lease(Some(lease))) };
                 self.ask(Some(Write::Put { number }), Box::pin(future));

@@ -1,0 +1,57 @@
+//! The wrong times that the clock of a history shows, and their corrections.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use table_core::queue::TimeToLive;
+
+use super::History;
+
+/// The error of a clock that is far behind.
+const BEHIND: u64 = 100 * 86_400 * 10_000_000;
+/// The life of a message that expires. No correct clock of a history ever shows its end.
+const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The errors of the clock in a history.
+pub(super) struct Time {
+    random: StdRng,
+    /// `true` if the clock also measures elapsed time.
+    pub(super) measures: bool,
+    /// `true` if messages expire.
+    expires: bool,
+    /// The number of ticks by which the clock is behind until it is corrected.
+    pub(super) behind: u64,
+}
+
+impl Time {
+    pub(super) fn draw(seed: u64) -> Self {
+        let mut random = StdRng::seed_from_u64(seed.rotate_left(32));
+        Self { measures: random.random(), expires: random.random(), random, behind: 0 }
+    }
+
+    /// Returns the life of the messages.
+    pub(super) fn life(&self) -> TimeToLive {
+        if self.expires { TimeToLive::For(LIFE) } else { TimeToLive::Never }
+    }
+}
+
+impl History {
+    /// Sets a clock far back, or corrects it, at a random step.
+    pub(super) fn set_clock(&mut self) {
+        let chance = if self.time.behind > 0 { 4 } else { 100 };
+        if self.excuses.time_over || !self.time.random.random_ratio(1, chance) {
+            return;
+        }
+        if self.time.behind > 0 {
+            self.clock.fetch_add(self.time.behind, Ordering::SeqCst);
+            self.time.behind = 0;
+            self.log.add("the clock is corrected".to_owned());
+        } else {
+            self.clock.fetch_sub(BEHIND, Ordering::SeqCst);
+            self.time.behind = BEHIND;
+            self.log.add("the clock goes back by 100 days".to_owned());
+        }
+    }
+}
