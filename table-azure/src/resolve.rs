@@ -59,13 +59,17 @@ impl AzureTables {
     }
 
     /// Returns the `ETag`s of a transaction if all of its entities still have its identifier, because a transaction is atomic (EGT-9). Any other
-    /// state is inconclusive: an identifier of a later write does not show which write it replaced.
+    /// state is inconclusive: an identifier of a later write does not show which write it replaced. A transaction to which the client added no
+    /// identifier has an unknown outcome.
     async fn evidence(
         &self,
         table: &TableName,
         sent: &Transaction,
         by: Instant,
     ) -> Result<Option<Committed>> {
+        if !sent.is_identified() {
+            return Ok(None);
+        }
         let mut committed = Committed::with_capacity(sent.operations().len());
         for operation in sent.operations() {
             if matches!(operation.kind, OperationKind::Delete(_)) {

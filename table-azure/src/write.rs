@@ -2,7 +2,7 @@
 
 mod request;
 
-use table_core::limits::{ENTITY_BYTES, ENTITY_RESERVE};
+use table_core::limits::{ENTITY_BYTES, ENTITY_RESERVE, Limits};
 use table_core::row::entity_bytes;
 use table_core::store::Committed;
 use table_core::{ETag, Error, ErrorCode, Operation, Result, TableName, Transaction};
@@ -51,15 +51,19 @@ impl AzureTables {
         }
     }
 
-    /// Adds an identifier if the options or the sender request one.
+    /// Adds an identifier if the options or the sender request one. The result [is identified](Transaction::is_identified) if it has an identifier of
+    /// this client. A property with the identifier's name that the program wrote proves nothing.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
         }
         match operation_id::identified(&transaction, Uuid::new_v4()) {
             // The sender only prefers an identifier, and it does not fit.
-            Err(_) if !self.identifies() => Ok(transaction),
-            marked => marked,
+            Err(_) if !self.identifies() => {
+                let limits = *transaction.limits();
+                rebuilt(transaction, limits)
+            }
+            marked => marked.map(Transaction::identified),
         }
     }
 
@@ -70,11 +74,7 @@ impl AzureTables {
             transaction
         } else {
             let identified = transaction.is_identified();
-            let (partition_key, operations) = transaction.into_parts();
-            let mut checked = Transaction::new(partition_key, limits)?;
-            for operation in operations {
-                checked.push(operation)?;
-            }
+            let checked = rebuilt(transaction, limits)?;
             if identified { checked.identified() } else { checked }
         };
         let partition_key = transaction.partition_key().as_str();
@@ -98,6 +98,16 @@ impl AzureTables {
         let answer = self.pipeline().send_by(request, by).await.map_err(Unacknowledged::of)?;
         Ok(vec![etag_of(&answer)])
     }
+}
+
+/// Returns a transaction with the same operations and these limits, for which no identifier is requested.
+fn rebuilt(transaction: Transaction, limits: Limits) -> Result<Transaction> {
+    let (partition_key, operations) = transaction.into_parts();
+    let mut rebuilt = Transaction::new(partition_key, limits)?;
+    for operation in operations {
+        rebuilt.push(operation)?;
+    }
+    Ok(rebuilt)
 }
 
 /// A write without an acknowledgement.

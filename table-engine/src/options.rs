@@ -145,22 +145,29 @@ impl EngineOptions {
     }
 
     /// Sets the approximate maximum size in bytes of the memtable: the rows that are not yet in the base. When this size is reached, writers wait for
-    /// a checkpoint. The bounds of [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
+    /// a checkpoint. A checkpoint starts at half of this size at the latest, so that writers can continue during it. The bounds of
+    /// [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bounded(bytes);
         self
     }
 
     /// Sets the approximate size in bytes that the memtable reaches before a checkpoint starts. A journal of twice this size also starts a
-    /// checkpoint. The size is clamped to the range from 1 KiB to 1 TiB.
+    /// checkpoint. The size is clamped to the range from 1 KiB to 1 TiB, and to half of [`memtable_bytes`](Self::memtable_bytes).
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bounded(bytes);
         self
     }
 
+    /// Returns the size of the memtable in bytes at which a checkpoint starts.
+    pub(crate) const fn checkpoint_at(&self) -> usize {
+        let half = self.memtable_bytes / 2;
+        if self.checkpoint_bytes < half { self.checkpoint_bytes } else { half }
+    }
+
     /// Returns the size in bytes at which a run of the base ends. A checkpoint writes a few runs, and a slice of a merge writes one.
     pub(crate) const fn run_bytes(&self) -> u64 {
-        (self.checkpoint_bytes / 3) as u64
+        (self.checkpoint_at() / 3) as u64
     }
 
     /// Returns the location of a folder's base on `disk`.

@@ -101,12 +101,21 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     // IMPORTANT: the journal is durable before the base records that it exists.
     base.establish()?;
     let folder = PathBuf::from(path);
-    let reserve = Reserve::open(disk, path, options.checkpoint_bytes);
+    let reserve = Reserve::open(disk, path, options.checkpoint_at());
     let synced = Synced::new(&held_disk, path, &records, engine);
     let place = (Arc::clone(&held_disk), folder);
     let journal = Journal::new(place, options.hook.clone(), Arc::clone(&reserve), tail, synced);
     let Replay { state, timestamp, dropped } = replay;
-    Ok(Recovered { state, timestamp, dropped, disk: held_disk, reserve, journal, base, lock: Lock { _manifest: manifest, _file: file } })
+    Ok(Recovered {
+        state,
+        timestamp,
+        dropped,
+        disk: held_disk,
+        reserve,
+        journal,
+        base,
+        lock: Lock { _manifest: manifest, _file: file },
+    })
 }
 
 /// Returns the version of an engine's folder; `None` for an empty folder.

@@ -167,6 +167,30 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
+/// A program may have a property of this name and type. Its value was stored before the write, so it proves nothing.
+#[tokio::test(start_paused = true)]
+async fn con_11_an_identifier_of_the_program_proves_nothing() {
+    let id = "00000000-0000-0000-0000-000000000007";
+    for is_requested in [false, true] {
+        let server = Server::start([Reply::Cut, refusal(400, "InvalidInput")]).await;
+        let client = server.client(Options::new());
+        let mut own = table_core::row::RowWriter::new();
+        own.property("A", ValueRef::Int32(2));
+        own.property("OperationId", ValueRef::Guid(uuid::Uuid::from_u128(7)));
+        let partition_key = table_core::PartitionKey::new("p").unwrap();
+        let limits = client.capabilities().limits;
+        let mut transaction = table_core::Transaction::new(partition_key, limits).unwrap();
+        let kind = OperationKind::Replace(own.finish(), IfMatch::Any);
+        let row_key = table_core::RowKey::new("r").unwrap();
+        transaction.push(table_core::Operation { row_key, kind }).unwrap();
+        let transaction = if is_requested { transaction.identified() } else { transaction };
+        let error = client.submit(&table(), transaction).await.unwrap_err();
+        is_ambiguous_after(&error, ErrorCode::InvalidInput);
+        server.then([entity_of(id, 1)]);
+        assert_eq!(client.outcome_of(&error).await.unwrap(), None, "requested: {is_requested}");
+    }
+}
+
 /// A pattern can itself request an identifier. If the identifier does not fit, the write is sent without it.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_requested_operation_id_is_sent_only_if_it_fits() {

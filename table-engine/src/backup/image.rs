@@ -14,7 +14,7 @@ use crate::manifest;
 use crate::options::EngineOptions;
 
 /// The files of an engine at one moment, for a backup that is not a folder, such as one in an object store (`docs/format.md`, "Backup"). The files
-/// stay readable until the image is dropped.
+/// stay readable until the image is dropped, or the engine is closed. The engine keeps running while an image exists.
 ///
 /// First store [`manifest`](Self::manifest) as `BACKUP`, then every file in [`files`](Self::files) whose `kept` is `false`. Finally store
 /// [`base`](Self::base) as `BASE`, which completes the backup. Files that are not part of this backup may then be deleted.
@@ -28,7 +28,11 @@ use crate::options::EngineOptions;
 /// assert!(image.files(None, "the archive")?.is_empty()); // no rows yet
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct BackupImage(BaseView);
+pub struct BackupImage {
+    // IMPORTANT: dropped before the engine handle, because the last handle waits until the base is closed.
+    base: BaseView,
+    engine: Engine,
+}
 
 impl std::fmt::Debug for BackupImage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -42,7 +46,7 @@ impl Engine {
     /// # Errors
     /// `InvalidInput` for an engine in memory; any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup_image(&self) -> Result<BackupImage> {
-        self.base_to_back_up().await.map(BackupImage)
+        Ok(BackupImage { base: self.base_to_back_up().await?, engine: self.clone() })
     }
 }
 
@@ -56,7 +60,7 @@ impl BackupImage {
     /// Returns the bytes of the file `BASE`.
     #[must_use]
     pub fn base(&self) -> Vec<u8> {
-        self.0.base_bytes()
+        self.base.base_bytes()
     }
 
     /// Returns the files that contain rows. `earlier` is the `BASE` of the backup already at the destination; errors name the destination as `place`.
@@ -65,23 +69,27 @@ impl BackupImage {
     /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one that this engine's folder was restored from;
     /// `Corrupted`.
     pub fn files(&self, earlier: Option<&[u8]>, place: &str) -> Result<Vec<BackupFile>> {
-        self.0.files(earlier, Path::new(place))
+        self.after_read(self.base.files(earlier, Path::new(place)))
     }
 
     /// Reads an entire file and checks it.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset; `Io`.
+    /// `Corrupted`, with the file and the offset; `Io`; `EngineClosed` if the engine was closed.
     pub fn check(&self, file: &BackupFile) -> Result<()> {
-        self.0.check_file(file)
+        self.after_read(self.base.check_file(file))
     }
 
     /// Fills the buffer with bytes from a file, starting at an offset.
     ///
     /// # Errors
-    /// `Io` if the file cannot be read; `InvalidInput` for a file of another image.
+    /// `Io` if the file cannot be read; `InvalidInput` for a file of another image; `EngineClosed` if the engine was closed.
     pub fn read(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
-        self.0.read_file(file, offset, buffer)
+        self.after_read(self.base.read_file(file, offset, buffer))
+    }
+
+    fn after_read<T>(&self, outcome: Result<T>) -> Result<T> {
+        self.engine.inner.shared.after_read(outcome)
     }
 }
 

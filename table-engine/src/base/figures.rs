@@ -15,7 +15,9 @@ impl Base {
         let figures = self.figures();
         if policy::choose(&figures, self.run_bytes).is_some() {
             policy::urgency(&figures, self.run_bytes)
-        } else if self.merges.compact.is_some() || !self.stored.meta.dropped.is_empty() {
+        } else if self.merges.compact.is_some()
+            || self.stored.meta.dropped.iter().any(|table| !self.has_rows_of(*table))
+        {
             Debt::Some
         } else {
             Debt::None
@@ -43,7 +45,12 @@ impl Base {
         self.version.segments().iter().enumerate().map(figures_of).collect()
     }
 
-    /// Returns the segments whose indexes show that they may contain keys of a span.
+    /// Returns `true` if the base may contain rows of a table.
+    pub(super) fn has_rows_of(&self, table: u32) -> bool {
+        self.holding(&Span::table(table)).next().is_some()
+    }
+
+    /// Returns the segments that may contain keys of a span, according to their indexes. A segment whose index cannot be read may contain any key.
     fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
         let from = self.version.find(&span.start);
         let segments = self.version.segments().iter().enumerate().skip(from);
@@ -54,7 +61,9 @@ impl Base {
             let holds = |run: &Run| {
                 *run.first < *end
                     && *run.last >= *start
-                    && run.directory().is_ok_and(|directory| !directory.within(start, Some(end)).is_empty())
+                    && run
+                        .directory()
+                        .map_or(true, |directory| !directory.within(start, Some(end)).is_empty())
             };
             segment.layers.iter().any(|layer| holds(&layer.run)).then_some(index)
         })

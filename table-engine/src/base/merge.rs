@@ -85,8 +85,9 @@ impl Base {
     /// not be written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
-            // The list is cleared only in memory; the next recorded version persists the change.
-            self.stored.meta.dropped.clear();
+            // The list changes only in memory; the next recorded version persists the change. A segment that is set apart may still contain rows.
+            let dropped = std::mem::take(&mut self.stored.meta.dropped);
+            self.stored.meta.dropped = dropped.into_iter().filter(|table| self.has_rows_of(*table)).collect();
             let compacted = self.merges.compact.take().is_some();
             return Ok(if compacted { Merged::All } else { Merged::Nothing });
         };

@@ -85,7 +85,7 @@ impl Engine {
         let stop = checkpointer.base.stop();
         let thread = options.threads.spawn("tables-checkpoint", move || checkpointer.run())?;
         let thresholds =
-            Thresholds { checkpoint_bytes: options.checkpoint_bytes, memtable_bytes: options.memtable_bytes };
+            Thresholds { checkpoint_bytes: options.checkpoint_at(), memtable_bytes: options.memtable_bytes };
         let mut checkpoints = Checkpoints::new(
             thresholds,
             (jobs, done_queue),

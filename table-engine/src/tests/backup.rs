@@ -317,3 +317,35 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
         assert_eq!(wait(engine.salvage_backup(path(name))).unwrap_err().code(), ErrorCode::FolderNotOurs);
     }
 }
+
+#[test]
+fn the_files_of_an_image_stay_readable_after_the_engine_was_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = || with_table(EngineOptions::new().checkpoint_bytes(6_000).open(folder.path()).unwrap());
+    let rewrite = |engine: &Engine| {
+        for n in 0..50 {
+            write(engine, &n.to_string(), upsert(n)).unwrap();
+        }
+        wait(engine.compact()).unwrap();
+    };
+    let engine = small();
+    rewrite(&engine);
+    let image = wait(engine.backup_image()).unwrap();
+    let files = image.files(None, "the archive").unwrap();
+    assert!(!files.is_empty());
+    drop(engine);
+    // The image keeps the engine running.
+    assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::FolderLocked);
+    assert!(files.iter().all(|file| image.check(file).is_ok()));
+    drop(image);
+    let engine = small();
+    rewrite(&engine);
+    let image = wait(engine.backup_image()).unwrap();
+    let files = image.files(None, "the archive").unwrap();
+    wait(engine.close()).unwrap();
+    let engine = small();
+    rewrite(&engine);
+    wait(engine.checkpoint()).unwrap();
+    let errors: Vec<_> = files.iter().map(|file| image.check(file).map_err(|error| error.code())).collect();
+    assert!(errors.iter().all(|read| matches!(read, Ok(()) | Err(ErrorCode::EngineClosed))), "{errors:?}");
+}

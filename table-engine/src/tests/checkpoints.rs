@@ -74,6 +74,21 @@ fn repeatedly_writing_one_key_does_not_grow_the_journal_without_bound() {
 }
 
 #[test]
+fn the_memtable_is_bounded_even_if_its_size_is_below_that_of_a_checkpoint() {
+    for checkpoint_bytes in [4 << 20, 1 << 40] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = EngineOptions::new().memtable_bytes(1 << 20).checkpoint_bytes(checkpoint_bytes);
+        let engine = with_table(options.open(folder.path()).unwrap());
+        for n in 0..64 {
+            let row = properties(&[("Bytes", Value::Binary(vec![7; 60_000]))]);
+            write(&engine, &n.to_string(), OperationKind::Insert(row)).unwrap();
+            let held = engine.statistics().unwrap().memtable_bytes;
+            assert!(held < 2 << 20, "{held} bytes after {n} rows");
+        }
+    }
+}
+
+#[test]
 fn compact_keeps_each_row_once_and_readers_of_merged_runs_continue() {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());

@@ -12,7 +12,8 @@ use simulation::power::{Fault, SimulatedDisk};
 use table_core::embedded::EngineOptions;
 use table_core::embedded::testing::Disk;
 use table_core::{
-    EdmType, Engine, Error, ErrorCode, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable, Value,
+    EdmType, Engine, Error, ErrorCode, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable,
+    Value,
 };
 use uuid::Uuid;
 
