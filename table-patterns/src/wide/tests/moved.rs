@@ -74,6 +74,9 @@ fn write() -> impl Strategy<Value = Write> {
 
 type Values = [Option<i32>; 3];
 
+/// A read by one of the programs.
+type Reader = fn(&Engine) -> Result<Option<Values>>;
+
 /// Performs a write by one program. Returns `true` if it succeeded. A program is the module of its declaration.
 macro_rules! program {
     ($name:ident, $read:ident, $module:ident) => {
@@ -125,7 +128,7 @@ proptest! {
         let store = Engine::in_memory();
         block_on(store.wide::<old::Counts>().create_if_missing()).unwrap();
         let programs: [fn(&Engine, &Write) -> Result<()>; 3] = [write_old, write_new, write_single];
-        let readers: [fn(&Engine) -> Result<Option<Values>>; 3] = [read_old, read_new, read_single];
+        let readers: [Reader; 3] = [read_old, read_new, read_single];
         programs[first](&store, &Write::Replace([0; 3])).unwrap();
         let mut model = [Some(0); 3];
         for (program, write) in writes {
