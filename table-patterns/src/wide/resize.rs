@@ -101,7 +101,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Reads an entity with this number of parts, or with the declared number, because it may already be converted.
+    /// Reads an entity with `parts` parts, or with the declared number, because it may already be converted.
     async fn stored_in(&self, key: &EntityKey, parts: usize) -> Result<Whole> {
         let (store, table) = (self.table.store(), self.table.name()?);
         match fetch(store, table, key, parts, &self.retry).await {
