@@ -30,6 +30,7 @@ pub(super) enum TenantFault {
     #[error("line {line} is not expected here; an export begins with its header and ends with its last line")]
     #[fault(InvalidInput)]
     Order { line: u64 },
+    #[cfg(feature = "blobs")]
     #[error(
         "the part at byte {from} of the blob `{name}` does not follow the parts before it; push the export again from the first part of the blob"
     )]
