@@ -28,7 +28,8 @@
 //! back. Files of an earlier backup are compared by length only.
 //!
 //! # Bounds
-//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files.
+//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A backup below a longer prefix, such as
+//! `nightly/weekly`, is another backup.
 //! A restore needs disk space for one copy of the rows.
 //!
 //! # When not to
@@ -113,8 +114,8 @@ impl BlobBackup {
     pub async fn back_up(&self, engine: &Engine) -> Result<CopyReport> {
         let manifest = self.read(MANIFEST).await?;
         let earlier = self.read(BASE).await?;
-        let there = self.list().await?;
-        if manifest.is_none() && !there.is_empty() {
+        let (there, is_empty) = self.list().await?;
+        if manifest.is_none() && !is_empty {
             return Err(Error::of(BackupFault::NotOurs(self.prefix.to_string())));
         }
         let image = engine.backup_image().await?;
@@ -143,9 +144,11 @@ impl BlobBackup {
             let path = self.path(name);
             match self.store.delete(&path).await {
                 Err(StoreError::NotFound { .. }) => {}
-                outcome => outcome.in_blob(&path)?,
+                outcome => {
+                    outcome.in_blob(&path)?;
+                    report.removed_files += 1;
+                }
             }
-            report.removed_files += 1;
         }
         Ok(report)
     }
@@ -187,14 +190,18 @@ impl BlobBackup {
         self.store.put(&path, Bytes::from(bytes).into()).await.in_blob(&path).map(drop)
     }
 
-    /// Returns the names below the prefix, with their lengths.
-    async fn list(&self) -> Result<HashMap<String, u64>> {
-        let listing = self.store.list(Some(&self.prefix));
-        let named = listing.map_ok(|meta| {
-            let name = meta.location.filename().unwrap_or_default().to_owned();
-            (name, meta.size)
-        });
-        named.try_collect().await.in_blob(&self.prefix)
+    /// Returns the files of the backup, with their lengths, and `true` if the prefix contains no blob.
+    /// A longer prefix may contain another backup, with files of the same names.
+    async fn list(&self) -> Result<(HashMap<String, u64>, bool)> {
+        let mut listing = self.store.list(Some(&self.prefix));
+        let (mut files, mut is_empty) = (HashMap::new(), true);
+        while let Some(meta) = listing.try_next().await.in_blob(&self.prefix)? {
+            is_empty = false;
+            if let Some(name) = meta.location.filename().filter(|name| self.path(name) == meta.location) {
+                files.insert(name.to_owned(), meta.size);
+            }
+        }
+        Ok((files, is_empty))
     }
 
     async fn send(&self, image: &BackupImage, file: &BackupFile) -> Result<()> {

@@ -27,6 +27,12 @@
 //! - Partitions with a feed or with pending intents are registered in the target, whose followers and sweeps find them. The keys of the outbox are
 //!   not copied, so workers of the target set aside the steps that a program recorded for other partitions. Copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
+//!   A seal covers the name of the table: in a table with another name, workers set aside all of these steps. Before a copy into such a table, run
+//!   workers until all steps are done.
+//! - Steps that were set aside are copied without the entries of the poison queue. Before the copy,
+//!   [requeue](crate::outbox::Outbox::requeue_poison) them and run workers.
+//! - Guards against late workers are copied with versions of the source's clock. If that clock was ahead, workers of the target skip later steps for
+//!   the same rows until the clock of the target has passed these versions. Start the writers of the target after that time.
 //! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. The indexes, copies and
 //!   feeds of a table that has rows are then announced, because the target does not know that they are complete. Run their backfills with
 //!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.

@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | the table of the change | the partition of the change | `U+FFFC outbox_` and 32 hexadecimal digits: 16 of the FNV-1a hash of the source's RowKey, 16 random | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent exist only after their first use |
 //! | the table of a target | the partition of the target | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
-//! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String |
+//! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
 //!
 //! `Attempts` counts the started attempts. Until the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row,
 //! because a worker has claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed.

@@ -27,11 +27,15 @@
 //! # Guarantee
 //! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, cursors of
 //!   feeds remain valid, and recorded steps are performed, including those that were set aside.
-//! - The imported steps are sealed with the key of the importing program: import only files that you trust.
+//! - The imported steps are sealed with the key of the importing program: import only files that you trust. An export or an import of recorded steps
+//!   is refused if no registered handle of the table has an [outbox](crate::outbox), which checks and writes the seals.
 //! - Guards against late workers and references to holders of copies are not exported. An import derives them again.
 //! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
 //!   partition. Before the export, run a worker until all steps are done.
-//! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again or skipped.
+//! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again or skipped. A blob is
+//!   imported again from its first part; no part of a blob is lost.
+//! - Programs that rely on the registration of an erased tenant's partition may do so: its steps are found if it returns. The registration is marked
+//!   as erased, and the first [sweep](crate::work::Sweep) after two hours removes it.
 //!
 //! # Cost
 //! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction; it then reads the
@@ -40,7 +44,8 @@
 //! indexes of the registered types, including the entries of other tenants.
 //!
 //! # Bounds
-//! - Stop the writers of the tenant during an export, an import and an erasure.
+//! - Stop the writers of the tenant during an export, an import and an erasure. A table of a period that is dropped during an export is omitted.
+//! - A [grant](crate::grant) that was issued before an erasure does not register its partition again. Issue another one when the tenant returns.
 //! - Register all types of a table from one store and with the same partitions. Rows in two selections of a table are counted and exported twice.
 //! - Register the tables of [views](crate::view) of the entities separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.

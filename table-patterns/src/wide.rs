@@ -25,6 +25,8 @@
 //! - A missing part, or a part that is not declared, is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts
 //!   has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has fewer parts
 //!   cannot write all parts of a newer entity, which would lose data.
+//! - Programs whose declarations assign a property to different parts write it into different parts. A read of different values in two parts is an
+//!   error, because either may be the later one (PAT-WIDE-4).
 //!
 //! # Cost
 //! Reading the entity takes one range query if it fits into a page, regardless of the number of parts.
@@ -164,8 +166,10 @@ pub trait Wide: Sized {
     /// let counts = Engine::in_memory().wide::<YearOfCounts>();
     /// ```
     type Header: Entity + FromEntity;
-    /// The names of the properties of each part, in order. Reads also find a property that is stored in another part, so a property may be moved. If
-    /// the number of parts changes, convert each stored entity with [`WideTable::resize`].
+    /// The names of the properties of each part, in order. Reads also find a property that is stored in another part. If the number of parts changes
+    /// or a property is moved to another part, convert each stored entity with [`WideTable::resize`] before the property is set, and after all
+    /// programs with the earlier declaration have stopped: they write the property into its earlier part. A read of a property that has different
+    /// values in two parts fails.
     const PARTS: &'static [&'static [&'static str]];
 
     /// Returns the header.

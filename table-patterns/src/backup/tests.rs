@@ -150,3 +150,36 @@ fn other_blobs_and_engines_are_kept_and_an_empty_store_is_not_restored() {
     assert_eq!(error.code(), ErrorCode::FolderNotOurs);
     assert_eq!(restored(&blobs).unwrap(), wanted(0..3));
 }
+
+#[test]
+fn a_backup_below_a_longer_prefix_is_another_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = FaultyBlobs::default();
+    let backup = |prefix: &str| BlobBackup::new(Arc::new(blobs.clone()), prefix).unwrap();
+    let (outer, inner) = (backup("nightly"), backup("nightly/weekly"));
+    let engine = engine(folder.path());
+    block_on(write(&engine, 0..40)).unwrap();
+    block_on(outer.back_up(&engine)).unwrap();
+    block_on(inner.back_up(&engine)).unwrap();
+    let files = |prefix: &str| -> Vec<String> {
+        let names = blobs.names().into_iter();
+        names.filter_map(|name| name.strip_prefix(prefix)?.strip_suffix(ROWS).map(str::to_owned)).collect()
+    };
+    let is_outer = |name: &String| !name.contains('/');
+    // The other backup has a file of the same name and length.
+    let lost = files("nightly/").into_iter().find(is_outer).unwrap();
+    blobs.damage(&format!("nightly/{lost}{ROWS}"), None);
+    assert_eq!(block_on(outer.back_up(&engine)).unwrap().copied_files, 1);
+    assert_eq!(restored(&blobs).unwrap(), wanted(0..40));
+    // Obsolete files of the other backup remain, and are not counted.
+    let weekly = files("nightly/weekly/");
+    let before: Vec<_> = files("nightly/").into_iter().filter(is_outer).collect();
+    block_on(write(&engine, 0..40)).unwrap();
+    block_on(engine.compact()).unwrap();
+    let report = block_on(outer.back_up(&engine)).unwrap();
+    let after: Vec<_> = files("nightly/").into_iter().filter(is_outer).collect();
+    let removed = before.iter().filter(|name| !after.contains(name)).count();
+    assert!(removed > 0);
+    assert_eq!(report.removed_files, u64::try_from(removed).unwrap());
+    assert_eq!(files("nightly/weekly/"), weekly);
+}

@@ -185,6 +185,24 @@ fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     assert_eq!(read(&blobs, "2014-07-31T19:00:00Z", "2014-07-31T20:00:00Z"), ["last"]);
 }
 
+/// Readers skip a line whose id they have read. Writers with equal numbers would lose lines.
+#[test]
+fn log_6_the_number_of_a_writer_has_128_bits() {
+    let (clock, _) = clock("2014-07-31T18:05:00Z");
+    let blobs = FaultyBlobs::default();
+    for _ in 0..2 {
+        let mut log = writer(&blobs, &clock);
+        log.append(LogKind::Write, ["line"]).unwrap();
+        block_on(log.flush()).unwrap();
+    }
+    let reader = LogReader::new(Arc::new(blobs), "queue").unwrap();
+    let read = reader.collect(at("2014-07-31T18:00:00Z"), at("2014-07-31T19:00:00Z"), &LogKind::ALL);
+    let lines = block_on(read).unwrap();
+    let numbers: Vec<_> = lines.iter().map(|line| line.id.strip_suffix("-0").unwrap()).collect();
+    assert!(numbers.len() == 2 && numbers[0] != numbers[1], "{numbers:?}");
+    assert!(numbers.iter().all(|number| number.len() == 32), "{numbers:?}");
+}
+
 #[test]
 fn a_service_name_must_be_plain() {
     for name in ["", "a/b", "Queue", "..", "a b"] {

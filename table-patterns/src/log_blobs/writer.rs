@@ -41,7 +41,8 @@ pub struct LogWriter {
     bytes: usize,
     age: Duration,
     hold: usize,
-    number: u32,
+    /// A random number: writers in any number of processes have different ones.
+    number: Uuid,
     lines: u64,
     last: u64,
     blocks: VecDeque<Block>,
@@ -57,7 +58,6 @@ impl LogWriter {
     /// `InvalidInput` if the service name is empty, or contains characters other than lower-case letters, digits and `-`.
     pub fn new(blobs: Arc<dyn ObjectStore>, service: &str) -> Result<Self> {
         check_service(service)?;
-        let (number, ..) = Uuid::new_v4().as_fields();
         Ok(Self {
             blobs,
             service: service.to_owned(),
@@ -65,7 +65,7 @@ impl LogWriter {
             bytes: 4 << 20,
             age: Duration::from_secs(5 * 60),
             hold: 64 << 20,
-            number,
+            number: Uuid::new_v4(),
             lines: 0,
             last: 0,
             blocks: VecDeque::new(),
@@ -112,7 +112,7 @@ impl LogWriter {
         let line = LogLine {
             at: ticks::to_datetime(self.last).unwrap_or(DateTime::<Utc>::MAX_UTC),
             kind,
-            id: format!("{:08x}-{}", self.number, self.lines),
+            id: format!("{}-{}", self.number.simple(), self.lines),
             fields: fields.into_iter().map(Into::into).collect(),
         };
         let mut text = String::new();

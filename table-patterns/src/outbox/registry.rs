@@ -5,6 +5,9 @@
 //! wrong, may rely on its registration indefinitely. A sweep marks a partition as quiet if it has no pending rows and was not registered for two
 //! hours. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again, an hour
 //! later by its clock, and by a sweep that finds a pending row.
+//!
+//! The erasure of a tenant marks its partitions as erased, because running writers still rely on their registrations. Two hours later by the store's
+//! clock, a sweep removes the entry, unless a writer registered the partition again, which removes the mark.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +18,7 @@ use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
-use table_core::row::{Row, RowWriter};
+use table_core::row::{Row, RowView, RowWriter};
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
@@ -68,6 +71,28 @@ pub(crate) struct Entry {
     registered: u64,
     /// `true` if the partition is marked as quiet.
     pub(crate) is_quiet: bool,
+    /// `true` if the partition is marked as erased.
+    pub(crate) is_erased: bool,
+}
+
+/// The marks of a registered partition.
+#[derive(Clone, Copy, Debug)]
+enum Mark {
+    Quiet,
+    Erased,
+}
+
+impl Mark {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Quiet => "Quiet",
+            Self::Erased => "Erased",
+        }
+    }
+
+    fn is_in(self, row: RowView<'_>) -> bool {
+        matches!(row.find(self.name(), &mut 0), Ok(Some(ValueRef::Boolean(true))))
+    }
 }
 
 pub(crate) fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<EntityKey> {
@@ -93,7 +118,7 @@ pub(crate) async fn register<S: TableStore>(
     if is_assumed || at.is_some_and(is_trusted) {
         return Ok(());
     }
-    put(store, &key_of(table, partition_key)?, entry_row(table, false)).await?;
+    put(store, &key_of(table, partition_key)?, entry_row(table, None)).await?;
     let mut known = known.own.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() >= REMEMBERED {
         known.clear();
@@ -115,11 +140,11 @@ async fn put<S: TableStore>(store: &S, key: &EntityKey, row: Row) -> Result<()> 
     }
 }
 
-fn entry_row(table: &TableName, is_quiet: bool) -> Row {
+fn entry_row(table: &TableName, mark: Option<Mark>) -> Row {
     let mut writer = RowWriter::with_capacity(2);
     writer.property("Table", ValueRef::String(table.as_str()));
-    if is_quiet {
-        writer.property("Quiet", ValueRef::Boolean(true));
+    if let Some(mark) = mark {
+        writer.property(mark.name(), ValueRef::Boolean(true));
     }
     writer.finish()
 }
@@ -206,7 +231,8 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
         key: EntityKey::new(row.partition_key, row.row_key)?,
         etag: row.etag(),
         registered: row.row.timestamp(),
-        is_quiet: matches!(row.row.find("Quiet", &mut 0), Ok(Some(ValueRef::Boolean(true)))),
+        is_quiet: Mark::Quiet.is_in(row.row),
+        is_erased: Mark::Erased.is_in(row.row),
     })
 }
 
@@ -217,7 +243,8 @@ pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64
     if entry.is_quiet || now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(false);
     }
-    let kind = OperationKind::Replace(entry_row(&entry.table, true), IfMatch::ETag(entry.etag.clone()));
+    let kind =
+        OperationKind::Replace(entry_row(&entry.table, Some(Mark::Quiet)), IfMatch::ETag(entry.etag.clone()));
     let transaction = alone(&entry.key, kind, store.capabilities().limits)?;
     match store.submit(&TableName::new(REGISTRY)?, transaction).await {
         Ok(_) => Ok(true),
@@ -228,5 +255,39 @@ pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64
 
 /// Removes the mark of a quiet partition, in which a pending row was found.
 pub(crate) async fn unmark<S: TableStore>(store: &S, entry: &Entry) -> Result<()> {
-    if entry.is_quiet { put(store, &entry.key, entry_row(&entry.table, false)).await } else { Ok(()) }
+    if entry.is_quiet { put(store, &entry.key, entry_row(&entry.table, None)).await } else { Ok(()) }
+}
+
+/// Returns `true` if the entry of a partition is marked as erased.
+pub(crate) fn is_erased(row: RowView<'_>) -> bool {
+    Mark::Erased.is_in(row)
+}
+
+/// Marks a registered partition as erased. Returns `false` if it is not registered.
+pub(crate) async fn mark_erased<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    partition_key: &PartitionKey,
+) -> Result<bool> {
+    let kind = OperationKind::Replace(entry_row(table, Some(Mark::Erased)), IfMatch::Any);
+    let transaction = alone(&key_of(table, partition_key)?, kind, store.capabilities().limits)?;
+    match store.submit(&TableName::new(REGISTRY)?, transaction).await {
+        Err(error) if error.is_not_found() => Ok(false),
+        outcome => outcome.map(|_| true),
+    }
+}
+
+/// Removes the entry of an erased partition on which no writer relies any more. `now` is the store's time.
+///
+/// The entry is deleted under its `ETag`, so a concurrent registration remains.
+pub(crate) async fn remove_erased<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<()> {
+    if now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
+        return Ok(());
+    }
+    let kind = OperationKind::Delete(IfMatch::ETag(entry.etag.clone()));
+    let transaction = alone(&entry.key, kind, store.capabilities().limits)?;
+    match store.submit(&TableName::new(REGISTRY)?, transaction).await {
+        Err(error) if error.is_precondition_failed() || error.is_not_found() => Ok(()),
+        outcome => outcome.map(drop),
+    }
 }

@@ -259,6 +259,18 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     row::merge(entity.row, patch.finish().view()).map(Some)
 }
 
+/// Returns the row of an intent without the notes of workers and sweeps, as it was recorded.
+pub(crate) fn without_notes(row: &Row) -> Result<Row> {
+    let mut writer = RowWriter::with_capacity(row.view().len());
+    for property in row.view().properties() {
+        let property = property?;
+        if ![PROMPTED, ATTEMPTS, NOT_BEFORE, CLAIM, ERROR].contains(&property.name) {
+            writer.property(property.name, property.value);
+        }
+    }
+    Ok(writer.finish())
+}
+
 /// Returns `true` if a property of a row only defines the order of changes. Such a property may be missing if the Timestamp defines the order.
 pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION

@@ -172,7 +172,10 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
             return Ok(known.clone());
         }
         let handle = self.handle(name.clone(), instant).create_if_missing().await?;
-        self.opened().insert(name, handle.clone());
+        let (first, mut opened) = (self.first(), self.opened());
+        // The tables of earlier periods may have been dropped by another process.
+        opened.retain(|name, _| Self::start_of(name).is_some_and(|start| start >= first));
+        opened.insert(name, handle.clone());
         Ok(handle)
     }
 
@@ -184,6 +187,11 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
             Some(keeping) => keeping(handle),
             None => handle,
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn opened_tables(&self) -> usize {
+        self.opened().len()
     }
 
     fn opened(&self) -> MutexGuard<'_, HashMap<TableName, Entities<E, S>>> {
@@ -282,7 +290,10 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Drops a table with its stored schema and the entries of its feeds in the registry. Returns `false` if the table did not exist.
     async fn drop_all(&self, name: &TableName) -> Result<bool> {
         let table = self.handle(name.clone(), DateTime::<Utc>::MIN_UTC);
+        // IMPORTANT: the entries are removed first. After a crash, the next expiry finds the table, but it would not find entries of a dropped table.
+        table.feed().forget(name).await?;
         let was_there = table.table().delete_table().await?;
+        // A late writer may have registered a partition in between.
         table.feed().forget(name).await?;
         Ok(was_there)
     }

@@ -35,7 +35,7 @@ pub struct Erased {
     pub rows: u64,
     /// The number of deleted or changed rows in other partitions and tables: index rows, members of lists, references, copies.
     pub remote_rows: u64,
-    /// The number of deleted registrations of feeds and outboxes.
+    /// The number of deleted registrations of feeds, and of registrations of outboxes that were marked as erased.
     pub registrations: u64,
     /// The number of deleted blobs.
     pub blobs: u64,
@@ -46,6 +46,9 @@ pub struct Erased {
 impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again,
     /// including all remote indexes. If a late writer has added rows, the erasure is repeated, at most three times.
+    ///
+    /// The registrations of outboxes remain for two hours, marked as erased, because running programs rely on them for an hour: a tenant may
+    /// return at once. They contain only the names of the table and of the partition. The first sweep after these two hours removes them.
     ///
     /// Stop the writers of the tenant first. After an interruption, call this function again: the remaining rows identify the data that is left.
     ///
@@ -72,7 +75,7 @@ impl Tenant {
     }
 
     /// Counts the rows, blobs, registrations and entries of remote indexes that are left to erase: 0 after an erasure.
-    /// A shared list counts as one entry. Guards and references in other partitions are not counted. Reads remote indexes completely.
+    /// A shared list counts as one entry. Guards and references in other partitions, and registrations marked as erased, are not counted. Reads remote indexes completely.
     ///
     /// # Errors
     /// Any error from the stores.
@@ -104,11 +107,14 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
             // entities, because a reference to a deleted source clears the copies.
             erase_rows(place, &table, &range, true, erased).await?;
         }
-        for registry in [REGISTRY, FEEDS] {
-            for partition_key in registered(place, registry, &table).await? {
-                let key = registry::key_of(&table, &partition_key)?;
-                erased.registrations += delete(place, &TableName::new(registry)?, &[key]).await?;
-            }
+        for partition_key in registered(place, FEEDS, &table).await? {
+            let key = registry::key_of(&table, &partition_key)?;
+            erased.registrations += delete(place, &TableName::new(FEEDS)?, &[key]).await?;
+        }
+        // IMPORTANT: the entry remains, because running writers rely on it. A sweep removes it later.
+        for partition_key in registered(place, REGISTRY, &table).await? {
+            let is_marked = registry::mark_erased(&place.store, &table, &partition_key).await?;
+            erased.registrations += u64::from(is_marked);
         }
     }
     #[cfg(feature = "blobs")]
@@ -191,22 +197,29 @@ async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) ->
     Ok(removed)
 }
 
-/// Returns the registered partitions of a place.
+/// Returns the registered partitions of a place, without those that are marked as erased.
 async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<PartitionKey>> {
-    let (store, mut found) = (&place.store, Vec::new());
+    let (store, registry, mut found) = (&place.store, TableName::new(registry)?, Vec::new());
     for partitions in &place.partitions {
         match partitions {
             Partitions::Is(text) => {
                 let partition_key = PartitionKey::new(text.as_str())?;
                 let key = registry::key_of(table, &partition_key)?;
-                match store.get(&TableName::new(registry)?, &key, &Select::names(["RowKey"])).await {
-                    Err(error) if error.is_table_not_found() => {}
-                    listed => found.extend(listed?.map(|_| partition_key)),
-                }
+                let entry = match store.get(&registry, &key, &Select::All).await {
+                    Err(error) if error.is_table_not_found() => None,
+                    entry => entry?.filter(|entry| !registry::is_erased(entry.row.view())),
+                };
+                found.extend(entry.map(|_| partition_key));
             }
             Partitions::Begin(prefix) => {
-                let all = registry::partitions(store, registry, table).await?;
-                found.extend(all.into_iter().filter(|known| known.as_str().starts_with(prefix.as_str())));
+                let mut keys = Vec::new();
+                let add = |row: EntityRef<'_>| {
+                    if row.row_key.starts_with(prefix.as_str()) && !registry::is_erased(row.row) {
+                        keys.push(PartitionKey::new(row.row_key));
+                    }
+                };
+                registry::each(store, &registry, registry::buckets(table), add).await?;
+                found.extend(keys.into_iter().collect::<Result<Vec<_>>>()?);
             }
         }
     }

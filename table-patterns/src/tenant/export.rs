@@ -150,13 +150,15 @@ impl Export<'_> {
 
     /// Reads the next page of a place. Returns no lines at the end of a range.
     async fn page_of(&mut self, place: &Place) -> Result<String> {
-        let mut next = self.position.clone();
         let tables = place.existing().await?;
         // Tables of one place may have names in different cases.
         let from = self.position.table.as_deref().map(TableName::new).transpose()?;
         let is_due = |table: &&TableName| from.as_ref().is_none_or(|from| table.folded() >= from.folded());
         let mut tables = tables.iter().filter(is_due);
-        let (Some(table), Some(partitions)) = (tables.next(), place.partitions.get(next.range)) else {
+        // The table of the position may have been dropped, because its period expired.
+        let next = tables.next().map(|table| (table, self.position.clone().in_table(table)));
+        let found = next.and_then(|(table, next)| Some((table, place.partitions.get(next.range)?, next)));
+        let Some((table, partitions, mut next)) = found else {
             self.position.next_place();
             return Ok(String::new());
         };
@@ -174,7 +176,6 @@ impl Export<'_> {
             let blobs = self.parts((place, table), row, &mut parts)?;
             (next.end.rows, next.end.blobs) = (next.end.rows + 1, next.end.blobs + blobs);
         }
-        next.table = Some(table.as_str().to_owned());
         next.from = page.and_then(|page| page.continuation);
         if next.from.is_none() {
             next.range += 1;

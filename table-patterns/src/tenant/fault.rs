@@ -30,6 +30,12 @@ pub(super) enum TenantFault {
     #[error("line {line} is not expected here; an export begins with its header and ends with its last line")]
     #[fault(InvalidInput)]
     Order { line: u64 },
+    #[cfg(feature = "blobs")]
+    #[error(
+        "the part at byte {from} of the blob `{name}` does not follow the parts before it; push the export again from the first part of the blob"
+    )]
+    #[fault(InvalidInput)]
+    Part { name: String, from: u64 },
     #[error("the export has format {found}, but this program supports {known}; update the program")]
     #[fault(FormatTooNew)]
     Format { found: u32, known: u32 },
@@ -56,6 +62,11 @@ pub(super) enum TenantFault {
     )]
     #[fault(InvalidInput)]
     Pending,
+    #[error(
+        "the row records a step with a seal, but no registered handle has an outbox; register a type of the table with `EntityStore::entities_with_outbox`, or run a worker until the steps are done"
+    )]
+    #[fault(InvalidInput, "PAT-EC-4")]
+    NoOutbox,
     #[error(
         "the RowKey or a row of `{0}` contains the partition; import it under the name from which it was exported"
     )]

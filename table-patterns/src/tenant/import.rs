@@ -19,8 +19,6 @@ use crate::migrate::Copied;
 use crate::migrate::register::Kind;
 use crate::requests::{self, CONCURRENCY};
 use crate::tenant::Tenant;
-#[cfg(feature = "blobs")]
-use crate::tenant::blobs::begin;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::incoming::Incoming;
 use crate::tenant::line::{BlobLine, FORMAT, Header, HeaderPlace, Line, RowLine};
@@ -34,6 +32,7 @@ use crate::tenant::transfer;
 /// The lines passed to [`push`](Self::push) are stored when it returns, except for a blob whose last part has not been passed yet. A push writes its
 /// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines at once. To continue after
 /// an interruption, push the header and then the export from any earlier line: rows that are already stored are written again.
+/// A blob is continued from its first part: a later part is refused if the parts before it were not pushed to the same import.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -121,6 +120,7 @@ impl Import<'_> {
     /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
     /// - `InvalidInput` if the text does not consist of lines of an export with the same places, if a row that contains the name of its partition is
     ///   imported under another name, or if recorded steps are imported under another name.
+    /// - `InvalidInput` for a part of a blob if an earlier part was not pushed to this import; push the export again from the first part.
     /// - `FormatTooNew` for an export of a newer program.
     /// - Any error from the stores.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
@@ -231,6 +231,7 @@ impl Import<'_> {
         }
         let mut copied = Vec::with_capacity(rows.len());
         for Incoming { to, row, .. } in rows {
+            let (to, row) = transfer::resumed(to, row)?;
             if let Some(kind) = Kind::of(to.row_key.as_str())
                 && self.registered.insert((kind, table.folded().to_owned(), to.partition_key.clone()))
             {
@@ -309,17 +310,18 @@ impl Import<'_> {
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         let line = self.line;
         let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;
-        let mut open = match self.open.take().filter(|open| open.name == part.name) {
-            Some(open) => open,
-            None => self.begin_blob(&part)?,
-        };
-        open.writer.write(open.folder.blobs.as_ref(), &bytes).await?;
-        if part.last {
-            open.writer.finish(open.folder.blobs.as_ref()).await?;
-            self.imported.blobs += 1;
-        } else {
-            self.open = Some(open);
+        let is_open = self.open.as_ref().is_some_and(|open| open.continues_with(&part.name, part.from));
+        if !is_open {
+            if let Some(from) = part.from.filter(|from| *from > 0) {
+                return Err(Error::of(TenantFault::Part { name: part.name, from }));
+            }
+            let begun = self.begin_blob(&part)?;
+            if let Some(earlier) = self.open.replace(begun) {
+                earlier.discard().await;
+            }
         }
+        let Some(open) = &mut self.open else { return Ok(()) };
+        self.imported.blobs += u64::from(open.write(part.from, &bytes, part.last).await?);
         Ok(())
     }
 
@@ -328,15 +330,13 @@ impl Import<'_> {
         let place = self.tenant.places.get(part.place).ok_or_else(unknown)?;
         for folder in &place.blobs {
             if self.is_same(part.place) && folder.has_name(&part.name) {
-                let (name, folder) = (part.name.clone(), folder.clone());
-                return Ok(OpenBlob { writer: begin(&name)?, name, folder });
+                return OpenBlob::begin(part.name.clone(), &part.name, folder.clone());
             }
             let Some(partition) = folder.partition_of(&part.name) else { continue };
             let (_, to) = self.moved(part.place, &partition)?;
             let from = PartitionKey::new(partition)?;
             let Some(name) = folder.moved(&part.name, (&from, &to))? else { continue };
-            let writer = begin(&name)?;
-            return Ok(OpenBlob { name: part.name.clone(), folder: folder.clone(), writer });
+            return OpenBlob::begin(part.name.clone(), &name, folder.clone());
         }
         Err(unknown())
     }

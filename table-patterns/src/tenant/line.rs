@@ -53,6 +53,9 @@ pub(super) struct BlobLine {
     pub(super) place: usize,
     pub(super) name: String,
     pub(super) bytes: String,
+    /// The number of bytes of the blob before this part. Absent in exports of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) from: Option<u64>,
     /// `true` for the last part.
     pub(super) last: bool,
 }

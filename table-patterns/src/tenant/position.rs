@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use table_core::name::TableName;
 use table_core::query::Continuation;
 use table_core::{Error, Result};
 
@@ -104,7 +105,17 @@ impl ExportPosition {
 
     /// Continues with the next place.
     pub(super) fn next_place(&mut self) {
-        (self.place, self.table, self.range) = (self.place + 1, None, 0);
+        (self.place, self.table, self.range, self.from) = (self.place + 1, None, 0, None);
+    }
+
+    /// Returns the position in a table. The range and the token belong to one table, so another table is read from its beginning.
+    pub(super) fn in_table(mut self, table: &TableName) -> Self {
+        let is_same = self.table.as_deref().is_none_or(|own| own.eq_ignore_ascii_case(table.as_str()));
+        if !is_same {
+            (self.range, self.from) = (0, None);
+        }
+        self.table = Some(table.as_str().to_owned());
+        self
     }
 }
 

@@ -1,12 +1,18 @@
 //! Tests that an import restores an export exactly and that an erasure leaves nothing, even after an interruption at any point.
 
 mod depots;
+mod expired;
 mod foreign;
 mod hostile;
 mod kit;
 mod missing;
+mod parts;
 mod periods;
 mod refused;
+mod returned;
+mod sealed;
+
+use std::time::Duration;
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -15,7 +21,7 @@ use table_core::key::PartitionKey;
 use self::kit::{Step, Ticket, World, export, import, some_steps, steps, steps_with_file};
 use crate::copies::REFERENCE_PREFIX;
 use crate::feed::Cursor;
-use crate::outbox::OUTBOX_PREFIX;
+use crate::outbox::{OUTBOX_PREFIX, REGISTRY};
 use crate::sequence::GaplessSequence;
 use crate::tenant::ExportPosition;
 
@@ -45,10 +51,15 @@ fn assert_moved(from: &World, to: &World, tenant: &str) {
 
 /// Checks that no data of `contoso` is left, and that the data of `adatum` is unchanged.
 fn assert_erased(world: &World, before: &[(Ticket, Option<usize>)]) {
-    let left: Vec<_> =
-        world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso")).collect();
-    assert_eq!(left, []);
+    let left = || world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso"));
+    let is_mark = |((table, _, row_key), row): &((String, String, String), String)| {
+        table == REGISTRY && row_key == "contoso" && row == "Erased=Boolean(true);Table=String(\"Desk\")"
+    };
+    assert_eq!(left().filter(|row| !is_mark(row)).collect::<Vec<_>>(), []);
     assert_eq!(block_on(world.tenant("contoso").remaining()).unwrap(), 0);
+    world.pass(Duration::from_secs(2 * 60 * 60));
+    world.sweep();
+    assert_eq!(left().collect::<Vec<_>>(), []);
     block_on(world.work()).unwrap();
     assert_eq!(world.tickets_of("adatum"), before);
     assert_eq!(world.findings(), 0);

@@ -1,5 +1,6 @@
 //! Rows and blobs in transit to other partitions or another store.
 
+use sha2::{Digest, Sha256};
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
@@ -7,7 +8,7 @@ use table_core::row::Row;
 use table_core::{Error, Result};
 
 use crate::feed::FEED_PREFIX;
-use crate::outbox::rows::seal_in;
+use crate::outbox::rows::{seal_in, without_notes};
 use crate::outbox::sealed::with_seal;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
 use crate::sequence::SEQUENCE_PREFIX;
@@ -15,6 +16,9 @@ use crate::tenant::fault::TenantFault;
 use crate::tenant::incoming::{Incoming, entity};
 use crate::tenant::place::Place;
 use crate::unit::RESERVATION_PREFIX;
+
+/// The number of digits in the RowKey of an intent that identify its source.
+const SOURCE: usize = 16;
 
 /// Returns a row as it is stored at its place. Under another PartitionKey, the addresses of its blobs change.
 ///
@@ -57,28 +61,57 @@ fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     Ok(Some(Operation { row_key, kind: OperationKind::Insert(row.clone()) }))
 }
 
+/// Returns the operation that records the intent in a row with a seal; `None` for any other row.
+fn sealed_record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
+    if seal_in(row.view())?.is_some() { record(row_key, row) } else { Ok(None) }
+}
+
+fn no_outbox(table: &TableName, key: &EntityKey) -> Error {
+    let error = Error::of(TenantFault::NoOutbox).with_table(table.as_str());
+    error.with_key(key.partition_key.as_str(), key.row_key.as_str())
+}
+
+/// Returns an intent that was set aside as a pending intent without attempts; returns any other row unchanged.
+///
+/// The target has no message for it in its poison queue. The new key cannot be the key of another intent, which a foreign writer could
+/// replace otherwise.
+pub(super) fn resumed(key: EntityKey, row: Row) -> Result<(EntityKey, Row)> {
+    let Some(rest) = key.row_key.as_str().strip_prefix(POISON_PREFIX) else { return Ok((key, row)) };
+    let source = rest.get(..SOURCE).unwrap_or_default();
+    let hash = Sha256::digest(key.row_key.as_str());
+    let chance = hash.first_chunk().map_or(0, |front| u64::from_be_bytes(*front));
+    let row_key = RowKey::new(format!("{OUTBOX_PREFIX}{source}{chance:016x}"))?;
+    Ok((EntityKey { row_key, ..key }, without_notes(&row)?))
+}
+
 /// Returns a row for an export: a recorded intent keeps its seal only if the seal is valid, because an import seals it again.
 ///
 /// # Errors
-/// Any error from reading the key.
+/// `InvalidInput` if no registered type has an outbox, which could check the seal; any error from reading the key.
 pub(super) async fn exported(place: &Place, table: &TableName, key: &EntityKey, row: Row) -> Result<Row> {
-    let Some(record) = record(key.row_key.as_str(), &row)? else { return Ok(row) };
-    let checked =
-        place.members.iter().find_map(|member| member.is_sealed(table, &key.partition_key, &record));
-    let is_sealed = match checked {
-        Some(checked) => checked.await?,
-        None => false,
-    };
-    if is_sealed || seal_in(row.view())?.is_none() { Ok(row) } else { with_seal(&row, "") }
+    let Some(record) = sealed_record(key.row_key.as_str(), &row)? else { return Ok(row) };
+    let mut is_checked = false;
+    for checking in
+        place.members.iter().filter_map(|member| member.is_sealed(table, &key.partition_key, &record))
+    {
+        // The types of a table may have several outboxes with different keys.
+        if checking.await? {
+            return Ok(row);
+        }
+        is_checked = true;
+    }
+    if is_checked { with_seal(&row, "") } else { Err(no_outbox(table, key)) }
 }
 
 /// Replaces the seal of a recorded intent, if it has a seal, with a seal of this program; returns any other row unchanged.
+///
+/// # Errors
+/// `InvalidInput` if no registered type has an outbox; any error from reading the key.
 pub(super) async fn sealed(place: &Place, table: &TableName, key: &EntityKey, row: Row) -> Result<Row> {
-    let record = if seal_in(row.view())?.is_some() { record(key.row_key.as_str(), &row)? } else { None };
-    let Some(record) = record else { return Ok(row) };
+    let Some(record) = sealed_record(key.row_key.as_str(), &row)? else { return Ok(row) };
     let sealing =
         place.members.iter().find_map(|member| member.seal(table, &key.partition_key, vec![record.clone()]));
-    let Some(sealing) = sealing else { return Ok(row) };
+    let sealing = sealing.ok_or_else(|| no_outbox(table, key))?;
     let sealed = sealing.await?.into_iter().next().and_then(|operation| operation.kind.row().cloned());
     Ok(sealed.unwrap_or(row))
 }

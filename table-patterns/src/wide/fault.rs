@@ -51,6 +51,12 @@ pub(super) enum WideFault {
     )]
     #[fault(EntityMismatch, "PAT-WIDE-4")]
     OtherWrite(usize),
+    #[error(
+        "parts {first:02} and {second:02} of the wide entity contain different values of the property, because programs with different \
+         declarations wrote it; convert the entity by `WideTable::resize`, which keeps the value in the declared part"
+    )]
+    #[fault(EntityMismatch, "PAT-WIDE-4")]
+    TwoParts { first: usize, second: usize },
     #[error("an entity's key cannot change; insert it under the new key and delete the old one")]
     #[fault(InvalidInput, "UPD-6")]
     KeyChanged,

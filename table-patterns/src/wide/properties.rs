@@ -93,11 +93,49 @@ impl WideWriter {
 pub struct WideReader<'a> {
     names: Names,
     parts: &'a [Row],
+    /// The declared properties that are stored in another part than the declared one.
+    moved: Vec<Moved<'a>>,
+    /// `true` if a value in the declared part is preferred to a value in another part.
+    is_lenient: bool,
+}
+
+/// A property in another part than the declared one.
+#[derive(Debug)]
+struct Moved<'a> {
+    part: usize,
+    name: &'a str,
+    value: ValueRef<'a>,
 }
 
 impl<'a> WideReader<'a> {
-    pub(super) const fn new(names: Names, parts: &'a [Row]) -> Self {
-        Self { names, parts }
+    pub(super) fn new(names: Names, parts: &'a [Row]) -> Result<Self> {
+        let mut moved = Vec::new();
+        for (part, row) in parts.iter().enumerate() {
+            let (own, mut hint) = (names.get(part).copied().unwrap_or_default(), 0);
+            for property in row.view().properties() {
+                let property = property?;
+                // The properties of a part are usually in the declared order.
+                let (before, after) = own.split_at(hint);
+                if let Some(at) = after.iter().position(|name| *name == property.name) {
+                    hint += at + 1;
+                } else if !before.contains(&property.name)
+                    && names.iter().any(|part| part.contains(&property.name))
+                {
+                    moved.push(Moved { part, name: property.name, value: property.value });
+                }
+            }
+        }
+        Ok(Self { names, parts, moved, is_lenient: false })
+    }
+
+    /// Prefers a value in the declared part to another value in another part, which is otherwise an error.
+    pub(super) fn lenient(self) -> Self {
+        Self { is_lenient: true, ..self }
+    }
+
+    /// Returns `true` if every property is in its declared part.
+    pub(super) fn is_placed(&self) -> bool {
+        self.moved.is_empty()
     }
 
     /// Returns a property.
@@ -105,6 +143,7 @@ impl<'a> WideReader<'a> {
     /// # Errors
     /// - `InvalidInput` for a name that is not in any part.
     /// - `EntityMismatch` if the property has another type, or is absent and `T` is not an `Option`.
+    /// - `EntityMismatch` if two parts contain the property with different values (PAT-WIDE-4).
     pub fn get<T: Property>(&self, name: &str) -> Result<T> {
         self.take(name, T::from_value)
     }
@@ -117,15 +156,20 @@ impl<'a> WideReader<'a> {
     ) -> Result<T> {
         let (at, index) = place(self.names, name, (0, 0))?;
         let own = self.parts.get(at).map(|part| part.view().find(name, &mut index.clone()));
-        let mut value = own.transpose()?.flatten();
+        let mut found = own.transpose()?.flatten().map(|value| (at, value));
         // The property may have been written when it was declared in another part. Ignoring it would silently lose its value.
-        for (_, other) in self.parts.iter().enumerate().filter(|(other, _)| *other != at) {
-            if value.is_some() {
-                break;
+        for other in self.moved.iter().filter(|moved| moved.name == name) {
+            match found {
+                // Each part may contain the later value: programs with different declarations write different parts.
+                Some((part, value)) if !self.is_lenient && value != other.value => {
+                    let fault = WideFault::TwoParts { first: part + 1, second: other.part + 1 };
+                    return Err(Error::of(fault).with_property(name));
+                }
+                Some(_) => {}
+                None => found = Some((other.part, other.value)),
             }
-            value = other.view().find(name, &mut index.clone())?;
         }
-        read(value).map_err(|error| error.with_property(name))
+        read(found.map(|(_, value)| value)).map_err(|error| error.with_property(name))
     }
 }
 

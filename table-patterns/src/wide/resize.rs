@@ -1,21 +1,23 @@
 //! Migration of entities that were written with a different number of parts.
 
+use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::wide::fault::WideFault;
-use crate::wide::fetch::fetch;
+use crate::wide::fetch::{Whole, fetch};
 use crate::wide::{MOST_PARTS, Wide, WideTable, WideVersion};
 
 impl<W: Wide, S: TableStore> WideTable<W, S> {
-    /// Converts an entity from the number of parts in `stored` to the declared number, in one transaction. Returns `false` if the entity already has
-    /// the declared number. An interrupted run can simply be repeated.
+    /// Converts an entity from the number of parts in `stored` to the declared number, in one transaction, and moves each property to its declared
+    /// part. Returns `false` if the entity already has the declared parts. An interrupted run can simply be repeated.
     ///
     /// The caller must state the stored number of parts, because a lost part must not be mistaken for a part that was never declared (PAT-WIDE-4).
     /// A property that the entity lacks is read as `None`, or is an error, depending on its type.
     /// A property that is no longer declared is removed, as by [`replace`](Self::replace).
+    /// If two parts contain different values of a property, the value in the declared part is kept.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -73,26 +75,13 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
         let mut race = self.retry.start("the wide entity");
         loop {
-            let found = match fetch(self.table.store(), self.table.name()?, &key, stored, &self.retry).await {
-                Ok(Some(found)) => found,
-                Ok(None) => {
-                    return Err(self.in_place(Error::of(WideFault::NothingToResize), &key));
-                }
-                // The entity may already be converted. If it is not, the first error is the most informative.
-                Err(error) if error.rule() == Some("PAT-WIDE-4") => {
-                    return match self.read(&key).await {
-                        Ok(Some(_)) => Ok(false),
-                        Err(other) if other.rule() != Some("PAT-WIDE-4") => Err(other),
-                        _ => Err(error),
-                    };
-                }
-                Err(error) => return Err(error),
-            };
-            if stored == W::PARTS.len() {
+            let found = self.stored_in(&key, stored).await?;
+            let (stored, properties) = (found.rows.len(), self.properties(&key, &found.rows)?);
+            if stored == W::PARTS.len() && properties.is_placed() {
                 return Ok(false);
             }
-            let version = WideVersion(found.etags);
-            let (_, rows) = self.rows(&self.decode(&key, &found.rows)?)?;
+            let whole = self.decode(&key, &found.rows, &properties.lenient())?;
+            let (version, (_, rows)) = (WideVersion(found.etags), self.rows(&whole)?);
             let written = rows.into_iter().enumerate().map(|(part, row)| {
                 let kind = if part < stored {
                     OperationKind::Replace(row, version.of(part)?)
@@ -109,6 +98,23 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
                 Err(error) if error.is_conflict() => race.retry(self.in_place(error, &key)).await?,
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    /// Reads an entity with `parts` parts, or with the declared number, because it may already be converted.
+    async fn stored_in(&self, key: &EntityKey, parts: usize) -> Result<Whole> {
+        let (store, table) = (self.table.store(), self.table.name()?);
+        match fetch(store, table, key, parts, &self.retry).await {
+            Ok(found) => found.ok_or_else(|| self.in_place(Error::of(WideFault::NothingToResize), key)),
+            // If the entity is not converted, the first error is the most informative.
+            Err(error) if error.rule() == Some("PAT-WIDE-4") => {
+                match fetch(store, table, key, W::PARTS.len(), &self.retry).await {
+                    Ok(Some(found)) => Ok(found),
+                    Err(other) if other.rule() != Some("PAT-WIDE-4") => Err(other),
+                    _ => Err(error),
+                }
+            }
+            Err(error) => Err(error),
         }
     }
 }

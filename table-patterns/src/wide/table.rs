@@ -219,17 +219,21 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         let (store, table) = (self.table.store(), self.table.name()?);
         let found = fetch(store, table, key, W::PARTS.len(), &self.retry).await?;
         let Some(found) = found else { return Ok(None) };
-        Ok(Some((self.decode(key, &found.rows)?, WideVersion(found.etags))))
+        let properties = self.properties(key, &found.rows)?;
+        Ok(Some((self.decode(key, &found.rows, &properties)?, WideVersion(found.etags))))
+    }
+
+    /// Returns the reader of the properties in the parts of an entity.
+    pub(super) fn properties<'a>(&self, key: &EntityKey, rows: &'a [Row]) -> Result<WideReader<'a>> {
+        WideReader::new(W::PARTS, rows).map_err(|error| self.in_place(error, key))
     }
 
     /// Decodes the entity from its parts.
-    pub(super) fn decode(&self, key: &EntityKey, rows: &[Row]) -> Result<W> {
+    pub(super) fn decode(&self, key: &EntityKey, rows: &[Row], properties: &WideReader<'_>) -> Result<W> {
         let first = rows.first().map_or(RowView::new(&[]), Row::view);
         let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), first);
         let whole = W::Header::from_entity(header);
-        whole
-            .and_then(|header| W::read(header, &WideReader::new(W::PARTS, rows)))
-            .map_err(|error| self.in_place(error, key))
+        whole.and_then(|header| W::read(header, properties)).map_err(|error| self.in_place(error, key))
     }
 
     /// Returns the key of the entity, and its parts with a new `WriteId`.

@@ -1,4 +1,5 @@
 mod declared;
+mod moved;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

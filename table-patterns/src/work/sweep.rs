@@ -53,8 +53,18 @@ pub struct Sweep<S, Q> {
 #[derive(Default)]
 struct Progress {
     report: SweepReport,
-    /// The store's time, which is read when the first pending row is found.
+    /// The store's time, which is read on first use.
     now: Option<u64>,
+}
+
+impl Progress {
+    /// Returns the store's time.
+    async fn time<S: TableStore>(&mut self, store: &S) -> Result<u64> {
+        match self.now {
+            Some(now) => Ok(now),
+            None => Ok(*self.now.insert(registry::store_time(store).await?)),
+        }
+    }
 }
 
 /// The result of a sweep.
@@ -122,18 +132,25 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 Err(error) if !error.is_table_not_found() => progress.report.fail(&error),
                 _ => {}
             }
-            let report = &mut progress.report;
-            let marked = if (report.pending, report.failed) == (pending, failed) {
+            let is_idle = (progress.report.pending, progress.report.failed) == (pending, failed);
+            let marked = if is_idle && entry.is_erased {
+                self.remove_erased(&entry, &mut progress).await.map(|()| false)
+            } else if is_idle {
                 registry::mark_quiet(store, &entry, self.outbox.runtime().now()).await
             } else {
                 registry::unmark(store, &entry).await.map(|()| false)
             };
             match marked {
-                Ok(marked) => report.quiet += u64::from(marked),
-                Err(error) => report.fail(&error),
+                Ok(marked) => progress.report.quiet += u64::from(marked),
+                Err(error) => progress.report.fail(&error),
             }
         }
         Ok(progress.report)
+    }
+
+    async fn remove_erased(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {
+        let now = progress.time(self.outbox.store()).await?;
+        registry::remove_erased(self.outbox.store(), entry, now).await
     }
 
     /// Returns all active partitions, and some of the quiet partitions.
@@ -221,10 +238,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     ) -> Result<Option<Work>> {
         let pending = Pending::read(table, entity)?;
         progress.report.pending += 1;
-        let now = match progress.now {
-            Some(now) => now,
-            None => *progress.now.insert(registry::store_time(self.outbox.store()).await?),
-        };
+        let now = progress.time(self.outbox.store()).await?;
         // A clock that is ahead only sends messages early.
         if !self.is_due(&pending, now.max(self.outbox.runtime().now())) {
             return Ok(None);

@@ -12,6 +12,7 @@ use table_core::{Entity, ErrorCode, Result, Table, TableStore, ticks};
 use super::{noon, pass};
 use crate::EntityStore;
 use crate::entities::Entities;
+use crate::faults::{Fault, FaultyStore};
 use crate::feed::{Cursor, Feed};
 use crate::participant::{Changes, Participant};
 use crate::periods::{Period, PeriodTables, Periodic};
@@ -180,4 +181,44 @@ fn a_dropped_table_leaves_neither_schema_nor_feed_registration() {
     let handle = Table::<Arrival, _>::new(store, name);
     assert!(block_on(handle.schema_record()).unwrap().is_none());
     assert_eq!(block_on(scans.insert(&scan(3, "A-1"))).unwrap_err().rule(), Some("PAT-HVD-4"));
+}
+
+#[test]
+fn an_expiry_that_fails_at_any_request_leaves_no_feed_registration() {
+    for number in 0.. {
+        for lost in [false, true] {
+            let store = FaultyStore::new(Engine::in_memory());
+            let (scans, now) = scans_in(store.clone());
+            block_on(scans.insert(&scan(3, "A-1"))).unwrap();
+            let name = scans.name_of(scan(3, "").at).unwrap();
+            pass(&now, 1);
+            store.script(move |_, at| match (at == number, lost) {
+                (false, _) => Fault::None,
+                (true, false) => Fault::Before(ErrorCode::ServerBusy),
+                (true, true) => Fault::After(ErrorCode::OperationTimedOut),
+            });
+            let first = block_on(scans.expire());
+            let requests = store.calls().len();
+            store.heal();
+            block_on(scans.expire()).unwrap();
+            assert_eq!(block_on(Feed::new(store.clone()).partitions(&name)).unwrap(), [], "request {number}");
+            assert_eq!(block_on(scans.tables()).unwrap(), []);
+            if number >= requests {
+                first.unwrap();
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn handles_of_tables_that_another_process_drops_are_not_kept() {
+    let (scans, _, now) = scans();
+    for day in 0..50 {
+        let at = noon() + TimeDelta::days(day);
+        block_on(scans.insert(&Arrival { at, ..scan(0, "A-1") })).unwrap();
+        pass(&now, 1);
+    }
+    // Three earlier periods, the current one, and the next one.
+    assert!(scans.opened_tables() <= 5, "{}", scans.opened_tables());
 }

@@ -103,6 +103,7 @@ impl Export<'_> {
             place: part.place,
             name: part.of.name.clone(),
             bytes,
+            from: Some(part.range.start),
             last: part.is_last,
         }))
     }

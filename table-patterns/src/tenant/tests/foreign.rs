@@ -62,11 +62,21 @@ fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
     let limits = from.store.capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new("contoso").unwrap(), limits).unwrap();
     from.outbox.record(&mut transaction, &genuine).unwrap();
+    let recorded = transaction.operations()[0].row_key.as_str().to_owned();
     block_on(from.outbox.submit(&TableName::new("Desk").unwrap(), transaction)).unwrap();
     for (number, seal) in [None, Some("00000000.AAAA"), Some("")].into_iter().enumerate() {
         insert(&from, OUTBOX_PREFIX, write_of(&format!("foreign{number}")), seal);
         insert(&from, POISON_PREFIX, write_of(&format!("poison{number}")), seal);
     }
+    // A step that appears to have been set aside under the key of the genuine one does not replace it.
+    let record =
+        from.outbox.operation(&Intent::of(RowKey::new("y").unwrap()).step(write_of("same"))).unwrap();
+    put(
+        from.store.inner(),
+        "Desk",
+        &recorded.replacen(OUTBOX_PREFIX, POISON_PREFIX, 1),
+        record.kind.row().unwrap().clone(),
+    );
     for world in [&from, &to] {
         block_on(world.store.inner().create_table(&salaries())).unwrap();
     }

@@ -3,16 +3,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use object_store::memory::InMemory;
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::embedded::Engine;
+use table_core::clock::Clock;
+use table_core::embedded::{Engine, EngineOptions};
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query};
 use table_core::queue::QueueName;
 use table_core::row::Property;
+use table_core::runtime::{Runtime, ticks_of};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::{Entity, EntitySet, Result, TableEntity, TableName, ValueRef, ticks};
@@ -21,7 +24,7 @@ use crate::EntityStore;
 use crate::blob::BlobRef;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
-use crate::faults::FaultyStore;
+use crate::faults::{FaultyBlobs, FaultyStore};
 use crate::index::FindingKind;
 use crate::large::{Large, LargeTable, whole};
 use crate::outbox::Outbox;
@@ -29,7 +32,7 @@ use crate::outbox::guard::GUARD_PREFIX;
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::sequence::GaplessSequence;
 use crate::tenant::Tenant;
-use crate::work::Worker;
+use crate::work::{Sweep, SweepReport, Worker};
 
 #[expect(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
@@ -125,9 +128,11 @@ pub(super) struct World {
     pub(super) outbox: Out,
     pub(super) tickets: Entities<Ticket, Store, Out>,
     pub(super) agents: Entities<Agent, Store, Out>,
-    pub(super) blobs: Arc<InMemory>,
+    pub(super) blobs: FaultyBlobs,
     pub(super) large: LargeTable<Ticket, Store, Out>,
     pub(super) audit: PeriodTables<Audit, Store>,
+    /// The ticks by which the clock of the store and of the programs is ahead.
+    ahead: Arc<AtomicU64>,
 }
 
 /// A step of a tenant.
@@ -179,18 +184,34 @@ pub(super) fn name(is_contoso: bool) -> &'static str {
 
 impl World {
     pub(super) fn new() -> Self {
-        let (store, queues) = (FaultyStore::new(Engine::in_memory()), Engine::in_memory());
-        let outbox = Outbox::new(store.clone(), queues, QueueName::new("desk").unwrap());
+        let ahead = Arc::<AtomicU64>::default();
+        let hand = Arc::clone(&ahead);
+        let clock = Clock::new(move || Clock::default().now() + hand.load(Ordering::SeqCst));
+        let engine = || EngineOptions::new().clock(clock.clone()).in_memory();
+        let (store, runtime) = (FaultyStore::new(engine()), Runtime::new().clock(clock.clone()));
+        let queue = QueueName::new("desk").unwrap();
+        let outbox = Outbox::with_runtime(store.clone(), engine(), queue, runtime);
         block_on(async {
             outbox.create_queues().await?;
             let tickets = store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
             let agents = store.entities_with_outbox::<Agent, _>(outbox.clone()).create_if_missing().await?;
-            let blobs = Arc::new(InMemory::new());
-            let large = LargeTable::new(tickets.clone(), blobs.clone(), "files");
+            let blobs = FaultyBlobs::default();
+            let large = LargeTable::new(tickets.clone(), Arc::new(blobs.clone()), "files");
             let audit = PeriodTables::new(store.clone());
-            Ok::<_, table_core::Error>(Self { store, outbox, tickets, agents, blobs, large, audit })
+            Ok::<_, table_core::Error>(Self { store, outbox, tickets, agents, blobs, large, audit, ahead })
         })
         .unwrap()
+    }
+
+    /// Moves the clock of the store and of the programs.
+    pub(super) fn pass(&self, time: Duration) {
+        self.ahead.fetch_add(ticks_of(time), Ordering::SeqCst);
+    }
+
+    /// Sends messages for recorded steps whose messages were lost.
+    pub(super) fn sweep(&self) -> SweepReport {
+        let sweep = Sweep::new(self.outbox.clone()).min_age(Duration::ZERO);
+        block_on(sweep.sweep_registered()).unwrap()
     }
 
     /// Returns a store after some steps of two tenants.

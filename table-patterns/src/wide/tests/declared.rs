@@ -25,7 +25,15 @@ fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     block_on(counts.insert(&year_of(1))).unwrap();
     let moved = store.wide::<Moved>();
     let key = || Moved::key(123, 2014);
+    let (found, _) = block_on(moved.get(key())).unwrap().unwrap();
+    assert_eq!((found.first, found.second), (vec![Some(1); 183], [Some(1); 183]));
+    // The old part keeps its value, which a program with the old declaration may write later.
     block_on(moved.set(key(), Moved::SECOND.at(200), 2)).unwrap();
+    let error = block_on(moved.get(key())).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
+    assert!(error.message().contains("parts 02 and 01") && error.to_string().contains("Day200"), "{error}");
+    assert!(block_on(moved.resize(key(), 2)).unwrap());
+    assert!(!block_on(moved.resize(key(), 2)).unwrap());
     let (found, version) = block_on(moved.get(key())).unwrap().unwrap();
     assert_eq!((found.first, found.second[16], found.second[17]), (vec![Some(1); 183], Some(2), Some(1)));
     let whole = Moved { first: vec![None; 183], second: [Some(3); 183], ..found };
