@@ -68,6 +68,8 @@ pub(crate) struct Checkpoints {
     running: Waiting,
     /// Callers waiting for the compaction that follows the next checkpoint.
     next_compaction: Waiting,
+    /// Callers waiting for the compaction that follows the running checkpoint.
+    running_compaction: Waiting,
     compacting: Waiting,
 }
 
@@ -95,6 +97,7 @@ impl Checkpoints {
             next: Waiting::new(),
             running: Waiting::new(),
             next_compaction: Waiting::new(),
+            running_compaction: Waiting::new(),
             compacting: Waiting::new(),
         }
     }
@@ -107,8 +110,9 @@ impl Checkpoints {
 
     /// Takes all waiting callers.
     pub(super) fn waiting(&mut self) -> impl Iterator<Item = oneshot::Sender<Result<()>>> {
-        let all = [&mut self.next, &mut self.running, &mut self.next_compaction, &mut self.compacting];
-        all.into_iter().flat_map(std::mem::take)
+        let compactions = [&mut self.next_compaction, &mut self.running_compaction, &mut self.compacting];
+        let all = [&mut self.next, &mut self.running].into_iter().chain(compactions);
+        all.flat_map(std::mem::take)
     }
 
     /// Registers a dropped table. The next checkpoint removes its rows from the base. Only a large table triggers a checkpoint.
@@ -291,6 +295,8 @@ impl Committer {
                 for answer in disk.checkpoints.running.drain(..) {
                     let _ = answer.send(Ok(()));
                 }
+                // IMPORTANT: not earlier, because the end of an earlier compaction may still be reported.
+                disk.checkpoints.compacting.append(&mut disk.checkpoints.running_compaction);
                 Ok(())
             }
             Done::Merged(view) => {
@@ -327,7 +333,7 @@ impl OnDisk {
         checkpoints.dropped_bytes = 0;
         let meta = Meta { journal, sequence, timestamp, catalog: state.catalog.clone(), dropped };
         let compact = !checkpoints.next_compaction.is_empty();
-        checkpoints.compacting.append(&mut checkpoints.next_compaction);
+        checkpoints.running_compaction.append(&mut checkpoints.next_compaction);
         state.frozen = Some(frozen.clone());
         checkpoints.requested = false;
         checkpoints.running = std::mem::take(&mut checkpoints.next);
