@@ -77,8 +77,7 @@ impl Found {
     /// Returns `true` if the write with this identifier stored the document. Other programs that write the items may keep the identifier, so the
     /// document must also equal the document that was sent.
     pub(crate) fn is_written_by(&self, mapping: &Mapping, write: &str, body: &Json) -> bool {
-        written_by(&self.json, mapping) == Some(write)
-            && (mapping.is_standard || document::is_version_of(&self.json, body))
+        self.descends_from(mapping, write) && document::is_version_of(&self.json, body)
     }
 
     /// Returns `true` if the write with this identifier stored the document or an earlier version of it.

@@ -215,7 +215,7 @@ impl CosmosTables {
         let mut options = FeedOptions::default()
             .with_max_item_count(MaxItemCountHint::Limit(most))
             .with_max_fan_out(self.options().fan_out);
-        if let Some(from) = from.filter(|_| after.is_none()) {
+        if let Some(from) = from.filter(|from| !from.partition_key.is_empty()) {
             options =
                 options.with_continuation_token(ContinuationToken::from_string(from.partition_key.clone()));
         }
@@ -238,7 +238,7 @@ impl CosmosTables {
         match self.options().while_moving(page).await {
             Ok((items, token)) => {
                 let token = token.filter(|token| !is_end(token));
-                let next = token.map(|token| next(scope, &items, token));
+                let next = token.map(|token| next(scope, &items, (after, token)));
                 Ok((items, next))
             }
             Err(error) if failure::is_owner_gone(&error) => Err(self.gone(table, error).await),
@@ -254,12 +254,12 @@ impl CosmosTables {
 }
 
 /// Returns the position of the next page. Within one partition key, whose items are read in the order of ids, this is the last id; otherwise, it is
-/// the client's token.
-fn next(scope: &Scope, items: &[RawItem], token: String) -> Position {
+/// the client's token. A page without items is continued by the token of its query, which begins after the same id.
+fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {
         (Scope::Key(_), Some(last)) => Position { partition_key: String::new(), row_key: Some(last) },
-        _ => Position { partition_key: token, row_key: None },
+        _ => Position { partition_key: token, row_key: after.map(str::to_owned) },
     }
 }
 

@@ -158,6 +158,9 @@ fn a_copy_is_verified_and_a_sync_writes_only_what_differs() {
     assert!(matches!(tables(at, "sync Company --store DB --to DIR/other").0, Ok(Exit::Nothing)));
     let other = refused(at, "copy Company --store DB --to DIR/third --state DIR/state").1;
     assert!(other.contains("belongs to another transfer"), "{other}");
+    let (exit, text) =
+        refused(at, "copy Company --store DB --to DIR/third --state DIR/third.state --mode insert");
+    assert!(exit == Exit::Usage && text.contains("use `--mode replace`"), "{text}");
 }
 
 #[test]

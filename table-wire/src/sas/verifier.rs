@@ -87,7 +87,11 @@ impl SasVerifier {
     pub fn set_policies(&self, table: &TableName, policies: Vec<StoredAccessPolicy>) -> Result<()> {
         StoredAccessPolicy::check(&policies)?;
         let mut all = self.policies.write().unwrap_or_else(PoisonError::into_inner);
-        all.insert(table.folded().to_owned(), policies);
+        if policies.is_empty() {
+            all.remove(table.folded());
+        } else {
+            all.insert(table.folded().to_owned(), policies);
+        }
         Ok(())
     }
 

@@ -69,6 +69,10 @@ pub(super) struct Copy {
 
 impl Copy {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        if self.state.is_some() && self.mode == Mode::Insert {
+            let help = "a resumed copy repeats the last rows, which `insert` rejects; use `--mode replace`";
+            return Err(Failure::Usage(help.to_owned()));
+        }
         let (from, to) = (context.store.location()?, context.store.locate(&self.to)?);
         let is_renamed = match (&self.table, &self.rename) {
             (Some(name), Some(new)) => !name.eq_ignore_ascii_case(new),

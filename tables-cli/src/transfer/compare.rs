@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use table_core::{EntityKey, TableEntity};
+use table_core::{EntityKey, TableEntity, Value};
 
 use crate::failure::Result;
 use crate::transfer::ordered::{OrderedEntities, key_order};
@@ -94,7 +94,29 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
 }
 
 /// Returns `true` if two entities have the same properties. Timestamps and `ETag`s are not compared, because each store sets its own.
+/// Doubles are compared bit by bit, so NaN equals itself, and `-0.0` differs from `0.0`.
 #[must_use]
 pub fn is_same(left: &TableEntity, right: &TableEntity) -> bool {
-    left.len() == right.len() && left.iter().all(|(name, value)| right.get(name) == Some(value))
+    let is_equal = |(name, value)| right.get(name).is_some_and(|other| is_equal(value, other));
+    left.len() == right.len() && left.iter().all(is_equal)
+}
+
+fn is_equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Double(left), Value::Double(right)) => left.to_bits() == right.to_bits(),
+        (left, right) => left == right,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_are_compared_bit_by_bit() {
+        let entity = |value: f64| TableEntity::new("p", "r").unwrap().with("D", value);
+        assert!(is_same(&entity(f64::NAN), &entity(f64::NAN)));
+        assert!(!is_same(&entity(0.0), &entity(-0.0)));
+        assert!(is_same(&entity(0.5), &entity(0.5)));
+    }
 }
