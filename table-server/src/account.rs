@@ -5,6 +5,7 @@ use table_inspect::load::PartitionLoad;
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 use table_wire::sas::{QueuePermissions, SasVerifier, StoredAccessPolicy};
 use table_wire::{ServiceProperties, acl};
+use tokio::sync::MutexGuard;
 
 use crate::cors::Cors;
 use crate::service::Service;
@@ -100,16 +101,18 @@ impl Account {
         text.and_then(|text| acl::read(&text)).unwrap_or_default()
     }
 
+    /// Sets the stored policies of a table during a turn of the settings.
+    ///
     /// # Errors
     /// `InvalidInput` for policies that [`StoredAccessPolicy::check`] rejects. `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn set_policies(
         &self,
+        _turn: &MutexGuard<'_, ()>,
         table: &TableName,
         policies: Vec<StoredAccessPolicy>,
     ) -> Result<()> {
         StoredAccessPolicy::check(&policies)?;
         let text = (!policies.is_empty()).then(|| acl::write(&policies));
-        let _turn = self.settings.turn.lock().await;
         self.settings.set(Kind::TablePolicies, table.folded(), text).await?;
         self.authority.set_policies(table, policies)
     }

@@ -75,10 +75,15 @@ async fn respond(
 ) -> Response<ResponseBody> {
     let Examined { mut exchange, admitted, begun } = examined;
     let is_verified = admitted.is_ok();
-    let mut answer = match admitted {
-        Err(answer) => answer,
-        Ok((account, access)) => {
-            let answer = match read(shared, &mut exchange, &mut body).await {
+    let permit = if is_verified { Some(read(shared, &mut exchange, &mut body).await) } else { None };
+    let exchange = Arc::new(exchange);
+    let mut answer = match (admitted, permit) {
+        (Err(answer), _) => answer,
+        (Ok((account, access)), permit) => {
+            let answer = match permit.transpose() {
+                Ok(_permit) if route::changes_settings(&exchange) => {
+                    to_its_end(Arc::clone(&account), access, Arc::clone(&exchange)).await
+                }
                 Ok(_permit) => route::answer(&account, &access, &exchange).await,
                 Err(refusal) => Err(refusal),
             };
@@ -104,6 +109,16 @@ async fn respond(
     ));
     let count = |body| shared.unread.count(body, exchange.caller.address, guest.eviction());
     answer.into_response(&exchange).map(count)
+}
+
+/// Runs a request to its end, even if the client closes the connection or cancels the request, which drops this future.
+async fn to_its_end(
+    account: Arc<Account>,
+    access: Access,
+    exchange: Arc<Exchange>,
+) -> Result<Answer, Refusal> {
+    let task = tokio::spawn(async move { route::answer(&account, &access, &exchange).await });
+    task.await.unwrap_or_else(|_| Err(Refusal::new(500, "InternalError", "the server failed")))
 }
 
 /// Reads the body of a verified request within the limits, and counts the request against the limit of concurrent requests.
@@ -152,4 +167,70 @@ async fn drain(mut body: Incoming) {
     };
     // If the client continues to send, its connection is closed.
     let _ = tokio::time::timeout(DRAINING, rest).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use table_core::{Engine, TableName, TableStore};
+    use table_wire::sas::{AccessPolicy, StoredAccessPolicy};
+
+    use super::*;
+
+    fn exchange(service: Service, method: &str, path: &str) -> Exchange {
+        let parts = Request::builder().method(method).uri(format!("/devstoreaccount1/{path}"));
+        let (parts, ()) = parts.body(()).unwrap().into_parts();
+        let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };
+        let path = parts.uri.path().trim_start_matches("/devstoreaccount1/").to_owned();
+        Exchange { path, ..Exchange::new(service, parts, caller) }
+    }
+
+    #[tokio::test]
+    async fn acl_4_a_cancelled_deletion_leaves_no_policies_to_the_next_table() {
+        let account = Arc::new(Account::emulator(Engine::in_memory()).unwrap());
+        let table = TableName::new("Tab").unwrap();
+        account.engine.create_table(&table).await.unwrap();
+        let policy = StoredAccessPolicy::new("readers", AccessPolicy::default()).unwrap();
+        account.set_policies(&account.settings.turn.lock().await, &table, vec![policy]).await.unwrap();
+        let delete = Arc::new(exchange(Service::Tables, "DELETE", "Tables('Tab')"));
+        assert!(route::changes_settings(&delete));
+        {
+            let mut deletion = pin!(to_its_end(Arc::clone(&account), Access::Key, delete));
+            // The client cancels the request after it has started.
+            assert!(deletion.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        while account.engine.create_table(&table).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+        // The next request for settings waits for the deletion.
+        drop(account.settings.turn.lock().await);
+        assert!(account.policies(&table).is_empty());
+    }
+
+    #[test]
+    fn only_writes_of_settings_tables_and_queues_run_to_their_end() {
+        let changes = |service, method, path| route::changes_settings(&exchange(service, method, path));
+        for (service, method, path) in [
+            (Service::Tables, "DELETE", "Tables('Tab')"),
+            (Service::Tables, "PUT", "Tab?comp=acl"),
+            (Service::Tables, "PUT", "?restype=service&comp=properties"),
+            (Service::Queues, "PUT", "work"),
+            (Service::Queues, "DELETE", "work"),
+            (Service::Queues, "PUT", "work?comp=metadata"),
+        ] {
+            assert!(changes(service, method, path), "{method} {path}");
+        }
+        for (service, method, path) in [
+            (Service::Tables, "GET", "Tab?comp=acl"),
+            (Service::Tables, "PUT", "Tab(PartitionKey='p',RowKey='r')"),
+            (Service::Tables, "POST", "Tab"),
+            (Service::Queues, "POST", "work/messages"),
+            (Service::Queues, "DELETE", "work/messages/7?popreceipt=x"),
+        ] {
+            assert!(!changes(service, method, path), "{method} {path}");
+        }
+    }
 }

@@ -68,6 +68,18 @@ fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange)
     }
 }
 
+/// Returns `true` if a request may change a setting, possibly together with its table or queue. Such a request must not be interrupted between the
+/// two changes.
+pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
+    let is_write = !matches!(exchange.method.as_str(), "GET" | "HEAD");
+    let is_setting = || exchange.query("comp").is_some() || exchange.query("restype").is_some();
+    let is_whole = || match exchange.service {
+        Service::Tables => exchange.path.trim_start_matches('/').starts_with("Tables"),
+        _ => !exchange.path.trim_matches('/').contains('/'),
+    };
+    is_write && (is_setting() || is_whole())
+}
+
 /// Handles a verified request whose body has been read.
 ///
 /// # Errors

@@ -42,6 +42,8 @@ pub(crate) async fn answer(
         (Target::Name(name), "DELETE") => TableName::new(name).ok(),
         _ => None,
     };
+    // A request that sets policies must not find the table before its deletion and store them afterwards.
+    let turn = if dropped.is_some() { Some(account.settings.turn.lock().await) } else { None };
     let answer = match access {
         Access::Key | Access::Bearer => within(&account.engine, account, target, exchange).await,
         Access::Queue(_) => return Err(Refusal::nowhere()),
@@ -51,8 +53,8 @@ pub(crate) async fn answer(
         }
     }?;
     // If a table with the same name is created later, it has no policies.
-    if let Some(table) = dropped {
-        account.set_policies(&table, Vec::new()).await?;
+    if let Some((table, turn)) = dropped.zip(turn) {
+        account.set_policies(&turn, &table, Vec::new()).await?;
     }
     Ok(answer)
 }

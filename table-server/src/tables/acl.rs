@@ -14,8 +14,7 @@ pub(super) async fn answer(
     table: &TableName,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
-    // Reading any entity fails if the table is missing.
-    account.engine.get(table, &EntityKey::new("", "")?, &Select::All).await?;
+    exists(account, table).await?;
     match exchange.verb()? {
         "GET" | "HEAD" => Ok(Answer::xml(200, table_wire::acl::write_response(&account.policies(table)))),
         "PUT" => {
@@ -25,9 +24,19 @@ pub(super) async fn answer(
             let policies =
                 policies.ok_or_else(|| Refusal::xml("the body is not a list of stored access policies"))?;
             StoredAccessPolicy::check(&policies).map_err(|error| Refusal::xml(error.message()))?;
-            account.set_policies(table, policies).await?;
+            let turn = account.settings.turn.lock().await;
+            // The table may have been deleted since the first check.
+            exists(account, table).await?;
+            account.set_policies(&turn, table, policies).await?;
             Ok(Answer::new(204))
         }
         _ => Err(Refusal::method()),
     }
+}
+
+/// # Errors
+/// `TableNotFound` if the table does not exist: then reading any entity fails.
+async fn exists(account: &Account, table: &TableName) -> Result<(), Refusal> {
+    account.engine.get(table, &EntityKey::new("", "")?, &Select::All).await?;
+    Ok(())
 }
