@@ -111,7 +111,9 @@ impl<R: Read> CsvReader<R> {
             "PartitionKey" => Column::PartitionKey,
             "RowKey" => Column::RowKey,
             "" => Column::Unnamed,
-            "Timestamp" | "odata.etag" | "ETag" => Column::Ignored,
+            "Timestamp" | "odata.etag" => Column::Ignored,
+            // Other programs export the ETag of an entity under this name. A property with this name has a column for its type.
+            "ETag" if !names.iter().any(|other| other == "ETag@type") => Column::Ignored,
             name if name
                 .strip_suffix(TYPE)
                 .is_some_and(|property| names.iter().any(|other| other == property)) =>

@@ -27,6 +27,20 @@ fn entities_are_written_with_types_and_read_back() {
 }
 
 #[test]
+fn a_property_of_any_name_is_read_back() {
+    for name in ["ETag", "etag", "odata", "type", "Id", "_", "Partition", "timestamp", "Größe"] {
+        let entity = TableEntity::new("p", "1").unwrap().with(name, 36);
+        let mut csv = CsvWriter::new(Vec::new(), Columns::of([&entity]));
+        csv.write(&entity).unwrap();
+        let text = String::from_utf8(csv.finish().unwrap()).unwrap();
+        assert_eq!(read(&text, Types::default()), [Ok(entity)], "{name}");
+    }
+    // The ETag of an entity, as other programs export it, is not a property.
+    let other = read("PartitionKey,RowKey,ETag\np,1,W/\"x\"\n", Types::default()).remove(0).unwrap();
+    assert_eq!(other.len(), 0);
+}
+
+#[test]
 fn untyped_columns_are_strings_unless_named_or_guessed() {
     let text = "\u{feff}PartitionKey,RowKey,Age,Zip\r\np,1,36,08001\r\n";
     let value = |types: Types| {
