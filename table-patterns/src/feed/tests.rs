@@ -162,18 +162,22 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
 }
 
 proptest! {
-    /// Writers with arbitrary clocks, and readers that read occasionally.
+    /// Writers with arbitrary clocks, readers that read occasionally, and trims at any position.
     #[test]
-    fn pat_ec_8_batches_together_are_the_whole_feed_in_order(
-        acts in proptest::collection::vec((0..3_usize, -3..3_i64, 1..4_usize, any::<bool>()), 1..60),
-        limit in 1..7_usize,
+    fn pat_ec_8_batches_together_are_the_whole_feed_in_order_except_for_trimmed_entries(
+        acts in proptest::collection::vec(
+            (0..3_usize, -3..3_i64, prop_oneof![5 => 1..4_usize, 2 => 20..90_usize], any::<bool>(), trim()),
+            1..60,
+        ),
+        limit in prop_oneof![1..7_usize, 20..50_usize],
     ) {
         let world = World::new(3);
         let writers: Vec<_> = [-2, 0, 5].iter().map(|days: &i64| world.feed(days * DAY.cast_signed())).collect();
         let feed = world.feed(0);
         let mut reader = feed.reader(world.table.clone(), world.sales.clone(), Cursor::default());
         let (mut cursor, mut whole, mut read, mut written) = (Cursor::default(), Vec::new(), Vec::new(), 0);
-        for (writer, days, changes, reads) in acts {
+        let mut trimmed = 0;
+        for (writer, days, changes, reads, trim) in acts {
             let some: Vec<_> = (written..written + changes).collect();
             written += changes;
             world.write(&writers[writer], &some);
@@ -186,6 +190,13 @@ proptest! {
                 cursor = some.last().map_or(cursor, |last| last.cursor.clone());
                 read.extend(numbers(&some));
             }
+            if let Some(percent) = trim {
+                let number = u64::try_from(written * percent / 100).unwrap();
+                let end = block_on(feed.end(&world.table, &world.sales)).unwrap();
+                let up_to = Cursor { number, ..end };
+                block_on(feed.trim(&world.table, &world.sales, &up_to)).unwrap();
+                trimmed = trimmed.max(written * percent / 100);
+            }
         }
         loop {
             let some = block_on(reader.next(limit)).unwrap();
@@ -197,7 +208,15 @@ proptest! {
             whole.extend(numbers(&some));
             read.extend(numbers(&more));
         }
-        prop_assert_eq!(&whole, &(0..written).collect::<Vec<_>>());
-        prop_assert_eq!(read, whole);
+        for seen in [whole, read] {
+            prop_assert!(seen.is_sorted_by(|one, other| one < other), "{seen:?}");
+            let missing = (0..written).filter(|number| seen.binary_search(number).is_err());
+            prop_assert!(missing.clone().all(|number| number < trimmed), "{:?}", missing.collect::<Vec<_>>());
+        }
     }
+}
+
+/// Returns the part of the feed that is trimmed, in percent.
+fn trim() -> impl Strategy<Value = Option<usize>> {
+    prop::option::weighted(0.2, 0..=100_usize)
 }
