@@ -27,6 +27,10 @@
 //! - Partitions with a feed or with pending intents are registered in the target, whose followers and sweeps find them. The keys of the outbox are
 //!   not copied, so workers of the target set aside the steps that a program recorded for other partitions. Copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
+//!   A seal also covers the name of the table. In a table with another name, workers therefore set aside all steps for other partitions, with any
+//!   keys: finish the intents of the source first.
+//! - Guards are copied with the versions of their last steps, which are times of the source. If the clock of the source was ahead of the clock of the
+//!   target, guarded steps of the target for the same entities are skipped until the target's clock has passed these times.
 //! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. The indexes, copies and
 //!   feeds of a table that has rows are then announced, because the target does not know that they are complete. Run their backfills with
 //!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.
@@ -111,7 +115,8 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Self { source, target, into, page: None, concurrency: CONCURRENCY, position }
     }
 
-    /// Sets the name of the target table, which allows both tables to be in the same store.
+    /// Sets the name of the target table, which allows both tables to be in the same store. Finish the intents of the source first: their seals are not
+    /// valid in a table with another name.
     #[must_use]
     pub fn into_table(self, name: TableName) -> Self {
         Self { into: name, ..self }
