@@ -30,26 +30,25 @@ proptest! {
         let (outbox, _, time) = outbox();
         let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
         let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail(text)).unwrap());
-        match block_on(outbox.enqueue(&table, &sales, &intent)) {
-            Err(error) => prop_assert_eq!(error.code(), ErrorCode::RequestBodyTooLarge),
-            Ok(()) => {
-                let refused = Arc::new(std::sync::Mutex::new(Some(format!("no {error}"))));
-                let worker = Worker::new(outbox.clone()).handler(Refusing(Arc::clone(&refused)));
-                for _ in 0..8 {
-                    block_on(worker.run_until_idle()).unwrap();
-                    time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
-                }
-                let backlog = block_on(outbox.backlog()).unwrap();
-                prop_assert_eq!((backlog.waiting, backlog.poison, worker.metrics().failures), (0, 1, 5));
-                let entry = block_on(outbox.poison(1)).unwrap().remove(0);
-                prop_assert_eq!((entry.attempts, entry.error.unwrap().contains("no ")), (5, true));
-                *refused.lock().unwrap() = None;
-                block_on(outbox.requeue_poison()).unwrap();
-                block_on(worker.run_until_idle()).unwrap();
-                let backlog = block_on(outbox.backlog()).unwrap();
-                prop_assert_eq!((backlog.waiting, backlog.poison, worker.metrics().done), (0, 0, 1));
-            }
+        if let Err(error) = block_on(outbox.enqueue(&table, &sales, &intent)) {
+            prop_assert_eq!(error.code(), ErrorCode::RequestBodyTooLarge);
+            return Ok(());
         }
+        let refused = Arc::new(std::sync::Mutex::new(Some(format!("no {error}"))));
+        let worker = Worker::new(outbox.clone()).handler(Refusing(Arc::clone(&refused)));
+        for _ in 0..8 {
+            block_on(worker.run_until_idle()).unwrap();
+            time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
+        }
+        let backlog = block_on(outbox.backlog()).unwrap();
+        prop_assert_eq!((backlog.waiting, backlog.poison, worker.metrics().failures), (0, 1, 5));
+        let entry = block_on(outbox.poison(1)).unwrap().remove(0);
+        prop_assert_eq!((entry.attempts, entry.error.unwrap().contains("no ")), (5, true));
+        *refused.lock().unwrap() = None;
+        block_on(outbox.requeue_poison()).unwrap();
+        block_on(worker.run_until_idle()).unwrap();
+        let backlog = block_on(outbox.backlog()).unwrap();
+        prop_assert_eq!((backlog.waiting, backlog.poison, worker.metrics().done), (0, 0, 1));
     }
 }
 
