@@ -12,10 +12,9 @@ use crate::outbox::work::Work;
 use crate::requests;
 use crate::work::circuit::StepError;
 use crate::work::claim::Claims;
-use crate::work::fault::WorkFault;
+use crate::work::fault::{WorkFault, kept};
 use crate::work::handler::Keep;
 use crate::work::outcome::End;
-use crate::work::steps::kept;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {

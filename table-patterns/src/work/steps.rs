@@ -19,7 +19,7 @@ use crate::outbox::seal;
 use crate::outbox::work::{Tried, Work};
 use crate::timestamp_order;
 use crate::work::circuit::{self, StepError};
-use crate::work::fault::WorkFault;
+use crate::work::fault::{WorkFault, kept};
 use crate::work::handler::{Delivery, Keep};
 use crate::work::lease::{Held, is_lost};
 use crate::work::worker::{Outcome, Worker};
@@ -238,9 +238,4 @@ fn is_down(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage
         && !is_lost(error)
         && error.code() != ErrorCode::UpdateConditionNotSatisfied
-}
-
-/// Returns the text of an error with its causes, truncated, for poison entries.
-pub(super) fn kept(error: &Error) -> String {
-    format!("{error:?}").chars().take(1_000).collect()
 }

@@ -16,10 +16,10 @@ use crate::outbox::record::Outbox;
 use crate::outbox::rows::Pending;
 use crate::requests::CONCURRENCY;
 use crate::work::circuit::{Circuits, Times};
+use crate::work::fault::kept;
 use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
-use crate::work::steps::kept;
 
 /// The options of a worker.
 ///
