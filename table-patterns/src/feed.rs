@@ -197,7 +197,12 @@ impl Cursor {
 
     /// Returns `true` if the cursor is equal to, or after, another cursor of the same feed.
     pub(crate) fn is_at(&self, other: &Self) -> bool {
-        self.feed == other.feed && self.number >= other.number
+        self.is_of(other) && self.number >= other.number
+    }
+
+    /// Returns `true` if both cursors are of the same feed.
+    pub(crate) const fn is_of(&self, other: &Self) -> bool {
+        self.feed == other.feed
     }
 }
 

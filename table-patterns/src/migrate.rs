@@ -117,7 +117,8 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Self { source, target, into, page: None, concurrency: CONCURRENCY, position }
     }
 
-    /// Sets the name of the target table, which allows both tables to be in the same store.
+    /// Sets the name of the target table, which allows both tables to be in the same store. Finish the intents of the source first: their seals are not
+    /// valid in a table with another name.
     #[must_use]
     pub fn into_table(self, name: TableName) -> Self {
         Self { into: name, ..self }

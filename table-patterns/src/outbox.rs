@@ -7,12 +7,13 @@
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
 //! |---|---|---|---|
-//! | the table of the change | the partition of the change | `U+FFFC outbox_` and 32 hexadecimal digits: 16 of the FNV-1a hash of the source's RowKey, 16 random | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent exist only after their first use |
+//! | the table of the change | the partition of the change | `U+FFFC outbox_` and 32 hexadecimal digits: 16 of the FNV-1a hash of the source's RowKey, 16 random | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent exist only after their first use |
 //! | the table of a target | the partition of the target | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
 //! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
 //!
 //! `Attempts` counts the started attempts. Until the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row,
-//! because a worker has claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed.
+//! because a worker has claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Wait` is the time from
+//! this note to `NotBefore`, in ticks: a row whose `NotBefore` is much further ahead was claimed with a clock that is ahead, and is free.
 //! `Prompted` is the time at which a sweep last sent a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
@@ -44,6 +45,7 @@ pub mod guard;
 pub(crate) mod intent;
 pub(crate) mod keys;
 pub(crate) mod message;
+pub(crate) mod place;
 pub(crate) mod record;
 pub(crate) mod registry;
 pub(crate) mod rows;
@@ -56,6 +58,6 @@ pub(crate) mod work;
 
 pub use intent::{Intent, Step, TargetWrite};
 pub use message::Message;
+pub use place::{OUTBOX_PREFIX, POISON_PREFIX};
 pub use record::{BacklogCounts, Outbox};
 pub use registry::REGISTRY;
-pub use rows::{OUTBOX_PREFIX, POISON_PREFIX};

@@ -36,7 +36,8 @@
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work for each
 //!   row, while other programs read and write, and is resumable. It does not repeat changes from before its start. It corrects damage caused by a
-//!   trimmed feed, a changed projection or another tool, including wrong sums: the sums of a row to which no entity contributes become 0.
+//!   trimmed feed, a changed projection or another tool, including wrong sums. In a partition of the view that contains a record of an entity, the
+//!   sums of a row to which no entity contributes become 0. A row that another tool has added is not removed.
 //! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again
 //!   is building. Handles that regard the view as ready check its state every ten seconds, and then fail with
 //!   `IndexNotReady`. A stored position of an earlier rebuild is refused.
@@ -63,6 +64,7 @@
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
 //! - A partition is [set aside](ViewTable::poison) if the view missed some of its changes, because they were trimmed or the table was deleted and
 //!   created again. Later changes are applied. Run [`rebuild`](ViewTable::rebuild), then [`retry_poison`](ViewTable::retry_poison).
+//!   A partition whose feed was quiet when its table was deleted is not read again before its next change, and its rows remain in the view until then.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
 //! - The table belongs to the view. Its schema has only one row type.
 //!   The entities of the source are distinguished from other entities in the same table by the literal at the beginning of their `RowKey`.
@@ -162,7 +164,8 @@ pub trait View: 'static {
     type Row: PlainEntity + Send + Sync;
 
     /// The version of the projection. A program with a higher version builds its rows in another table while the old table is in use. Once the rows
-    /// are [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it.
+    /// are [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it. The name of the other table is the
+    /// name of the first table, `v` and the version; a hash replaces the end of a name that would be too long.
     const VERSION: u32 = 1;
 
     /// Returns the name of the view in the store. The rows of a table belong to one view, so another view with the same table is refused when it is

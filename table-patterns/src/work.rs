@@ -7,7 +7,8 @@
 //! # Key layout
 //! The queue contains JSON: `{"Version":1,"Table":…,"PartitionKey":…}` for all pending intents of a partition, with `RowKey`
 //! for one outbox row, or with `Intent` for an intent without a row, which then also has the `Attempts` and `Error` of a row.
-//! The queue `{queue}-poison` contains [`PoisonEntry`]s as JSON.
+//! The queue `{queue}-poison` contains [`PoisonEntry`]s as JSON. An entry that would be too large contains the work itself instead, with `SetAside`:
+//! its `Error`, `Attempts` and `At`. Work that is too large even then is stored as it is.
 //!
 //! # Guarantee
 //! - Each intent is performed at least once, even if workers die: a received message becomes visible again

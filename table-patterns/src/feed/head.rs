@@ -10,7 +10,7 @@ use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result, ValueRef};
 use uuid::Uuid;
 
-use crate::feed::{Cursor, Feed};
+use crate::feed::{Cursor, Feed, FeedEntry};
 
 /// The `RowKey` prefix of a feed's rows.
 pub const FEED_PREFIX: &str = "\u{FFFC}feed_";
@@ -59,9 +59,23 @@ impl Head {
         if from.feed == self.id { from.number.max(self.floor) } else { self.floor }
     }
 
-    /// Returns `true` if a reader at `from` can no longer read all changes: some were trimmed, or the table was deleted and created again.
-    pub(crate) const fn has_lost(&self, from: &Cursor) -> bool {
-        if from.feed == self.id { from.number < self.floor } else { from.feed != 0 }
+    /// Returns `true` if changes between `from` and `reached` are not among the entries that were read there, because they were trimmed, or because
+    /// the table was deleted and created again. Changes that were trimmed before a new reader starts are not lost.
+    ///
+    /// Changes are numbered without gaps. A trim between the reads of the head and of the entries is therefore noticed.
+    pub(crate) fn has_lost(&self, from: &Cursor, entries: &[FeedEntry], reached: &Cursor) -> bool {
+        let mut passed = match from.feed {
+            0 => self.floor,
+            feed if feed == self.id => from.number,
+            _ => return true,
+        };
+        for entry in entries {
+            if entry.cursor.number > passed.saturating_add(1) {
+                return true;
+            }
+            passed = passed.max(entry.cursor.number);
+        }
+        reached.number > passed
     }
 
     fn row(self) -> Row {

@@ -120,12 +120,12 @@ impl<S: TableStore> Feed<S> {
         if passed >= head.last || limit == 0 {
             return Ok((Vec::new(), head.cursor(passed)));
         }
-        // A row has at most `CHANGES` changes, so the first `limit` entries are in rows whose numbers are in this window.
+        // A row has at most `CHANGES` changes. If no entry is missing, the first `limit` entries are in rows whose numbers are in this window.
         let window = u64::try_from(limit.saturating_add(CHANGES)).unwrap_or(u64::MAX);
-        let mut upper = passed.saturating_add(window).min(head.last);
-        let (mut entries, mut continuation) = (Vec::new(), None);
+        let (mut lower, mut upper) = (passed + 1, passed.saturating_add(window).min(head.last));
+        let (mut entries, mut continuation, mut earlier) = (Vec::new(), None, 0);
         loop {
-            let range = KeyRange::rows(partition_key.as_str(), numbers(passed + 1, upper));
+            let range = KeyRange::rows(partition_key.as_str(), numbers(lower, upper));
             let top = is_ordered.then_some(limit.min(self.store.capabilities().top));
             let query = Query { top, ..Query::new(range) };
             let page = self.store.query(table, &query, continuation.as_ref()).await?;
@@ -139,16 +139,25 @@ impl<S: TableStore> Feed<S> {
             match continuation {
                 Some(_) if is_ordered && entries.len() >= limit => break,
                 Some(_) => {}
-                // The window has no entry, because another process trimmed it or a foreign program deleted it.
-                None if entries.is_empty() && upper < head.last => upper = head.last,
+                // Entries are missing, because another process trimmed them or a foreign program deleted them.
+                None if entries.len() < limit && upper < head.last => {
+                    let is_empty = entries.len() == earlier;
+                    lower = upper + 1;
+                    upper = if is_empty { head.last } else { upper.saturating_add(window).min(head.last) };
+                    earlier = entries.len();
+                }
                 None => break,
             }
         }
         in_order(&mut entries);
-        let is_all = continuation.is_none() && entries.len() <= limit;
+        // IMPORTANT: the window may end within a row, which is not read. Only the end of the feed, or an entry, is a position after which no entry
+        // was skipped.
+        let is_end = upper == head.last && continuation.is_none() && entries.len() <= limit;
         entries.truncate(limit);
-        let last = entries.last().map(|entry| entry.cursor.clone());
-        let reached = if is_all { head.cursor(upper) } else { last.unwrap_or_else(|| head.cursor(passed)) };
+        let reached = match entries.last() {
+            Some(last) if !is_end => last.cursor.clone(),
+            _ => head.end(),
+        };
         Ok((entries, reached))
     }
 

@@ -22,7 +22,7 @@ use table_core::{ErrorCode, ValueRef};
 
 use crate::faults::{Call, FaultyStore, sendable};
 use crate::feed::head::HEAD;
-use crate::feed::{Cursor, FEED_PREFIX, Feed, FeedChange, FeedEntry};
+use crate::feed::{Cursor, FEED_PREFIX, Feed, FeedChange, FeedEntry, FeedReader};
 use crate::work::Runtime;
 
 const DAY: u64 = 864_000_000_000;
@@ -70,6 +70,28 @@ impl World {
         block_on(feed.read(&self.table, &self.sales, from, limit)).unwrap()
     }
 
+    /// Reads once. Returns the entries that the reader skipped although they were not trimmed.
+    fn skipped_by_next(reader: &mut FeedReader<'_, Store>, limit: usize, trimmed: usize) -> Vec<usize> {
+        let before = reader.cursor().number();
+        let entries = block_on(sendable(reader.next(limit))).unwrap();
+        skipped(before, &entries, reader.cursor(), trimmed)
+    }
+
+    /// Reads once from a cursor, which is moved. Returns the entries that were skipped although they were not trimmed.
+    fn skipped_by_read(
+        &self,
+        feed: &Feed<Store>,
+        cursor: &mut Cursor,
+        limit: usize,
+        trimmed: usize,
+    ) -> Vec<usize> {
+        let (before, entries) = (cursor.number(), self.read(feed, cursor, limit));
+        if let Some(last) = entries.last() {
+            *cursor = last.cursor.clone();
+        }
+        skipped(before, &entries, cursor, trimmed)
+    }
+
     fn calls(&self) -> Vec<Call> {
         let calls = self.store.calls();
         self.store.heal();
@@ -85,6 +107,16 @@ impl World {
 
 fn numbers(entries: &[FeedEntry]) -> Vec<usize> {
     entries.iter().map(|entry| entry.source.as_str().parse().unwrap()).collect()
+}
+
+/// Returns the entries between two positions that were neither read nor trimmed. Panics if the entries that were read are not in order.
+fn skipped(before: u64, entries: &[FeedEntry], after: &Cursor, trimmed: usize) -> Vec<usize> {
+    let seen = numbers(entries);
+    assert!(seen.is_sorted_by(|one, other| one < other), "{seen:?}");
+    let place = |number: u64| usize::try_from(number).unwrap();
+    let passed = place(before)..place(after.number());
+    assert!(seen.iter().all(|number| passed.contains(number)), "{seen:?} of {passed:?}");
+    passed.filter(|number| *number >= trimmed && seen.binary_search(number).is_err()).collect()
 }
 
 #[test]
@@ -161,19 +193,27 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
     assert_eq!(reader.cursor().number(), u64::try_from(i64::MAX).unwrap());
 }
 
+/// No skipped entries.
+const NONE: [usize; 0] = [];
+
 proptest! {
-    /// Writers with arbitrary clocks, and readers that read occasionally.
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Writers with arbitrary clocks, readers that read occasionally, and trims at any position.
     #[test]
-    fn pat_ec_8_batches_together_are_the_whole_feed_in_order(
-        acts in proptest::collection::vec((0..3_usize, -3..3_i64, 1..4_usize, any::<bool>()), 1..60),
-        limit in 1..7_usize,
+    fn pat_ec_8_batches_together_are_the_whole_feed_in_order_except_for_trimmed_entries(
+        acts in proptest::collection::vec(
+            (0..3_usize, -3..3_i64, prop_oneof![1..4_usize, 20..90_usize], prop::bool::weighted(0.4), trim()),
+            1..40,
+        ),
+        limit in prop_oneof![1..7_usize, 20..50_usize],
     ) {
         let world = World::new(3);
         let writers: Vec<_> = [-2, 0, 5].iter().map(|days: &i64| world.feed(days * DAY.cast_signed())).collect();
         let feed = world.feed(0);
         let mut reader = feed.reader(world.table.clone(), world.sales.clone(), Cursor::default());
-        let (mut cursor, mut whole, mut read, mut written) = (Cursor::default(), Vec::new(), Vec::new(), 0);
-        for (writer, days, changes, reads) in acts {
+        let (mut cursor, mut written, mut trimmed) = (Cursor::default(), 0, 0);
+        for (writer, days, changes, reads, trim) in acts {
             let some: Vec<_> = (written..written + changes).collect();
             written += changes;
             world.write(&writers[writer], &some);
@@ -181,23 +221,32 @@ proptest! {
             let now = world.time.load(Ordering::SeqCst);
             world.time.store(now.saturating_add_signed(days * DAY.cast_signed()), Ordering::SeqCst);
             if reads {
-                whole.extend(numbers(&block_on(reader.next(limit)).unwrap()));
-                let some = world.read(&feed, &cursor, limit);
-                cursor = some.last().map_or(cursor, |last| last.cursor.clone());
-                read.extend(numbers(&some));
+                prop_assert_eq!(World::skipped_by_next(&mut reader, limit, trimmed), NONE);
+                prop_assert_eq!(world.skipped_by_read(&feed, &mut cursor, limit, trimmed), NONE);
+            }
+            if let Some(ahead) = trim {
+                let number = (reader.cursor().number() + ahead).min(u64::try_from(written).unwrap());
+                let end = block_on(feed.end(&world.table, &world.sales)).unwrap();
+                block_on(feed.trim(&world.table, &world.sales, &Cursor { number, ..end })).unwrap();
+                trimmed = trimmed.max(usize::try_from(number).unwrap());
             }
         }
-        loop {
-            let some = block_on(reader.next(limit)).unwrap();
-            let more = world.read(&feed, &cursor, limit);
-            if some.is_empty() && more.is_empty() {
+        let end = block_on(feed.end(&world.table, &world.sales)).unwrap();
+        for _ in 0..=written {
+            prop_assert_eq!(World::skipped_by_next(&mut reader, limit, trimmed), NONE);
+            if *reader.cursor() == end {
                 break;
             }
-            cursor = more.last().map_or(cursor, |last| last.cursor.clone());
-            whole.extend(numbers(&some));
-            read.extend(numbers(&more));
         }
-        prop_assert_eq!(&whole, &(0..written).collect::<Vec<_>>());
-        prop_assert_eq!(read, whole);
+        prop_assert_eq!(reader.cursor(), &end);
+        while !world.read(&feed, &cursor, limit).is_empty() {
+            prop_assert_eq!(world.skipped_by_read(&feed, &mut cursor, limit, trimmed), NONE);
+        }
+        prop_assert!(cursor == end || trimmed == written);
     }
+}
+
+/// Returns the number of changes after the position of a reader that are trimmed.
+fn trim() -> impl Strategy<Value = Option<u64>> {
+    prop::option::weighted(0.3, 0..150_u64)
 }

@@ -20,6 +20,9 @@ pub(crate) enum OutboxFault {
     #[error("the text is not a valid intent")]
     #[fault(Corrupted)]
     Intent(#[source] serde_json::Error),
+    #[error("the row is not of an outbox")]
+    #[fault(Corrupted)]
+    OtherRow,
     #[error("the intent is not UTF-8")]
     #[fault(Corrupted)]
     Text(#[source] std::str::Utf8Error),

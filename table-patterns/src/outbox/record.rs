@@ -138,9 +138,10 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
-    /// Assumes that another program has registered a partition, for the lifetime of this outbox.
+    /// Assumes that another program, which granted the partition to this one, has registered it, for the lifetime of this outbox.
     pub(crate) fn assume_registered_partition(&self, table: &TableName, partition_key: &PartitionKey) {
         self.0.registered.assume(table, partition_key);
+        self.seals().grant();
     }
 
     /// Notifies workers that a partition has intents. A lost message only delays the work, because sweeps find the rows.
@@ -171,8 +172,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Its guarded steps need an explicit [version](Intent::version).
     ///
     /// # Errors
-    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more
-    /// than 40 KiB of JSON; record such an intent as a row instead.
+    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more than 40 KiB of JSON, or for a message of more than 56 KiB,
+    /// in which each quote of a payload takes four bytes. Record such an intent as a row instead.
     pub async fn enqueue(
         &self,
         table: &TableName,

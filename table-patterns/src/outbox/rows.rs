@@ -14,10 +14,8 @@ use table_core::{Error, Result, ValueRef, limits};
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::intent::Intent;
 use crate::outbox::keys::hash;
+use crate::outbox::place::{OUTBOX_PREFIX, OutboxKey, POISON_PREFIX, Place};
 use crate::outbox::text;
-
-/// The `RowKey` prefix of an outbox's rows. It is followed by 16 digits of the source's hash and 16 random digits.
-pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
 /// The maximum number of properties for the JSON of an intent.
 const PARTS: usize = 15;
@@ -29,22 +27,11 @@ const VERSION: &str = "Version";
 const PROMPTED: &str = "Prompted";
 const ATTEMPTS: &str = "Attempts";
 const NOT_BEFORE: &str = "NotBefore";
+const WAIT: &str = "Wait";
 const CLAIM: &str = "Claim";
 const ERROR: &str = "Error";
 /// The name of the property that contains the [seal](crate::outbox::seal).
 pub(crate) const SEAL: &str = "Seal";
-
-/// The prefix of the `RowKey`s of poison intents, which were set aside. The rest of the key is the same as in the outbox row.
-pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
-
-/// The location of an outbox row.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
-    /// The table of the change.
-    pub(crate) table: TableName,
-    /// The key of the outbox row, in the partition of the change.
-    pub(crate) key: EntityKey,
-}
 
 /// Returns the operation that inserts an intent's row.
 ///
@@ -72,12 +59,6 @@ fn write_text(writer: &mut RowWriter, text: &[u8]) {
 /// Returns `true` if an operation writes a row of an outbox.
 pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
-}
-
-/// Returns the key under which a row is set aside as poison.
-pub(crate) fn poison_key(row_key: &RowKey) -> Result<RowKey> {
-    let rest = row_key.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or(row_key.as_str());
-    RowKey::new([POISON_PREFIX, rest].concat())
 }
 
 /// Returns the prefix of the `RowKey`s of one source's intents.
@@ -116,6 +97,8 @@ pub(crate) struct Pending {
     pub(crate) attempts: u32,
     /// The time until which workers ignore the row, because it is claimed or its last attempt failed.
     pub(crate) not_before: u64,
+    /// The time from the note to `not_before`, in ticks; `None` if an earlier release made the note.
+    pub(crate) wait: Option<u64>,
     /// The current or last claim of a worker.
     pub(crate) claim: Option<String>,
     /// The last error.
@@ -125,9 +108,11 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
+    /// Reads a pending row, or a poison row, whose place is the place to which it can be given back.
     pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
-        let key = EntityKey::new(entity.partition_key, entity.row_key)?;
-        Self::of(Place { table: table.clone(), key }, entity.row, entity.etag())
+        let partition_key = PartitionKey::new(entity.partition_key)?;
+        let row_key = OutboxKey::of_stored(entity.row_key)?;
+        Self::of(Place { table: table.clone(), partition_key, row_key }, entity.row, entity.etag())
     }
 
     pub(crate) fn of(place: Place, row: RowView<'_>, etag: ETag) -> Result<Self> {
@@ -149,6 +134,7 @@ impl Pending {
             prompted: number(PROMPTED)?,
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
             not_before: number(NOT_BEFORE)?.unwrap_or(0),
+            wait: number(WAIT)?,
             claim: text_of(CLAIM)?,
             error: text_of(ERROR)?,
             seal: text_of(SEAL)?,
@@ -156,13 +142,6 @@ impl Pending {
             etag,
             text,
         })
-    }
-
-    /// Returns the part of the key that identifies the source: it is equal for intents of the
-    /// same source, and rarely equal for intents of different sources.
-    pub(crate) fn source(&self) -> &str {
-        let row_key = self.place.key.row_key.as_str();
-        row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key)
     }
 
     /// Returns the JSON of the intent.
@@ -181,40 +160,44 @@ impl Pending {
     /// Returns the merge that records a note. It fails if another worker has changed the row in the meantime.
     pub(crate) fn note(&self, note: Note<'_>) -> Operation {
         let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
-        let mut writer = RowWriter::with_capacity(4);
+        let mut writer = RowWriter::with_capacity(6);
         // IMPORTANT: the note changes the Timestamp of the row.
         // The version is therefore stored in addition; otherwise, the steps would appear newer than they are.
         writer.property(VERSION, number(self.version));
         match note {
             Note::Prompted(ticks) => writer.property(PROMPTED, number(ticks)),
-            Note::Claimed { by, attempts, until } => {
+            Note::Claimed { by, attempts, until, wait } => {
                 writer.property(CLAIM, ValueRef::String(by));
                 writer.property(ATTEMPTS, number(attempts.into()));
                 writer.property(NOT_BEFORE, number(until));
+                writer.property(WAIT, number(wait));
             }
-            Note::Failed { error, attempts, until } => {
+            Note::Failed { error, attempts, until, wait } => {
                 writer.property(CLAIM, ValueRef::String(""));
-                writer.property(ERROR, ValueRef::String(error));
+                if let Some(error) = error {
+                    writer.property(ERROR, ValueRef::String(error));
+                }
                 writer.property(ATTEMPTS, number(attempts.into()));
                 writer.property(NOT_BEFORE, number(until));
+                writer.property(WAIT, number(wait));
             }
         }
         let kind = OperationKind::Merge(writer.finish(), IfMatch::ETag(self.etag.clone()));
-        Operation { row_key: self.place.key.row_key.clone(), kind }
+        Operation { row_key: self.place.row_key.to_row_key(), kind }
     }
 
     /// Returns the writes that set the row aside as poison. They fail if another worker has claimed the row in the meantime.
     pub(crate) fn aside(&self) -> Result<[Operation; 2]> {
         let kind = OperationKind::InsertOrReplace(self.row(self.attempts));
-        Ok([self.done(), Operation { row_key: poison_key(&self.place.key.row_key)?, kind }])
+        Ok([self.done(), Operation { row_key: self.place.row_key.poison()?, kind }])
     }
 
     /// Returns the writes that return a poison row to the workers, with its attempts reset. The version is kept.
     pub(crate) fn back(&self) -> Result<[Operation; 2]> {
-        let row_key = self.place.key.row_key.clone();
         let delete = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
-        let delete = Operation { row_key: poison_key(&row_key)?, kind: delete };
-        Ok([delete, Operation { row_key, kind: OperationKind::InsertOrReplace(self.row(0)) }])
+        let delete = Operation { row_key: self.place.row_key.poison()?, kind: delete };
+        let kind = OperationKind::InsertOrReplace(self.row(0));
+        Ok([delete, Operation { row_key: self.place.row_key.to_row_key(), kind }])
     }
 
     fn row(&self, attempts: u32) -> Row {
@@ -241,7 +224,7 @@ impl Pending {
     /// Returns the deletion of a completed intent. It fails if another worker has claimed the intent in the meantime.
     pub(crate) fn done(&self) -> Operation {
         let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
-        Operation { row_key: self.place.key.row_key.clone(), kind }
+        Operation { row_key: self.place.row_key.to_row_key(), kind }
     }
 }
 
@@ -311,9 +294,10 @@ pub(crate) enum Note<'a> {
     /// A sweep has sent a message for the row at the given time.
     Prompted(u64),
     /// A worker has claimed the row until a time, with its claim and the started attempts.
-    Claimed { by: &'a str, attempts: u32, until: u64 },
-    /// An attempt failed. Contains the number of attempts that count, and the earliest time of the next attempt.
-    Failed { error: &'a str, attempts: u32, until: u64 },
+    Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
+    /// An attempt failed. Contains the number of attempts that count, and the earliest time of the next attempt. Without an error, the last error is
+    /// kept.
+    Failed { error: Option<&'a str>, attempts: u32, until: u64, wait: u64 },
 }
 
 /// Combines several operations into one transaction.

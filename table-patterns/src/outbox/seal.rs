@@ -66,21 +66,29 @@ pub(crate) struct Place<'a> {
 #[derive(Default)]
 pub(crate) struct Seals(Mutex<Known>);
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Known {
     keys: Option<Arc<[Key]>>,
     /// `true` if the program has set the keys.
     are_given: bool,
+    /// `true` if the program works with a grant for one partition, and need not be permitted to read the keys.
+    is_granted: bool,
 }
 
 impl Seals {
-    fn known(&self) -> Option<Arc<[Key]>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys.clone()
+    fn known(&self) -> Known {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn give(&self, secrets: &[Vec<u8>]) {
         let keys = secrets.iter().map(|secret| Key::new(secret)).collect();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Known { keys: Some(keys), are_given: true };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (known.keys, known.are_given) = (Some(keys), true);
+    }
+
+    /// Allows the program to work without keys if it is not permitted to read them.
+    pub(crate) fn grant(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_granted = true;
     }
 
     /// Adds a key to the keys in the store and uses it for new seals.
@@ -111,22 +119,25 @@ impl Seals {
         Ok(removed)
     }
 
-    /// Returns the keys, which are read from the store on first use. A program without permission to read them has no keys.
+    /// Returns the keys, which are read from the store on first use. A program with a grant that is not permitted to read them has no keys.
     async fn load<S: TableStore>(&self, store: &S, again: bool) -> Result<Arc<[Key]>> {
-        let known = self.known();
-        let are_given = self.0.lock().unwrap_or_else(PoisonError::into_inner).are_given;
-        if let Some(keys) = known.filter(|_| are_given || !again) {
+        let Known { keys: known, are_given, is_granted } = self.known();
+        if let Some(keys) = known.clone().filter(|_| are_given || !again) {
             return Ok(keys);
         }
+        // IMPORTANT: an expired signature or a wrong clock is answered like a missing permission. A refusal therefore removes no key, and a program
+        // that is expected to have the keys fails rather than record an intent without a seal, which workers would set aside.
         let keys: Arc<[Key]> = match stored(store).await {
-            Err(error) if is_denied(error.code()) => Arc::default(),
+            Err(error) if is_denied(error.code()) && (known.is_some() || is_granted) => {
+                known.unwrap_or_default()
+            }
             keys => keys?.into(),
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).keys = Some(Arc::clone(&keys));
         Ok(keys)
     }
 
-    /// Returns the seal of JSON at a location; `None` for a program without keys.
+    /// Returns the seal of JSON at a location; `None` for a program with a grant that has no keys.
     pub(crate) async fn seal<S: TableStore>(
         &self,
         store: &S,

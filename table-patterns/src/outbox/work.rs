@@ -5,15 +5,20 @@ mod fault;
 use serde::{Deserialize, Serialize};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
+use table_core::queue::check::TEXT_BYTES;
 use table_core::{Error, Result};
 
 use crate::outbox::intent::Intent;
+use crate::outbox::place::{OutboxKey, Place};
 use crate::outbox::text;
 
 use fault::WorkFault;
 
-/// The maximum size in bytes of an intent in a message, which still fits into a poison message together with its envelope (QUE-6).
+/// The maximum size in bytes of an intent in a message.
 const INLINE: usize = 40 * 1024;
+/// The maximum size in bytes of a message with an intent when it is put on the queue. The rest of a message (QUE-6) is for the seal, the attempts and
+/// an error: 1,000 characters, of which JSON may escape each with six bytes.
+const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 
 /// The work that a message describes.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +26,7 @@ pub(crate) enum Work {
     /// All pending intents of a partition.
     Partition { table: TableName, partition_key: PartitionKey },
     /// One outbox row.
-    Row { table: TableName, partition_key: PartitionKey, row_key: RowKey },
+    Row(Place),
     /// An intent without a row.
     Inline {
         table: TableName,
@@ -70,18 +75,37 @@ impl Work {
             return Err(Error::of(WorkFault::TooLarge { bytes, most: INLINE }));
         }
         let (table, partition_key) = (table.clone(), partition_key.clone());
-        Ok(Self::Inline { table, partition_key, intent: intent.clone(), seal: None, tried: Tried::default() })
+        let work = Self::Inline {
+            table,
+            partition_key,
+            intent: intent.clone(),
+            seal: None,
+            tried: Tried::default(),
+        };
+        // In a message, each quote of the intent takes twice as many bytes.
+        let bytes = work.write()?.len();
+        if bytes > MESSAGE {
+            return Err(Error::of(WorkFault::LargeMessage { bytes, most: MESSAGE }));
+        }
+        Ok(work)
     }
 
     pub(crate) const fn place(&self) -> (&TableName, &PartitionKey) {
         match self {
             Self::Partition { table, partition_key }
-            | Self::Row { table, partition_key, .. }
+            | Self::Row(Place { table, partition_key, .. })
             | Self::Inline { table, partition_key, .. } => (table, partition_key),
         }
     }
 
+    /// Returns the text of the message.
     pub(crate) fn write(&self) -> Result<String> {
+        let text = self.text(true)?;
+        // Earlier releases put messages on the queue that leave no space for an error.
+        if text.len() <= TEXT_BYTES { Ok(text) } else { self.text(false) }
+    }
+
+    fn text(&self, has_error: bool) -> Result<String> {
         let (table, partition_key) = self.place();
         let (tried, seal) = match self {
             Self::Inline { tried, seal, .. } => (tried.clone(), seal.clone()),
@@ -92,7 +116,7 @@ impl Work {
             table: table.as_str().to_owned(),
             partition_key: partition_key.as_str().to_owned(),
             row_key: match self {
-                Self::Row { row_key, .. } => Some(row_key.as_str().to_owned()),
+                Self::Row(place) => Some(place.row_key.as_str().to_owned()),
                 _ => None,
             },
             intent: match self {
@@ -101,7 +125,7 @@ impl Work {
             },
             seal,
             attempts: (tried.attempts > 0).then_some(tried.attempts),
-            error: tried.error,
+            error: tried.error.filter(|_| has_error),
         };
         serde_json::to_string(&text)
             .map(|text| portable(&text))
@@ -121,7 +145,9 @@ impl Work {
         let partition_key = PartitionKey::new(text.partition_key).map_err(unreadable)?;
         Ok(match (text.row_key, text.intent) {
             (Some(row_key), _) => {
-                Self::Row { table, partition_key, row_key: RowKey::new(row_key).map_err(unreadable)? }
+                let row_key = OutboxKey::of(RowKey::new(row_key).map_err(unreadable)?)
+                    .ok_or_else(|| Error::of(WorkFault::OtherRow))?;
+                Self::Row(Place { table, partition_key, row_key })
             }
             (None, Some(intent)) => {
                 let tried = Tried { attempts: text.attempts.unwrap_or(0), error: text.error };
@@ -151,11 +177,11 @@ mod tests {
         let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::of_pattern("mail".into(), "{}".into()));
         for work in [
             Work::Partition { table: table.clone(), partition_key: partition_key.clone() },
-            Work::Row {
+            Work::Row(Place {
                 table: table.clone(),
                 partition_key: partition_key.clone(),
-                row_key: RowKey::new("r").unwrap(),
-            },
+                row_key: OutboxKey::of(RowKey::new("\u{FFFC}outbox_r").unwrap()).unwrap(),
+            }),
             Work::inline(&table, &partition_key, &intent).unwrap(),
             Work::Inline {
                 table: table.clone(),
@@ -168,7 +194,8 @@ mod tests {
             assert_eq!(Work::read(&work.write().unwrap()).unwrap(), work);
         }
         let nowhere = r#"{"Version":1,"Table":"Company","PartitionKey":"a/b"}"#;
-        for text in ["", "{}", "{\"Version\":1}", nowhere] {
+        let entity = r#"{"Version":1,"Table":"Company","PartitionKey":"Sales","RowKey":"r"}"#;
+        for text in ["", "{}", "{\"Version\":1}", nowhere, entity] {
             assert_eq!(Work::read(text).unwrap_err().code(), ErrorCode::Corrupted);
         }
     }

@@ -44,12 +44,20 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     /// Moves the cursors of all feeds forward to the given ends.
     pub(super) async fn follow_from(&self, ends: &Ends) -> Result<()> {
-        let partitions = self.feed().partitions(self.source.name()?).await?;
+        let table = self.source.name()?;
+        let partitions = self.feed().partitions(table).await?;
         let moves = partitions.into_iter().filter_map(|partition_key| {
             let end = ends.0.get(partition_key.as_str())?;
             Some(async move {
                 loop {
                     let (cursor, etag) = self.stored_position(&partition_key).await?;
+                    // A cursor of another feed is later if the table was deleted and created again during the rebuild.
+                    if cursor != Cursor::default() && !cursor.is_of(end) {
+                        let now = self.feed().end(table, &partition_key).await?;
+                        if !now.is_of(end) {
+                            return Ok(());
+                        }
+                    }
                     // A cursor that another process has just moved is read again.
                     if cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {
                         return Ok::<_, Error>(());

@@ -150,7 +150,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             return Ok(Some(CaughtUp::default()));
         }
         let Some((head, head_etag)) = self.feed.head(table, partition_key).await? else {
-            return Ok(Some(CaughtUp::default()));
+            let mut caught = CaughtUp::default();
+            // A partition with a cursor had a feed, so the table was deleted and created again.
+            if cursor != Cursor::default() {
+                caught.failed = usize::from(self.report_gap(partition_key, aside).await?);
+                self.move_cursor(partition_key, &Cursor::default(), etag).await?;
+            }
+            return Ok(Some(caught));
         };
         if cursor != head.end() {
             let is_held = lease.is_some();
@@ -170,9 +176,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let (mut applied, mut failed) = (0, 0);
         if reached != cursor {
             (applied, failed) = self.apply_entries(partition_key, &entries, aside).await?;
-            if head.has_lost(&cursor) {
-                failed +=
-                    usize::from(self.fail(gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await?);
+            if head.has_lost(&cursor, &entries, &reached) {
+                failed += usize::from(self.report_gap(partition_key, aside).await?);
             }
             // IMPORTANT: the cursor is moved after the changes are applied. Any other process that has moved the cursor has also applied them.
             self.move_cursor(partition_key, &reached, etag).await?;
@@ -232,6 +237,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.set_aside(&source, error).await?;
         aside.insert(source.clone(), record::poison_key(&source)?.row_key);
         Ok(true)
+    }
+
+    /// Sets a partition aside because the view has missed some of its changes. Returns `false` if it has already been set aside.
+    async fn report_gap(&self, partition_key: &PartitionKey, aside: &mut Aside) -> Result<bool> {
+        self.fail(gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await
     }
 
     /// Returns the position of the view in the feed of a partition. All earlier changes have been applied.

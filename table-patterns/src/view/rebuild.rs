@@ -217,7 +217,11 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             Phase::Done => {
                 // Another rebuild may complete at the same time, so one more step checks the state.
                 let (standing, etag) = self.stand(&mut position).await?;
-                return Ok(!standing.ready && !self.view.set_ready(standing, etag).await?);
+                if !standing.ready && !self.view.set_ready(standing, etag).await? {
+                    return Ok(true);
+                }
+                self.view.supersede().await?;
+                return Ok(false);
             }
         };
         position.from = next.0;

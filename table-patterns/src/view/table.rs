@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use crate::converge::{self, upsert};
 use crate::feed::Feed;
+use crate::outbox::keys::hash;
 use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::following::Following;
@@ -28,6 +29,8 @@ use crate::view::state_row::Standing;
 const KNOWN_TICKS: u64 = 100_000_000;
 /// The default time after which the lease of a follower expires.
 const LEASE: Duration = Duration::from_secs(30);
+/// The largest number of characters in the name of a table (TBL-1).
+const NAME: usize = 63;
 /// The default number of entities that may be set aside.
 const POISON_LIMIT: usize = 1_000;
 
@@ -80,8 +83,9 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
     #[must_use]
     pub fn new(store: S) -> Self {
         let first = store.table::<V::Row>();
-        let rows = match TableName::new(&format!("{}v{}", V::Row::SCHEMA.table, V::VERSION)) {
+        let rows = match first.name().and_then(|first| later(first, V::VERSION)) {
             Ok(name) if V::VERSION > 1 => Table::new(store.clone(), name),
+            // An invalid name is reported by each call.
             _ => first.clone(),
         };
         Self {
@@ -197,15 +201,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Marks the view as built, unless its state has changed since it was read. Returns `true` if it was marked.
     pub(super) async fn set_ready(&self, standing: Standing, etag: Option<ETag>) -> Result<bool> {
         let (key, ready) = (record::state_key()?, Standing { ready: true, ..standing });
-        let is_set = self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await?;
-        if is_set && V::VERSION > 1 {
-            self.supersede().await?;
-        }
-        Ok(is_set)
+        self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await
     }
 
-    /// Records in the table of the first version, if it exists, that this version is ready.
-    async fn supersede(&self) -> Result<()> {
+    /// Records in the table of the first version, if it exists, that this version is ready. Can be repeated.
+    pub(super) async fn supersede(&self) -> Result<()> {
+        if V::VERSION <= 1 {
+            return Ok(());
+        }
         loop {
             let (standing, etag) = match self.standing_in(&self.first).await {
                 Err(error) if error.is_table_not_found() => return Ok(()),
@@ -239,9 +242,25 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let fault = ViewFault::Superseded { version: V::VERSION, latest: standing.latest };
             return Err(Error::of(fault).with_table(self.first.name()?.as_str()));
         }
+        // The process that built this version may have died before it recorded that the version is ready.
+        if standing.latest < V::VERSION && V::VERSION > 1 && self.state().await? == ViewState::Ready {
+            self.supersede().await?;
+        }
         self.memory.current.store(now, Ordering::Relaxed);
         Ok(())
     }
+}
+
+/// Returns the name of the table of a later version: the name of the first table, `v` and the version.
+/// If this name would be too long, a hash of the first table's name replaces the end of that name.
+fn later(first: &TableName, version: u32) -> Result<TableName> {
+    let (name, end) = (first.as_str(), format!("v{version}"));
+    if name.len() + end.len() <= NAME {
+        return TableName::new(&[name, &end].concat());
+    }
+    let end = format!("{:016x}{end}", hash(first.folded().bytes()));
+    let front = name.get(..NAME.saturating_sub(end.len())).unwrap_or(name);
+    TableName::new(&[front, &end].concat())
 }
 
 impl<V: View, S: Clone> Clone for ViewTable<V, S> {

@@ -7,15 +7,14 @@ use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
 use crate::failure::Failure;
-use crate::outbox::rows::{Pending, Place};
+use crate::outbox::rows::Pending;
 use crate::outbox::work::Work;
 use crate::requests;
 use crate::work::circuit::StepError;
 use crate::work::claim::Claims;
-use crate::work::fault::WorkFault;
+use crate::work::fault::{WorkFault, kept};
 use crate::work::handler::Keep;
 use crate::work::outcome::End;
-use crate::work::steps::kept;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
@@ -57,7 +56,8 @@ fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     let mut runs: Vec<Vec<(usize, &Pending)>> = Vec::new();
     for (at, pending) in begun.iter().enumerate() {
         let has_source = |run: &&mut Vec<(usize, &Pending)>| {
-            run.first().is_some_and(|(_, first)| first.source() == pending.source())
+            run.first()
+                .is_some_and(|(_, first)| first.place.row_key.source() == pending.place.row_key.source())
         };
         match runs.iter_mut().find(has_source) {
             Some(run) => run.push((at, pending)),
@@ -85,26 +85,23 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
             Ok(intent) => worker.take_row(self, pending, &intent).await,
             Err(error) => Err(error.into()),
         };
-        let Err(StepError { error, until }) = taken else { return Ok(End::Done) };
-        let attempts = Worker::<S, Q>::counted(&error, pending.attempts);
-        match worker.failed(&error, pending.attempts, (self.now(), until)) {
+        let Err(StepError { error, until, is_refused }) = taken else { return Ok(End::Done) };
+        let (attempts, at) = (Worker::<S, Q>::counted(&error, pending.attempts), self.now());
+        match worker.failed(&error, pending.attempts, (at, until)) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(until) => {
                 let failure = Failure::of(&error);
                 // An outage does not show whether the value is still contested. Attempts for a contested value do not count either.
-                let contested =
-                    pending.error.clone().filter(|_| failure != Failure::Lasting && is_contested(pending));
-                let error = contested.unwrap_or_else(|| kept(&error));
-                Ok(End::Failed { error, attempts, until, is_free: failure == Failure::Newer })
+                let keeps_error = is_refused || (failure != Failure::Lasting && is_contested(pending));
+                let error = (!keeps_error).then(|| kept(&error));
+                Ok(End::Failed { error, attempts, at, until, is_free: failure == Failure::Newer })
             }
         }
     }
 
     /// Sets a row aside as poison, with its last error and the number of started attempts.
     async fn put_aside(&self, pending: &Pending, error: Option<String>, attempts: u32) -> Result<End> {
-        let Place { table, key } = &pending.place;
-        let (table, partition_key, row_key) = (table.clone(), key.partition_key.clone(), key.row_key.clone());
-        let work = Work::Row { table, partition_key, row_key }.write()?;
+        let work = Work::Row(pending.place.clone()).write()?;
         let worker = self.claims.worker;
         worker.put_aside(self, &worker.poisoned(work, error, attempts)).await?;
         Ok(End::Poisoned)

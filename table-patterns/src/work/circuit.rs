@@ -1,25 +1,39 @@
 //! Circuit breakers: while a target is down, it is tried only rarely, regardless of how much work waits for it.
+//!
+//! A circuit is opened by a failed step that started while it was closed, or after its delay. Steps that were in progress together
+//! therefore open it once, and the delay grows only if a later try fails as well.
+//!
+//! Targets are tables and handlers. A handler may have several destinations, of which only one is down. After the delay, sources whose steps have failed
+//! give way to sources that were refused without a try, so work that can be done is found however much other work fails.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use table_core::Error;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
 use table_core::runtime::ticks_of;
+
+use crate::outbox::keys::hash;
 
 /// The maximum number of remembered targets.
 const TARGETS: usize = 1_000;
+/// The maximum number of remembered sources of a target. Further sources are tried in any order.
+const SOURCES: usize = 10_000;
 
-/// A failed step, and the earliest time at which its target is tried again.
+/// A failed step, and the earliest time at which its source is tried again.
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
     pub(super) until: Option<u64>,
+    /// `true` if the step was not tried, because other steps for its target have failed.
+    pub(super) is_refused: bool,
 }
 
 impl From<Error> for StepError {
     fn from(error: Error) -> Self {
-        Self { error, until: None }
+        Self { error, until: None, is_refused: false }
     }
 }
 
@@ -30,43 +44,117 @@ pub(super) struct Circuits(Mutex<HashMap<String, Circuit>>);
 #[derive(Clone, Debug)]
 struct Circuit {
     failures: u32,
+    /// The time from which the target is tried again.
     until: u64,
+    /// The sources whose steps have failed in this round. A round ends when each waiting source was tried.
+    failed: HashSet<u64>,
+    /// The sources that were refused, and not tried in this round.
+    waiting: HashSet<u64>,
     error: Error,
 }
 
+/// The current time of a worker and its delays, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub(super) now: u64,
+    /// The delay after the first failure.
+    pub(super) first: u64,
+    /// A time that exceeds every delay.
+    pub(super) longest: u64,
+}
+
+/// The permission of a step to try its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pass {
+    source: u64,
+    /// The time `until` of the circuit when the step started; `None` if the circuit was closed.
+    seen: Option<u64>,
+}
+
+/// Returns the number that identifies the source of a change.
+pub(super) fn source(table: &TableName, partition_key: &PartitionKey, source: &RowKey) -> u64 {
+    let parts = [table.folded(), partition_key.as_str(), source.as_str()];
+    hash(parts.into_iter().flat_map(|part| part.bytes().chain([0])))
+}
+
 impl Circuits {
-    /// Returns an error if the target must not be tried yet.
-    /// A delay that exceeds `most` results from a clock that was set back, and is treated as expired.
-    pub(super) fn check(&self, target: &str, now: u64, most: Duration) -> Result<(), StepError> {
-        let circuits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match circuits.get(target) {
-            Some(Circuit { until, error, .. }) if *until > now && until - now <= ticks_of(most) => {
-                Err(StepError { error: error.clone(), until: Some(*until) })
-            }
-            _ => Ok(()),
-        }
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Circuit>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that a target is down. Returns the time at which it is tried again.
+    /// Returns an error if the target must not be tried for a source yet.
+    /// A time that is further ahead than every delay results from a clock that was set back, and is treated as past.
+    pub(super) fn check(&self, target: &str, source: u64, times: Times) -> Result<Pass, StepError> {
+        let Times { now, first, longest } = times;
+        let mut circuits = self.all();
+        let Some(circuit) = circuits.get_mut(target) else { return Ok(Pass { source, seen: None }) };
+        let has_failed = circuit.failed.contains(&source);
+        if circuit.until > now && circuit.until - now <= longest {
+            if !has_failed {
+                insert(&mut circuit.waiting, source);
+            }
+            return Err(circuit.refuse(circuit.until));
+        }
+        if has_failed {
+            // A waiting source may be gone, for example because another worker has done its work, and is not waited for any longer.
+            if !circuit.waiting.is_empty() && now.abs_diff(circuit.until) <= longest {
+                return Err(circuit.refuse(now.saturating_add(first)));
+            }
+            circuit.failed.clear();
+            circuit.waiting.clear();
+        }
+        circuit.waiting.remove(&source);
+        Ok(Pass { source, seen: Some(circuit.until) })
+    }
+
+    /// Records that a target is down. Returns the time from which it is tried again.
     pub(super) fn failed(
         &self,
         target: &str,
-        now: u64,
-        (error, delay): (&Error, impl FnOnce(u32) -> Duration),
+        (pass, now): (Pass, u64),
+        (error, delay): (&Error, impl Fn(u32) -> Duration),
     ) -> u64 {
-        let mut circuits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if circuits.len() >= TARGETS && !circuits.contains_key(target) {
-            circuits.clear();
+        let mut circuits = self.all();
+        let after = |failures| now.saturating_add(ticks_of(delay(failures)));
+        if let Some(circuit) = circuits.get_mut(target) {
+            insert(&mut circuit.failed, pass.source);
+            // Otherwise, another step has opened the circuit in the meantime.
+            if pass.seen == Some(circuit.until) {
+                circuit.until = after(circuit.failures);
+                circuit.failures = circuit.failures.saturating_add(1);
+                circuit.error = error.clone();
+            }
+            return circuit.until;
         }
-        let failures = circuits.get(target).map_or(0, |known| known.failures);
-        let until = now.saturating_add(ticks_of(delay(failures)));
-        let circuit = Circuit { failures: failures.saturating_add(1), until, error: error.clone() };
-        circuits.insert(target.to_owned(), circuit);
+        let until = after(0);
+        // Otherwise, the target has responded to another step in the meantime.
+        if pass.seen.is_none() {
+            if circuits.len() >= TARGETS {
+                circuits.clear();
+            }
+            let (failed, waiting) = (HashSet::from([pass.source]), HashSet::new());
+            let circuit = Circuit { failures: 1, until, failed, waiting, error: error.clone() };
+            circuits.insert(target.to_owned(), circuit);
+        }
         until
     }
 
     /// Records that a target responded.
     pub(super) fn answered(&self, target: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(target);
+        self.all().remove(target);
+    }
+}
+
+impl Circuit {
+    /// Returns the error of a step that is not tried before an instant.
+    fn refuse(&self, until: u64) -> StepError {
+        StepError { error: self.error.clone(), until: Some(until), is_refused: true }
+    }
+}
+
+/// Adds a source, unless too many are remembered.
+fn insert(sources: &mut HashSet<u64>, source: u64) {
+    if sources.len() < SOURCES {
+        sources.insert(source);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use table_core::Result;
-use table_core::key::{EntityKey, PartitionKey};
+use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::operation::Operation;
 use table_core::query::{Continuation, Query, Select};
@@ -17,7 +17,7 @@ use table_core::retry::Retry;
 use table_core::store::{Committed, TableStore};
 use uuid::Uuid;
 
-use crate::outbox::rows::{self, Note, Pending, Place, together};
+use crate::outbox::rows::{self, Note, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
@@ -56,7 +56,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Returns the operation that claims a row.
     pub(super) fn claimed(&self, pending: &Pending) -> Operation {
-        pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until: self.held.until() })
+        let until = self.held.until();
+        let wait = until.saturating_sub(self.held.now());
+        pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
     }
 
     /// Writes rows. Returns `None` if another worker changed one of them.
@@ -107,12 +109,11 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     ) -> Result<(Vec<Pending>, Option<Continuation>)> {
         let Self { table, partition_key, .. } = *self;
         let store = self.worker.outbox.store();
-        if let Work::Row { row_key, .. } = work {
-            let key = EntityKey { partition_key: partition_key.clone(), row_key: row_key.clone() };
+        if let Work::Row(place) = work {
+            let key = place.key();
             let found = self.worker.retry(self.held, || store.get(table, &key, &Select::All)).await;
             let Some(found) = gone_is_none(found)? else { return Ok((Vec::new(), None)) };
-            let place = Place { table: table.clone(), key };
-            return Ok((vec![Pending::of(place, found.row.view(), found.etag)?], None));
+            return Ok((vec![Pending::of(place.clone(), found.row.view(), found.etag)?], None));
         }
         let query = Query { top: Some(PORTION), ..Query::new(rows::range(partition_key)) };
         let page = self.worker.retry(self.held, || store.query(table, &query, from)).await;
@@ -128,8 +129,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let (mut free, mut taken) = (Vec::new(), Vec::new());
         for pending in page {
             let is_ours = pending.claim.as_ref() == Some(&self.id);
-            let to =
-                if self.worker.is_due(pending.not_before, now) || is_ours { &mut free } else { &mut taken };
+            let to = if self.worker.is_due(&pending, now) || is_ours { &mut free } else { &mut taken };
             to.push(pending);
         }
         // The other rows are claimed by workers whose messages will be delivered again, except for the earlier receiver of this message.

@@ -35,3 +35,8 @@ pub(super) enum WorkFault {
     #[fault(InternalError)]
     Poison(#[source] serde_json::Error),
 }
+
+/// Returns the text of an error with its causes, truncated, for poison entries.
+pub(super) fn kept(error: &Error) -> String {
+    format!("{error:?}").chars().take(1_000).collect()
+}

@@ -41,7 +41,7 @@ pub fn failure(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
 }
 
 /// Creates the error of a handler whose target is unavailable, with the code `ServerBusy`. The attempt does not count towards poison, and the
-/// handler receives other messages rarely until one succeeds.
+/// handler receives other messages rarely until one succeeds: after each delay, first the messages that were not tried before.
 ///
 /// ```
 /// use table_patterns::work;

@@ -13,9 +13,12 @@ pub(super) enum End {
     Poisoned,
     /// The row waits for another attempt.
     Failed {
-        error: String,
+        /// The error; `None` if the row was not tried and keeps its last error.
+        error: Option<String>,
         /// The number of attempts that count towards poison.
         attempts: u32,
+        /// The time of the failure.
+        at: u64,
         /// The earliest time of the next attempt by this worker.
         until: u64,
         /// `true` if another program may claim the row immediately.
@@ -29,9 +32,10 @@ impl End {
         Ok(match self {
             Self::Done => vec![pending.done()],
             Self::Poisoned => pending.aside()?.into(),
-            Self::Failed { error, attempts, until, is_free } => {
+            Self::Failed { error, attempts, at, until, is_free } => {
                 let until = if *is_free { 0 } else { *until };
-                vec![pending.note(Note::Failed { error, attempts: *attempts, until })]
+                let (error, wait) = (error.as_deref(), until.saturating_sub(*at));
+                vec![pending.note(Note::Failed { error, attempts: *attempts, until, wait })]
             }
         })
     }

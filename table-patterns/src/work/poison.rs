@@ -1,20 +1,23 @@
 //! Poison: work that failed too often, kept with its reason (PAT-EC-4, QUE-20).
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use table_core::etag::IfMatch;
-use table_core::key::EntityKey;
 use table_core::limits::Limits;
-use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::Select;
-use table_core::queue::{Lease, Message, PutMessage, QueueStore, TimeToLive};
+use table_core::queue::check::TEXT_BYTES;
+use table_core::queue::{Lease, Message, MessageId, PutMessage, QueueStore, TimeToLive};
+use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result, ticks};
 
+use crate::outbox::place::Place;
 use crate::outbox::record::Outbox;
-use crate::outbox::rows::{self, Pending, Place, together};
+use crate::outbox::rows::{Pending, alone, together};
 use crate::outbox::work::{Work, portable};
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
@@ -30,7 +33,7 @@ const PORTION: usize = 32;
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct PoisonEntry {
-    /// The message that describes the work, as found in the queue.
+    /// The message that describes the work, as found in the queue; the properties of a large message may be in another order.
     pub work: String,
     /// The last error, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,8 +54,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Puts an entry into the poison queue. The row or the message of the entry is moved or deleted
     /// afterwards, so a crash in between leaves two entries rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
-        let text = serde_json::to_string(entry).map_err(|error| Error::of(WorkFault::Poison(error)))?;
-        let text = portable(&text);
+        let text = entry.text()?;
         let queue = self.outbox.queue().poison()?;
         let queues = self.outbox.queues();
         let message = PutMessage::new(text).time_to_live(TimeToLive::Never);
@@ -104,8 +106,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Requeues all poison entries that a filter selects, and returns the number of these entries.
-    /// The other entries become visible again after a minute.
+    /// Requeues all poison entries that a filter selects, and returns the number of these entries. Entries that are put into the queue after the start
+    /// of this call are left. The other entries become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. Entries that were requeued before the error remain requeued.
@@ -122,42 +124,34 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// # }).unwrap();
     /// ```
     pub async fn requeue_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
-        let mut requeued = 0;
-        loop {
-            let leases = self.next_poison(PORTION).await?;
-            if leases.is_empty() {
-                return Ok(requeued);
-            }
-            for lease in leases {
-                let entry = PoisonEntry::of(&lease.message);
+        let (mut walk, mut requeued) = (Walk::default(), 0);
+        while let Some(entries) = walk.next(self).await? {
+            for (lease, entry) in entries {
                 if chosen(&entry) {
                     self.requeue(&lease, &entry).await?;
                     requeued += 1;
                 }
             }
         }
+        Ok(requeued)
     }
 
-    /// Deletes all poison entries that a filter selects, together with their rows.
-    /// Returns the number of these entries. The other entries become visible again after a minute.
+    /// Deletes all poison entries that a filter selects, together with their rows, and returns the number of these entries. Entries that are put into
+    /// the queue after the start of this call are left. The other entries become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. Entries that were deleted before the error remain deleted.
     pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
-        let mut discarded = 0;
-        loop {
-            let leases = self.next_poison(PORTION).await?;
-            if leases.is_empty() {
-                return Ok(discarded);
-            }
-            for lease in leases {
-                let entry = PoisonEntry::of(&lease.message);
+        let (mut walk, mut discarded) = (Walk::default(), 0);
+        while let Some(entries) = walk.next(self).await? {
+            for (lease, entry) in entries {
                 if chosen(&entry) {
                     self.discard(&lease, &entry).await?;
                     discarded += 1;
                 }
             }
         }
+        Ok(discarded)
     }
 
     async fn next_poison(&self, count: usize) -> Result<Vec<Lease>> {
@@ -166,9 +160,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     async fn requeue(&self, lease: &Lease, entry: &PoisonEntry) -> Result<()> {
         let is_left = match Work::read(&entry.work) {
-            Ok(Work::Row { table, partition_key, row_key }) => {
-                self.give_back(table, EntityKey { partition_key, row_key }).await?
-            }
+            Ok(Work::Row(place)) => self.give_back(place).await?,
             _ => true,
         };
         if is_left {
@@ -179,10 +171,9 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 
     async fn discard(&self, lease: &Lease, entry: &PoisonEntry) -> Result<()> {
-        if let Ok(Work::Row { table, partition_key, row_key }) = Work::read(&entry.work) {
-            let key = EntityKey { partition_key, row_key: rows::poison_key(&row_key)? };
-            let delete = rows::alone(&key, OperationKind::Delete(IfMatch::Any), self.limits())?;
-            match self.store().submit(&table, delete).await {
+        if let Ok(Work::Row(place)) = Work::read(&entry.work) {
+            let delete = alone(&place.poison_key()?, OperationKind::Delete(IfMatch::Any), self.limits())?;
+            match self.store().submit(&place.table, delete).await {
                 Err(error) if error.is_not_found() => {}
                 outcome => drop(outcome?),
             }
@@ -195,16 +186,16 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 
     /// Moves a row that was set aside back to the pending rows. Returns `false` if the row no longer exists.
-    async fn give_back(&self, table: TableName, key: EntityKey) -> Result<bool> {
-        let aside = EntityKey { row_key: rows::poison_key(&key.row_key)?, ..key.clone() };
-        let Some(found) = self.store().get(&table, &aside, &Select::All).await? else {
+    async fn give_back(&self, place: Place) -> Result<bool> {
+        let Some(found) = self.store().get(&place.table, &place.poison_key()?, &Select::All).await? else {
             // The worker that set the row aside died before it moved the row.
-            return Ok(self.store().get(&table, &key, &Select::names(["PartitionKey"])).await?.is_some());
+            let names = Select::names(["PartitionKey"]);
+            return Ok(self.store().get(&place.table, &place.key(), &names).await?.is_some());
         };
-        let pending = Pending::of(Place { table, key }, found.row.view(), found.etag)?;
-        let Place { table, key } = &pending.place;
-        self.register(table, &key.partition_key).await?;
-        let back = together(&key.partition_key, pending.back()?, self.limits())?;
+        let pending = Pending::of(place, found.row.view(), found.etag)?;
+        let Place { table, partition_key, .. } = &pending.place;
+        self.register(table, partition_key).await?;
+        let back = together(partition_key, pending.back()?, self.limits())?;
         self.store().submit(table, back).await?;
         Ok(true)
     }
@@ -214,15 +205,91 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 }
 
+/// A walk over the entries that were in the poison queue when it began.
+#[derive(Default)]
+struct Walk {
+    /// The time of the queue at the start, in ticks.
+    start: Option<u64>,
+    /// The entries that were returned. Entries that are left in the queue become visible again during a long walk.
+    seen: HashSet<MessageId>,
+}
+
+impl Walk {
+    /// Returns some of the entries that were not returned before, or `None` at the end.
+    async fn next<S: TableStore, Q: QueueStore>(
+        &mut self,
+        outbox: &Outbox<S, Q>,
+    ) -> Result<Option<Vec<(Lease, PoisonEntry)>>> {
+        let mut entries = Vec::new();
+        for lease in outbox.next_poison(PORTION).await? {
+            let shown = ticks::from_datetime(lease.visible).unwrap_or(ticks::MAX);
+            let start = *self.start.get_or_insert(shown.saturating_sub(ticks_of(HIDDEN)));
+            let is_later = ticks::from_datetime(lease.message.inserted).is_some_and(|at| at > start);
+            if !is_later && self.seen.insert(lease.message.id.clone()) {
+                let entry = PoisonEntry::of(&lease.message);
+                entries.push((lease, entry));
+            }
+        }
+        Ok((!entries.is_empty()).then_some(entries))
+    }
+}
+
+/// A poison entry whose work is JSON, without JSON in JSON: the work itself, with one more property.
+#[derive(Serialize, Deserialize)]
+struct Flat {
+    #[serde(flatten)]
+    work: Map<String, Value>,
+    #[serde(rename = "SetAside")]
+    aside: Aside,
+}
+
+/// The part of a poison entry that is not in the work.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Aside {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    attempts: u32,
+    at: u64,
+}
+
 impl PoisonEntry {
+    /// Returns the text of the entry in the poison queue. An entry that would be too large in its usual form (QUE-6), because the quotes in JSON are
+    /// escaped once more, is stored as the work with the property `SetAside`, which workers and earlier releases ignore. Work that is
+    /// too large even then is stored as it is. Every message therefore can be set aside.
+    fn text(&self) -> Result<String> {
+        let written = |text: serde_json::Result<String>| {
+            text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))
+        };
+        let text = written(serde_json::to_string(self))?;
+        if text.len() <= TEXT_BYTES {
+            return Ok(text);
+        }
+        if let Ok(work) = serde_json::from_str(&self.work) {
+            let aside = Aside { error: self.error.clone(), attempts: self.attempts, at: self.at };
+            let text = written(serde_json::to_string(&Flat { work, aside }))?;
+            if text.len() <= TEXT_BYTES {
+                return Ok(text);
+            }
+        }
+        Ok(self.work.clone())
+    }
+
     fn of(message: &Message) -> Self {
-        serde_json::from_str(&message.text).unwrap_or_else(|error| Self {
+        let error = match serde_json::from_str(&message.text) {
+            Ok(entry) => return entry,
+            Err(error) => error,
+        };
+        if let Ok(Flat { work, aside: Aside { error, attempts, at } }) = serde_json::from_str(&message.text) {
+            return Self { work: portable(&Value::Object(work).to_string()), error, attempts, at };
+        }
+        Self {
             work: message.text.clone(),
             error: Some(format!(
-                "the message is not a poison entry, and was sent by another program: {error}"
+                "the message is not a poison entry: another program sent it, or it is too large for an entry: {error}"
             )),
             attempts: message.dequeue_count,
             at: ticks::from_datetime(message.inserted).unwrap_or(0),
-        })
+        }
     }
 }

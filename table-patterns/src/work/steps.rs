@@ -13,12 +13,13 @@ use crate::failure::Failure;
 use crate::outbox::guard::{self, Origin};
 use crate::outbox::intent::{Intent, Step, TargetWrite};
 use crate::outbox::message::is_unreadable;
-use crate::outbox::rows::{self, Pending, Place, alone};
+use crate::outbox::place::Place;
+use crate::outbox::rows::{self, Pending, alone};
 use crate::outbox::seal;
 use crate::outbox::work::{Tried, Work};
 use crate::timestamp_order;
-use crate::work::circuit::StepError;
-use crate::work::fault::WorkFault;
+use crate::work::circuit::{self, StepError};
+use crate::work::fault::{WorkFault, kept};
 use crate::work::handler::{Delivery, Keep};
 use crate::work::lease::{Held, is_lost};
 use crate::work::worker::{Outcome, Worker};
@@ -64,16 +65,16 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
         // IMPORTANT: the attempt is counted before it starts.
         // Work that kills its worker therefore eventually becomes poison, whereas work that was never tried does not.
-        held.hide(held.hidden, Some(text(Tried { attempts, ..tried })?)).await?;
+        held.hide(held.hidden, Some(text(Tried { attempts, error: tried.error.clone() })?)).await?;
         let is_genuine = self.outbox.is_genuine(&table, &partition_key, &intent, seal.as_deref()).await?;
         let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
-        let Err(StepError { error, until }) = self.take(held, origin, &intent).await else {
+        let Err(StepError { error, until, is_refused }) = self.take(held, origin, &intent).await else {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);
         };
         let (end, attempts) =
             (self.failed(&error, attempts, (held.now(), until)), Self::counted(&error, attempts));
-        let tried = Tried { attempts, error: Some(kept(&error)) };
+        let tried = Tried { attempts, error: if is_refused { tried.error } else { Some(kept(&error)) } };
         if let Some(at) = end {
             Ok(Outcome::Again { at, text: Some(text(tried)?) })
         } else {
@@ -90,9 +91,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         pending: &Pending,
         intent: &Intent,
     ) -> Result<(), StepError> {
-        let Place { table, key } = &pending.place;
-        let partition_key = &key.partition_key;
-        let place = seal::Place { table, partition_key, row_key: key.row_key.as_str() };
+        let Place { table, partition_key, row_key } = &pending.place;
+        let place = seal::Place { table, partition_key, row_key: row_key.as_str() };
         let text = (pending.text(), pending.seal.as_deref());
         let is_genuine = self.outbox.seals().is_genuine(self.outbox.store(), place, text).await?;
         let version = timestamp_order::is_known(self.outbox.store()).then_some(pending.version);
@@ -108,14 +108,15 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 Step::Write { table, .. } => table.folded(),
                 Step::Call { name, .. } => name,
             };
-            self.circuits.check(target, lease.now(), self.options.redelivery.max)?;
+            let source = circuit::source(origin.table, origin.partition_key, intent.source());
+            let pass = self.circuits.check(target, source, self.times(lease.now()))?;
             match self.take_step(lease, origin, (intent.source(), step)).await {
                 Ok(()) => self.circuits.answered(target),
-                Err(error) if Failure::of(&error) == Failure::Outage && !is_lost(&error) => {
+                Err(error) if is_down(&error) => {
                     let random = self.outbox.runtime().random();
                     let delay = |failures| self.options.redelivery.delay(failures, random);
-                    let until = self.circuits.failed(target, lease.now(), (&error, delay));
-                    return Err(StepError { error, until: Some(until) });
+                    let until = self.circuits.failed(target, (pass, lease.now()), (&error, delay));
+                    return Err(StepError { error, until: Some(until), is_refused: false });
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -231,7 +232,10 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// Returns the text of an error with its causes, truncated, for poison entries.
-pub(super) fn kept(error: &Error) -> String {
-    format!("{error:?}").chars().take(1_000).collect()
+/// Returns `true` if an error means that a target is down: an outage that also affects the other steps for this target. A lost lease does not, nor
+/// does contention at one row.
+fn is_down(error: &Error) -> bool {
+    Failure::of(error) == Failure::Outage
+        && !is_lost(error)
+        && error.code() != ErrorCode::UpdateConditionNotSatisfied
 }

@@ -19,7 +19,7 @@ use table_core::{Error, Result};
 use crate::failure::Failure;
 use crate::outbox::record::Outbox;
 use crate::outbox::registry::{self, Entry};
-use crate::outbox::rows::{self, Note, Pending, Place, together};
+use crate::outbox::rows::{self, Note, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::fault::WorkFault;
 
@@ -196,17 +196,21 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 return Ok(Err(Error::of(WorkFault::Rows { read, most }).with_table(table.as_str())));
             }
             for entity in page.rows.iter() {
-                let sent = match self.note(table, entity, progress).await {
-                    Ok(Some(work)) => self.outbox.send(&work).await.map(|()| progress.report.prompted += 1),
-                    other => other.map(|_| ()),
+                let at = |error: Error| {
+                    error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
                 };
-                match sent {
-                    Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
+                let work = match self.note(table, entity, progress).await {
+                    Ok(Some(work)) => work,
+                    Ok(None) => continue,
                     Err(error) => {
-                        let key = (entity.partition_key, entity.row_key);
-                        progress.report.fail(&error.with_table(table.as_str()).with_key(key.0, key.1));
+                        progress.report.fail(&at(error));
+                        continue;
                     }
-                    Ok(()) => {}
+                };
+                match self.outbox.send(&work).await {
+                    Ok(()) => progress.report.prompted += 1,
+                    Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
+                    Err(error) => progress.report.fail(&at(error)),
                 }
             }
             from = page.continuation;
@@ -245,17 +249,12 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
         // IMPORTANT: the time is recorded before the message is sent.
         // Of two concurrent sweeps, only one sends a message, and a crash in between delays the message by one more period.
-        let Place { table, key } = &pending.place;
         let limits = self.outbox.store().capabilities().limits;
-        let note = together(&key.partition_key, [pending.note(Note::Prompted(now))], limits)?;
+        let note = together(&pending.place.partition_key, [pending.note(Note::Prompted(now))], limits)?;
         match self.outbox.store().submit(table, note).await {
             Err(error) if error.is_not_found() || error.is_precondition_failed() => return Ok(None),
             outcome => outcome?,
         };
-        Ok(Some(Work::Row {
-            table: table.clone(),
-            partition_key: key.partition_key.clone(),
-            row_key: key.row_key.clone(),
-        }))
+        Ok(Some(Work::Row(pending.place)))
     }
 }

@@ -19,7 +19,12 @@ use crate::feed::{FEEDS, Feed, FeedChange};
 use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
 use crate::work::{self, Handler, Runtime, Sweep, Worker, WorkerOptions};
 
+mod circuits;
 mod handler_errors;
+mod keys;
+mod large;
+mod leases;
+mod sweeps;
 
 /// Creates an outbox, with the engine below it and their clock.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {

@@ -13,8 +13,10 @@ use table_core::{Error, ErrorCode, Result};
 use crate::failure::Failure;
 use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
+use crate::outbox::rows::Pending;
 use crate::requests::CONCURRENCY;
-use crate::work::circuit::Circuits;
+use crate::work::circuit::{Circuits, Times};
+use crate::work::fault::kept;
 use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
@@ -206,7 +208,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let outcome = match self.work(&held, &message).await {
             // No later delivery could read the message either.
             Err(error) if error.code() == ErrorCode::Corrupted => {
-                let entry = self.poisoned(message.text, Some(error.to_string()), message.dequeue_count);
+                let entry = self.poisoned(message.text, Some(kept(&error)), message.dequeue_count);
                 self.put_aside(&held, &entry).await.map(|()| Outcome::Done)
             }
             outcome => outcome,
@@ -233,16 +235,24 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at an instant. A claim longer than any worker would make results from a clock that is ahead.
-    pub(super) fn is_due(&self, not_before: u64, now: u64) -> bool {
+    /// Returns `true` if a row is free at an instant. A claim or a wait that is longer than the worker that recorded it intended results from a clock
+    /// that is ahead.
+    pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
+        // Earlier releases did not record the length of their waits.
+        let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
+        let left = pending.not_before.saturating_sub(now);
         // Some queues show their time in whole seconds.
-        not_before <= now.saturating_add(ticks_of(Duration::from_secs(1)))
-            || not_before - now > self.longest_wait()
+        left <= ticks_of(Duration::from_secs(1)) || left > most
     }
 
     /// Returns a time that exceeds every claim and every wait of a worker with these options, in ticks.
     fn longest_wait(&self) -> u64 {
         ticks_of(self.options.lease.max(self.options.redelivery.max)).saturating_mul(2)
+    }
+
+    /// Returns the current time and the delays, for the circuits.
+    pub(super) fn times(&self, now: u64) -> Times {
+        Times { now, first: ticks_of(self.options.redelivery.initial), longest: self.longest_wait() }
     }
 
     /// Returns the time of the next attempt at an intent after `attempts` started attempts.

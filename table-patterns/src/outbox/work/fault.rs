@@ -16,6 +16,12 @@ pub(super) enum WorkFault {
     )]
     #[fault(RequestBodyTooLarge, "QUE-6")]
     TooLarge { bytes: usize, most: usize },
+    #[error(
+        "the message of the intent takes {bytes} bytes, because JSON in a message is escaped, but at most {most} leave space for an error; record \
+         the intent as a row of an outbox"
+    )]
+    #[fault(RequestBodyTooLarge, "QUE-6")]
+    LargeMessage { bytes: usize, most: usize },
     #[error("failed to serialise the message as JSON")]
     #[fault(InternalError)]
     Unwritable(#[source] serde_json::Error),
@@ -25,6 +31,9 @@ pub(super) enum WorkFault {
     #[error("the message has version {0}, but this program supports 1; update the program")]
     #[fault(FormatTooNew)]
     TooNew(u32),
+    #[error("the message refers to a row that is not of an outbox; discard it")]
+    #[fault(Corrupted)]
+    OtherRow,
     #[error("the message contains an invalid table, partition or row name")]
     #[fault(Corrupted)]
     Place(#[source] Error),

@@ -1,6 +1,7 @@
 //! Tests of entities that cannot be applied, views with the same rows, versions, and followers that share the work.
 
 mod followers;
+mod versions;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -76,6 +76,36 @@ fn rows(store: &Engine, table: &str) -> Vec<String> {
     page.rows.iter().filter(|row| row.partition_key != "contoso").map(text).collect()
 }
 
+/// Returns the rows of all tables, except for outbox rows.
+fn rows_of_all_tables(store: &Engine) -> Vec<String> {
+    let tables = block_on(store.list_tables("", None, 1_000)).unwrap().names;
+    let mut all = Vec::new();
+    for table in tables {
+        let page = block_on(store.query(&table, &Query::new(KeyRange::ALL), None)).unwrap();
+        for row in page.rows.iter().filter(|row| !row.row_key.starts_with(OUTBOX_PREFIX)) {
+            let properties = row.row.properties().collect::<Result<Vec<_>>>().unwrap();
+            all.push(format!("{table}: {}/{} {properties:?}", row.partition_key, row.row_key));
+        }
+    }
+    all
+}
+
+/// Returns messages that refer to the rows of all tables, except for outbox rows.
+fn works_of_other_rows(store: &Engine) -> Vec<String> {
+    let tables = block_on(store.list_tables("", None, 1_000)).unwrap().names;
+    let mut works = Vec::new();
+    for table in tables {
+        let page = block_on(store.query(&table, &Query::new(KeyRange::ALL), None)).unwrap();
+        for row in page.rows.iter().filter(|row| !row.row_key.starts_with(OUTBOX_PREFIX)) {
+            let (partition_key, row_key) = (row.partition_key, row.row_key);
+            let work = serde_json::json!({"Version": 1, "Table": table.as_str(), "PartitionKey": partition_key, "RowKey": row_key});
+            works.push(work.to_string());
+        }
+    }
+    assert!(works.len() > 5, "{works:?}");
+    works
+}
+
 fn intent(steps: &serde_json::Value) -> String {
     serde_json::json!({"Version": 1, "Source": "ticket_000001", "SourceVersion": u64::MAX / 2, "Steps": steps}).to_string()
 }
@@ -141,6 +171,19 @@ fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
     let desk = TableName::new("Desk").unwrap();
     block_on(store.create_table(&TableName::new("Salaries").unwrap())).unwrap();
     let before = ["Desk", "Codes", "Tags", "Salaries"].map(|table| rows(&store, table));
+
+    // Messages and poison entries that refer to rows of entities, indexes, registries and guards as if they were recorded intents.
+    for work in works_of_other_rows(&store) {
+        block_on(store.put(outbox.queue(), PutMessage::new(work.as_str()))).unwrap();
+        let entry = serde_json::json!({"Work": work, "Attempts": 5, "At": 0});
+        block_on(store.put(&outbox.queue().poison().unwrap(), PutMessage::new(entry.to_string()))).unwrap();
+    }
+    let before_all = rows_of_all_tables(&store);
+    block_on(worker.run_until_idle()).unwrap();
+    block_on(outbox.requeue_poison_if(|entry| entry.work.contains("\"RowKey\""))).unwrap();
+    block_on(worker.run_until_idle()).unwrap();
+    block_on(outbox.discard_poison_if(|entry| entry.work.contains("\"RowKey\""))).unwrap();
+    assert_eq!(rows_of_all_tables(&store), before_all);
 
     let key = AccountKey::new("contoso", "a2V5").unwrap();
     let sas = TableSas::table(desk.clone()).partition("contoso").unwrap();

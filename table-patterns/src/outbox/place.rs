@@ -1,0 +1,79 @@
+//! The locations of outbox rows, to which messages refer.
+
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::{Error, Result};
+
+use crate::outbox::fault::OutboxFault;
+
+/// The `RowKey` prefix of an outbox's rows. It is followed by 16 digits of the source's hash and 16 random digits.
+pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
+
+/// The prefix of the `RowKey`s of poison intents, which were set aside. The rest of the key is the same as in the outbox row.
+pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
+
+/// The `RowKey` of an outbox row.
+///
+/// IMPORTANT: anyone who can write to the queue can name any row of any table. No other row has a key of this type,
+/// so no message makes a worker claim, move or delete an entity or a row of another pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct OutboxKey(RowKey);
+
+impl OutboxKey {
+    /// Returns `None` for the key of a row that is not of an outbox.
+    pub(crate) fn of(row_key: RowKey) -> Option<Self> {
+        row_key.as_str().starts_with(OUTBOX_PREFIX).then_some(Self(row_key))
+    }
+
+    /// Returns the key under which a stored row is pending, or was pending until it was set aside.
+    ///
+    /// # Errors
+    /// `Corrupted` for any other row.
+    pub(crate) fn of_stored(row_key: &str) -> Result<Self> {
+        let row_key = match row_key.strip_prefix(POISON_PREFIX) {
+            Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,
+            None => RowKey::new(row_key)?,
+        };
+        Self::of(row_key).ok_or_else(|| Error::of(OutboxFault::OtherRow))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(crate) fn to_row_key(&self) -> RowKey {
+        self.0.clone()
+    }
+
+    /// Returns the key under which the row is set aside as poison.
+    pub(crate) fn poison(&self) -> Result<RowKey> {
+        let rest = self.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or_default();
+        RowKey::new([POISON_PREFIX, rest].concat())
+    }
+
+    /// Returns the part of the key that identifies the source: it is equal for intents of the
+    /// same source, and rarely equal for intents of different sources.
+    pub(crate) fn source(&self) -> &str {
+        self.as_str().get(..OUTBOX_PREFIX.len() + 16).unwrap_or(self.as_str())
+    }
+}
+
+/// The location of an outbox row, in the partition of the change.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    pub(crate) table: TableName,
+    pub(crate) partition_key: PartitionKey,
+    pub(crate) row_key: OutboxKey,
+}
+
+impl Place {
+    /// Returns the key of the row.
+    pub(crate) fn key(&self) -> EntityKey {
+        EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.to_row_key() }
+    }
+
+    /// Returns the key under which the row is set aside as poison.
+    pub(crate) fn poison_key(&self) -> Result<EntityKey> {
+        Ok(EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.poison()? })
+    }
+}

@@ -1,0 +1,109 @@
+//! Tests of changes that a view cannot follow, because they were trimmed or the table was deleted and created again.
+
+use pollster::block_on;
+use table_core::etag::IfMatch;
+use table_core::key::PartitionKey;
+use table_core::store::TableStore;
+
+use super::kit::{Company, Employee};
+use crate::faults::Fault;
+use crate::feed::{Cursor, Feed};
+
+#[test]
+fn imp_6_a_view_that_has_missed_changes_says_so_until_it_is_rebuilt() {
+    let company = Company::new();
+    let sales = PartitionKey::new("Sales").unwrap();
+    let table = company.employees.table().name().unwrap().clone();
+    let is_reported = || {
+        let poison = block_on(company.view.poison()).unwrap();
+        let reports: Vec<_> = poison.iter().map(|one| one.source.partition_key.as_str()).collect();
+        assert!(reports.is_empty() || reports == ["Sales"], "{poison:?}");
+        !reports.is_empty()
+    };
+    company.hire("Sales", 0, "Ada", "London", 36);
+    company.catch_up();
+    assert!(!is_reported());
+    let losses: [&dyn Fn(); 2] = [
+        &|| {
+            block_on(company.engine.delete_table(&table)).unwrap();
+            block_on(company.engine.create_table(&table)).unwrap();
+        },
+        &|| {
+            let end = block_on(company.view.feed().end(&table, &sales)).unwrap();
+            block_on(company.view.feed().trim(&table, &sales, &end)).unwrap();
+        },
+    ];
+    for (round, lose) in losses.into_iter().enumerate() {
+        company.hire("Sales", 10, "Grace", "Paris", 40);
+        lose();
+        company.hire("Sales", 11 + u32::try_from(round).unwrap(), "Joan", "Rome", 30);
+        company.catch_up();
+        assert!(is_reported(), "round {round}");
+        block_on(company.view.rebuild().run()).unwrap();
+        assert_eq!(block_on(company.view.retry_poison()).unwrap(), 1);
+        company.catch_up();
+        assert!(!is_reported(), "round {round}");
+        company.assert_right("rebuilt");
+        let _ = block_on(company.employees.delete(Employee::key("Sales", 10), IfMatch::Any));
+        company.catch_up();
+    }
+}
+
+#[test]
+fn imp_6_a_trim_at_any_request_of_a_follower_is_reported_if_changes_were_missed() {
+    let sales = PartitionKey::new("Sales").unwrap();
+    let mut reports = [0, 0];
+    for (kept, at) in [0, 1].into_iter().flat_map(|kept| (0..24).map(move |at| (kept, at))) {
+        let company = Company::new();
+        let table = company.employees.table().name().unwrap().clone();
+        company.hire("Sales", 0, "Ada", "London", 36);
+        company.catch_up();
+        for id in 1..4 {
+            company.hire("Sales", id, "Grace", "Paris", 40);
+        }
+        let feed = Feed::new(company.engine.clone());
+        let entries = block_on(feed.read(&table, &sales, &Cursor::default(), 100)).unwrap();
+        let up_to = entries[entries.len() - 1 - kept].cursor.clone();
+        let partition = sales.clone();
+        let mut trim = Some(move || {
+            block_on(feed.trim(&table, &partition, &up_to)).unwrap();
+        });
+        company.store.script(move |_, number| match trim.take_if(|_| number == at) {
+            Some(trim) => Fault::Meanwhile(Box::new(trim)),
+            None => Fault::None,
+        });
+        block_on(company.view.catch_up(100)).unwrap();
+        company.store.heal();
+        let is_right = company.stored() == Company::expected(&company.sources());
+        let is_reported = !block_on(company.view.poison()).unwrap().is_empty();
+        assert!(is_right || is_reported, "request {at}, {kept} kept");
+        reports[usize::from(is_reported)] += 1;
+        company.hire("Sales", 9, "Joan", "Rome", 30);
+        company.catch_up();
+        assert_eq!(is_reported, !block_on(company.view.poison()).unwrap().is_empty(), "request {at}");
+    }
+    assert!(reports.iter().all(|count| *count > 0), "{reports:?}");
+}
+
+#[test]
+fn imp_6_a_partition_of_a_recreated_table_is_reported_without_a_new_change() {
+    let company = Company::new();
+    let table = company.employees.table().name().unwrap().clone();
+    // A feed with changes in two consecutive calls is not marked as quiet.
+    for id in 0..2 {
+        company.hire("Sales", id, "Ada", "London", 36);
+        assert_eq!(block_on(company.view.catch_up(100)).unwrap().changes, 1);
+    }
+    block_on(company.engine.delete_table(&table)).unwrap();
+    block_on(company.engine.create_table(&table)).unwrap();
+    assert_eq!(block_on(company.view.catch_up(100)).unwrap().failed, 1);
+    assert_eq!(block_on(company.view.catch_up(100)).unwrap().failed, 0, "it is reported once");
+    let poison = block_on(company.view.poison()).unwrap();
+    assert_eq!(poison.iter().map(|one| one.source.partition_key.as_str()).collect::<Vec<_>>(), ["Sales"]);
+    block_on(company.view.rebuild().run()).unwrap();
+    assert_eq!(block_on(company.view.retry_poison()).unwrap(), 1);
+    company.hire("Sales", 2, "Joan", "Rome", 30);
+    company.catch_up();
+    assert!(block_on(company.view.poison()).unwrap().is_empty());
+    company.assert_right("rebuilt");
+}

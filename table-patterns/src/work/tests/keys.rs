@@ -1,0 +1,65 @@
+//! Tests of programs that are refused the keys of an outbox for a moment, as with an expired signature.
+
+use super::*;
+
+/// Creates an outbox over a store with faults, with the same queue.
+fn faulty(outbox: &Outbox<Engine, Engine>) -> (Outbox<FaultyStore<Engine>, Engine>, FaultyStore<Engine>) {
+    let store = FaultyStore::new(outbox.store().clone());
+    let queue = outbox.queue().clone();
+    (Outbox::with_runtime(store.clone(), outbox.queues().clone(), queue, outbox.runtime().clone()), store)
+}
+
+fn submit(outbox: &Outbox<FaultyStore<Engine>, Engine>, table: &TableName) -> Result<()> {
+    let partition = PartitionKey::new("Sales").unwrap();
+    let mut transaction = Transaction::new(partition, outbox.store().capabilities().limits).unwrap();
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail("hello".into())).unwrap());
+    outbox.record(&mut transaction, &intent).unwrap();
+    block_on(outbox.submit(table, transaction)).map(drop)
+}
+
+#[test]
+fn pat_ec_4_a_program_that_is_refused_the_keys_records_no_intent_without_a_seal() {
+    for code in [ErrorCode::AuthenticationFailed, ErrorCode::AuthorizationFailure] {
+        for has_keys in [false, true] {
+            for at in 0..8 {
+                let (outbox, engine, _) = outbox();
+                let table = TableName::new("Company").unwrap();
+                block_on(engine.create_table(&table)).unwrap();
+                if has_keys {
+                    record(&outbox, &table, "Sales");
+                }
+                let (program, store) = faulty(&outbox);
+                store.script(move |_, number| if number == at { Fault::Before(code) } else { Fault::None });
+                let first = submit(&program, &table);
+                assert!(first.as_ref().err().is_none_or(|error| error.code() == code), "{first:?}");
+                store.heal();
+                submit(&program, &table).unwrap();
+                let worker = Worker::new(outbox.clone()).handler(Nothing);
+                block_on(worker.run_until_idle()).unwrap();
+                let recorded = u64::from(has_keys) + u64::from(first.is_ok()) + 1;
+                let metrics = worker.metrics();
+                assert_eq!((metrics.done, metrics.poisoned), (recorded, 0), "request {at}: {metrics:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pat_ec_4_a_message_with_an_unknown_key_does_not_make_a_program_forget_its_keys() {
+    let (outbox, engine, _) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    let (program, store) = faulty(&outbox);
+    submit(&program, &table).unwrap();
+    // An intent is judged with an unknown key while the store refuses the keys.
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail("foreign".into())).unwrap());
+    let sales = PartitionKey::new("Sales").unwrap();
+    store.script(|_, _| Fault::Before(ErrorCode::AuthenticationFailed));
+    let is_genuine = block_on(program.is_genuine(&table, &sales, &intent, Some("00000000.AAAA")));
+    assert!(!is_genuine.unwrap());
+    store.heal();
+    submit(&program, &table).unwrap();
+    let worker = Worker::new(outbox).handler(Nothing);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!((worker.metrics().done, worker.metrics().poisoned), (2, 0), "{:?}", worker.metrics());
+}
