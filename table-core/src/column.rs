@@ -52,14 +52,14 @@ impl<E, T, K> Column<E, T, K> {
         Self { name, of: PhantomData }
     }
 
-    /// Returns the number that identifies the property in types: a hash of its name. For generated code.
+    /// Returns the number that identifies the property in types: a hash of its name. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
         fnv1a64(self.name.as_bytes())
     }
 
-    /// Returns `false`, because this column is not a key field. For generated code.
+    /// Returns `false`, because this column is not a key field. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {

@@ -44,14 +44,14 @@ pub struct KeyColumn<E, T> {
 }
 
 impl<E, T> KeyColumn<E, T> {
-    /// Returns 0, because the column has no property. For generated code.
+    /// Returns 0, because the column has no property. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
         0
     }
 
-    /// Returns `true`, because this column is a key field, which copies store as a property. For generated code.
+    /// Returns `true`, because this column is a key field, which copies store as a property. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {

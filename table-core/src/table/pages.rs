@@ -1,4 +1,4 @@
-//! Pages of a query over one or more key ranges: in order, including empty pages, and across ranges (PAGE rules).
+//! Pages of a query over one or more key ranges. Pages may be empty, and continue from one range to the next (PAGE rules).
 
 use std::fmt;
 use std::sync::Arc;
