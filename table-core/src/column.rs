@@ -45,7 +45,7 @@ pub struct Column<E, T, K = Plain> {
 type Of<E, T, K> = fn() -> (E, T, K);
 
 impl<E, T, K> Column<E, T, K> {
-    /// Creates a column with this property name. For generated code: the name and the type must match the entity.
+    /// Creates a column with this property name. Called by generated code, because the name and the type must match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {

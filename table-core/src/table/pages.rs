@@ -1,4 +1,4 @@
-//! Pages of a query over one or more key ranges. Pages may be empty, and continue from one range to the next (PAGE rules).
+//! Pages of a query over one or more key ranges. The pages follow the order of the ranges, and a page may be empty (PAGE rules).
 
 use std::fmt;
 use std::sync::Arc;
