@@ -49,6 +49,6 @@ pub struct AccessPattern {
     pub table: &'static str,
     /// The maximum cost class (CLS-1).
     pub ceiling: QueryClass,
-    /// The index that the pattern reads; `None` if it reads the entities.
+    /// The index that the pattern reads, or `None` if it reads the entities.
     pub index: Option<&'static str>,
 }

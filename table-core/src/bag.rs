@@ -74,7 +74,7 @@ impl TableEntity {
         None
     }
 
-    /// Removes a property and returns its value. A stored entity loses a property only by a replace: a merge keeps absent properties (MRG-3).
+    /// Removes a property and returns its value. Only a replace removes a property from the stored entity: a merge keeps omitted properties (MRG-3).
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let index = self.properties.iter().position(|(found, _)| found == name)?;
         Some(self.properties.remove(index).1)

@@ -45,21 +45,21 @@ pub struct Column<E, T, K = Plain> {
 type Of<E, T, K> = fn() -> (E, T, K);
 
 impl<E, T, K> Column<E, T, K> {
-    /// Creates a column with this property name. For generated code: the name and the type must match the entity.
+    /// Creates a column with this property name. Called by generated code, because the name and the type must match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, of: PhantomData }
     }
 
-    /// Returns the number that identifies the property in types: a hash of its name. For generated code.
+    /// Returns the number that identifies the property in types: a hash of its name. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
         fnv1a64(self.name.as_bytes())
     }
 
-    /// Returns `false`, because this column is not a key field. For generated code.
+    /// Returns `false`, because this column is not a key field. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {

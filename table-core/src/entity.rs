@@ -207,7 +207,7 @@ pub trait ToEntity {
         self.entity_row()
     }
 
-    /// Returns the table that the schema names; `None` for a type without a schema.
+    /// Returns the table that the schema names, or `None` for a type without a schema.
     #[must_use]
     fn schema_table() -> Option<&'static str> {
         None

@@ -170,7 +170,7 @@ impl Judged {
     }
 }
 
-/// Compares the layouts of entities with a layout file of the package. For use in a test.
+/// Compares the layouts of entities with a layout file of the package. Call this in a test.
 ///
 /// The path is relative to the package's folder. Samples are arrays, slices or vectors of the entity; without samples, only the schema is checked.
 /// See [`layout_file`](crate::layout_file).

@@ -31,13 +31,13 @@ use crate::row::{RowReader, RowView, RowWriter};
 /// | `String` | `Edm.String` |
 /// | `i8`, `i16`, `i32`, `u8`, `u16` | `Edm.Int32` |
 /// | `u32`, `i64` | `Edm.Int64`, the smallest type that holds every value |
-/// | `u64` | `Edm.Int64`; a value above [`i64::MAX`] is refused when it is written |
+/// | `u64` | `Edm.Int64`; a value above [`i64::MAX`] is rejected when it is written |
 /// | `f32`, `f64` | `Edm.Double` |
 /// | `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` | `Edm.Boolean`, `Edm.DateTime`, `Edm.Guid`, `Edm.Binary` |
 /// | `NaiveDate`, `NaiveTime` | `Edm.String`: `2014-04-23`, `09:05:00` with any fractional digits; sorts by time |
 /// | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | `Edm.String`: `127.0.0.1` |
 /// | `u128` | `Edm.String`: 39 digits; sorts like the number |
-/// | `std::time::Duration`, `chrono::TimeDelta` | `Edm.Int64`: nanoseconds; more than 292 years are refused when they are written |
+/// | `std::time::Duration`, `chrono::TimeDelta` | `Edm.Int64`: nanoseconds; more than 292 years are rejected when they are written |
 /// | `rust_decimal::Decimal` (feature `rust_decimal`) | `Edm.String`: `19.90`, exact; filters cannot compare it, because its text is not ordered |
 /// | [`Json<T>`] | `Edm.String` |
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
@@ -91,7 +91,7 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// `true` for nested `Option`s. Generated code refuses them, because a store cannot distinguish two kinds of absence.
+    /// `true` for nested `Option`s. Generated code rejects them, because a store cannot distinguish two kinds of absence.
     #[doc(hidden)]
     const IS_OPTION_TWICE: bool = false;
 
@@ -123,7 +123,7 @@ pub trait Property: Sized {
         Self::from_next(row, name).map(|value| *self = value).is_some()
     }
 
-    /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. For generated code. The function belongs to
+    /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. Called by generated code. The function belongs to
     /// this trait so that a type that cannot be a property is reported only once.
     #[doc(hidden)]
     #[inline]

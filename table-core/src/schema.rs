@@ -54,7 +54,7 @@ pub struct EntitySchema {
     pub entity: &'static str,
     /// The table that stores the entities.
     pub table: &'static str,
-    /// The value of the property `EntityType`, which distinguishes this type from other types in the table; `None` if the type has no
+    /// The value of the property `EntityType`, which distinguishes this type from other types in the table, or `None` if the type has no
     /// kind (PAT-HET-1).
     pub kind: Option<&'static str>,
     /// The pieces of the `PartitionKey`.
@@ -153,21 +153,21 @@ pub struct IndexSchema {
     pub name: &'static str,
     /// The kind of rows that the index stores: copies of entities, or lists of keys.
     pub kind: IndexKind,
-    /// `true` if a second entity with the same value is refused (PAT-INTRA-5).
+    /// `true` if a second entity with the same value is rejected (PAT-INTRA-5).
     pub unique: bool,
-    /// The declared maximum number of keys in a list (PAT-IX-4); `None` for copies.
+    /// The declared maximum number of keys in a list (PAT-IX-4), or `None` for copies.
     pub at_most: Option<u32>,
     /// `true` if some entities may be absent from the index, because `when` excludes them or because they have no value for the index's key.
     pub sparse: bool,
-    /// The path of the function that selects the indexed entities; `None` if every entity with a value for the key is indexed.
+    /// The path of the function that selects the indexed entities, or `None` if every entity with a value for the key is indexed.
     pub when: Option<&'static str>,
-    /// The table of the index rows; `None` for the entity's table.
+    /// The table of the index rows, or `None` for the entity's table.
     pub table: Option<&'static str>,
-    /// The pieces of the index rows' `PartitionKey`; `None` for the entity's `PartitionKey` (PAT-INTRA).
+    /// The pieces of the index rows' `PartitionKey`, or `None` for the entity's `PartitionKey` (PAT-INTRA).
     pub partition_key: Option<&'static [KeyPiece]>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// The properties that copies include by declaration; `None` if copies include all properties (PAT-INTRA-6).
+    /// The properties that copies include by declaration, or `None` if copies include all properties (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
     /// The properties that a copy or list entry stores: first the fields of the entity's key that the row's key does not contain, as strings with the
     /// same text as in keys, then the included properties.

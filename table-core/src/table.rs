@@ -84,9 +84,9 @@ pub struct Table<E, S> {
     store: S,
     /// The name of the table. A name from a schema is not validated until its first use, which returns the error.
     name: Result<TableName>,
-    /// The retry policy of updates; `None` for the default.
+    /// The retry policy of updates, or `None` for the default.
     retry: Option<Retry>,
-    /// The known state of the stored schema; `None` if the table was not opened.
+    /// The known state of the stored schema, or `None` if the table was not opened.
     standing: Option<Arc<Standing>>,
     of: PhantomData<fn() -> E>,
 }

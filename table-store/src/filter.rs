@@ -98,7 +98,7 @@ pub enum Term {
         /// The constant.
         value: Value,
     },
-    /// A bare name, which is a condition that the property exists, is a Boolean, and is true (FIL-13).
+    /// A bare property name. The condition matches if the property exists, is a Boolean, and is true (FIL-13).
     Bool(Cow<'static, str>),
     /// The conjunction of the two preceding conditions.
     And,
@@ -131,7 +131,7 @@ pub struct Filter {
 impl Filter {
     /// Creates a comparison of a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
     ///
-    /// Names and constants are not checked here. Every query calls [`check`](Self::check), which refuses names and constants that the grammar
+    /// Names and constants are not checked here. Every query calls [`check`](Self::check), which rejects names and constants that the grammar
     /// cannot express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,

@@ -69,7 +69,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     ///
     /// # Errors
     /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for times out of range (QUE-7, QUE-8); `RequestBodyTooLarge` for
-    /// a text larger than 64 KiB (QUE-6).
+    /// a message text larger than 64 KiB (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
     /// Receives up to `count` visible messages, 1 to 32, and hides them for 1 second to 7 days (QUE-8..10). The list is empty if no message
@@ -95,7 +95,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     ///
     /// # Errors
     /// `MessageNotFound` if the message does not exist; `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue` for
-    /// a time out of range; `RequestBodyTooLarge` for a text that is too large.
+    /// a time out of range; `RequestBodyTooLarge` for a message text that is too large.
     fn update(
         &self,
         queue: &QueueName,

@@ -28,7 +28,7 @@ pub use writer::RowWriter;
 
 /// The version of the row format that this program writes.
 pub const VERSION: u8 = 1;
-/// The version that marks a row with more than 65,535 properties. Every store refuses this version and the two versions after it.
+/// The version that marks a row with more than 65,535 properties. Every store rejects this version and the two versions after it.
 pub(crate) const TOO_MANY: u8 = 0xFD;
 /// The version that marks a row with more than 16 MiB of names.
 pub(crate) const NAME_TOO_LONG: u8 = 0xFE;

@@ -34,7 +34,7 @@ pub struct Capabilities {
     /// yield the current page.
     pub looks_ahead: bool,
     /// The smallest difference between two Timestamps, in [ticks](crate::ticks). It is greater than 1 for coarse Timestamps, such as the whole
-    /// seconds of Cosmos DB for NoSQL. On stores with coarse Timestamps, patterns that order by Timestamp are refused or use another order.
+    /// seconds of Cosmos DB for NoSQL. On stores with coarse Timestamps, patterns that order by Timestamp are rejected or use another order.
     pub timestamp_step: u64,
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has
     /// no checks.
@@ -129,7 +129,7 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 pub struct TablePage {
     /// The names in their original case, sorted (OPT-5).
     pub names: Vec<TableName>,
-    /// The first name of the next page; `None` for the last page (PAGE-12).
+    /// The first name of the next page, or `None` for the last page (PAGE-12).
     pub next: Option<String>,
 }
 
@@ -140,7 +140,7 @@ pub struct TablePage {
 /// - A transaction is applied completely or not at all (EGT-9). An acknowledged transaction is durable, unless the backend is in memory or was opened
 ///   with relaxed durability (CON-1).
 /// - Errors have the service's codes (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
-/// - Operations that exceed the [`Capabilities`] are refused before anything is written.
+/// - Operations that exceed the [`Capabilities`] are rejected before anything is written.
 ///
 /// `Table` of `table-core` implements higher-level functions for all backends.
 ///

@@ -14,7 +14,7 @@ use crate::transaction::Transaction;
 
 /// A store with other capabilities, and optionally with rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
 ///
-/// A transaction with a check is refused if the capabilities exclude checks. Other differences are only reported, not enforced.
+/// A transaction with a check is rejected if the capabilities exclude checks. Other differences are only reported, not enforced.
 ///
 /// ```
 /// use table_core::testing::LimitedStore;

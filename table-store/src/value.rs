@@ -204,7 +204,7 @@ impl Value {
     }
 
     /// Returns the borrowed value. An instant is truncated to its tick (TICK-6). An instant outside the range of ticks, which no store accepts
-    /// (TYPE-6), becomes a number of ticks that the store refuses.
+    /// (TYPE-6), becomes a number of ticks that the store rejects.
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -226,7 +226,7 @@ impl Value {
     }
 }
 
-/// Returns the ticks of `instant` for an encoded row. Outside the range, returns `u64::MAX` or 0, which the validation of the row refuses.
+/// Returns the ticks of `instant` for an encoded row. Outside the range, returns `u64::MAX` or 0, which the validation of the row rejects.
 pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }

@@ -39,7 +39,7 @@ pub const fn derived_place<C: DerivedPart<T>, T>(literal: &'static str, end: boo
     Place { literal, end, descending: false, form: C::FORM, cut: true }
 }
 
-/// Returns the range of keys that start with a prefix and whose next part is in a range of values. The compiler checks that the part is ordered (K3).
+/// Returns the range of the keys that start with a prefix and whose next part is in a range of values. The compiler checks that the part is ordered (K3).
 pub(super) fn range<T>(
     begin: &str,
     field: &'static str,
@@ -73,7 +73,7 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// Returns the range of keys that start with a prefix and whose next character can be the first character of the part. This excludes rows of another
+/// Returns the range of the keys that start with a prefix and whose next character can be the first character of the part. This excludes rows of another
 /// kind with the same prefix, if the order of the characters allows it.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
@@ -84,7 +84,7 @@ pub(super) fn values(begin: &str, form: Form) -> TextRange {
     }
 }
 
-/// Returns the range of keys that start with a prefix and whose next part starts with the given string.
+/// Returns the range of the keys that start with a prefix and whose next part starts with the given string.
 pub(super) fn prefix(
     mut begin: String,
     field: &'static str,

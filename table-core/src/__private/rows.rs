@@ -65,7 +65,7 @@ impl RowsOf {
         self.finish(|begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// Returns the rows with exactly this key. For a key with every part given.
+    /// Returns the rows with exactly this key. Used if the key has a value for every part.
     pub fn select_points<E, C: Class, F>(self) -> Selection<E, C, F> {
         Selection::new(self.finish(|row_key| Ok(TextRange::exactly(row_key))))
     }

@@ -44,21 +44,21 @@ pub struct KeyColumn<E, T> {
 }
 
 impl<E, T> KeyColumn<E, T> {
-    /// Returns 0, because the column has no property. For generated code.
+    /// Returns 0, because the column has no property. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
         0
     }
 
-    /// Returns `true`, because this column is a key field, which copies store as a property. For generated code.
+    /// Returns `true`, because this column is a key field, which copies store as a property. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {
         true
     }
 
-    /// Creates a column for a part of the `PartitionKey`. For generated code, which passes pieces that match the entity.
+    /// Creates a column for a part of the `PartitionKey`. Called by generated code, which passes pieces that match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_partition_key(
@@ -70,7 +70,7 @@ impl<E, T> KeyColumn<E, T> {
         Self { field, in_row_key: false, pieces, part, decode, of: PhantomData }
     }
 
-    /// Creates a column for a part of the `RowKey`. For generated code, which passes pieces that match the entity.
+    /// Creates a column for a part of the `RowKey`. Called by generated code, which passes pieces that match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_row_key(

@@ -1,4 +1,4 @@
-//! Indexes of an entity as data, and the entity's row in an index.
+//! Descriptions of an entity's indexes at run time, and the entity's row in an index.
 
 use std::fmt;
 

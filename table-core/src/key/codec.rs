@@ -9,7 +9,7 @@
 //!   reverse. Strings are ordered by UTF-16 code units, as in the service.
 //! - **K4** `enc(a)` consists of characters of [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
-//! A codec refuses a value that it cannot encode within these laws. It never truncates, folds or replaces. [`laws`] checks the laws for given values.
+//! A codec rejects a value that it cannot encode within these laws. It never truncates, folds or replaces. [`laws`] checks the laws for given values.
 //!
 //! | values | codec | encoding |
 //! |---|---|---|
@@ -165,11 +165,11 @@ impl Form {
 pub struct Facts {
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     pub descending: bool,
-    /// The number of values, for types with few of them (a `bool`, an enum); otherwise `None`. A partition key that starts with few values is refused
+    /// The number of values, for types with few of them (a `bool`, an enum); otherwise `None`. A partition key that starts with few values is rejected
     /// (HPK-9).
     pub cardinality: Option<usize>,
     /// `true` if values that are written at about the same time are close to each other: instants, hours, days. A partition key that consists only of
-    /// such values is refused (PAT-ANTI-1).
+    /// such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
     /// The error in the codec's arguments for the type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text
     /// at the field, with `, name` in place of `{, field}`.

@@ -17,7 +17,7 @@ pub const MOST_CHUNKS: usize = 16;
 ///   unit shorter if it would otherwise split a character.
 /// - A value has at most 16 chunks, and the entity at most 1 MiB (SIZE-1).
 /// - A missing chunk, or a chunk with a wrong size, is an error when the value is read. Remnants of an earlier value are therefore always detected.
-/// - Merges are refused, because a merge cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are
+/// - Merges are rejected, because a merge cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are
 ///   not affected.
 ///
 /// ```

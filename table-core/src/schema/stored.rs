@@ -39,7 +39,7 @@ pub struct StoredSchema {
     pub entity: String,
     /// The table that stores the entities.
     pub table: String,
-    /// The value of the property `EntityType`; `None` if the entities have no kind (PAT-HET-1).
+    /// The value of the property `EntityType`, or `None` if the entities have no kind (PAT-HET-1).
     pub kind: Option<String>,
     /// The pieces of the `PartitionKey`. Adjacent literals are joined.
     pub partition_key: Vec<StoredPiece>,
@@ -141,19 +141,19 @@ pub struct StoredIndex {
     pub name: String,
     /// The kind of rows that the index stores: copies of entities, or lists of keys.
     pub kind: IndexKind,
-    /// `true` if a second entity with the same value is refused.
+    /// `true` if a second entity with the same value is rejected.
     pub unique: bool,
     /// `true` if entities may be absent from the index.
     pub sparse: bool,
     /// The path of the function that selects the indexed entities.
     pub when: Option<String>,
-    /// The table of the index rows; `None` for the entity's table.
+    /// The table of the index rows, or `None` for the entity's table.
     pub table: Option<String>,
-    /// The pieces of the index rows' `PartitionKey`; `None` for the entity's partition.
+    /// The pieces of the index rows' `PartitionKey`, or `None` for the entity's partition.
     pub partition_key: Option<Vec<StoredPiece>>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
-    /// The properties that copies include, sorted by name; `None` if copies include all properties.
+    /// The properties that copies include, sorted by name, or `None` if copies include all properties.
     pub include: Option<Vec<String>>,
     /// The properties that a copy stores, sorted by name: key fields of the entity that the copy's key does not contain, and the included properties.
     pub properties: Vec<StoredProperty>,

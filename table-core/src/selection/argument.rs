@@ -121,7 +121,7 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 
 /// A marker for key parts that support ranges. It is implemented for all types as `Ordered<true>`, and never as `Ordered<false>`.
 ///
-/// A range of values is a range of keys only if the encoded values sort like the values (law K3 of [`codec`](crate::key::codec)). A range over any
+/// A range of values is a key range only if the encoded values sort like the values (law K3 of [`codec`](crate::key::codec)). A range over any
 /// other part does not compile.
 ///
 /// ```

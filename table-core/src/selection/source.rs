@@ -38,7 +38,7 @@ use crate::schema::IndexSchema;
 /// assert_eq!(table_of::<table_core::selection::Lists<EmployeeByLastName>>(), Some("LastNames"));
 /// ```
 pub trait Source: sealed::Sealed + 'static {
-    /// The index; `None` for the entities themselves.
+    /// The index, or `None` for the entities themselves.
     const INDEX: Option<&'static IndexSchema>;
     /// The consistency between the source's rows and the entities.
     type Consistency: Consistency;

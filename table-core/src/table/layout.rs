@@ -212,7 +212,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 
 impl<E, S: TableStore> Table<E, S> {
     /// Checks that a write may start now, for handles that bypass this handle. The check fails if a program with a newer schema has opened the table,
-    /// unless this program maintains everything that the newer schema declares. The check queries the store at most once in [five seconds](LEASE),
+    /// unless this program maintains everything that the newer schema declares. The check queries the store at most once every [five seconds](LEASE),
     /// and never for a handle that was not opened.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Pages of a query over one or more key ranges: in order, including empty pages, and across ranges (PAGE rules).
+//! Pages of a query over one or more key ranges. The pages follow the order of the ranges, and a page may be empty (PAGE rules).
 
 use std::fmt;
 use std::sync::Arc;

@@ -21,7 +21,7 @@ use crate::table::fault::TableFault;
 use crate::table::update::at;
 use crate::table::{Table, request};
 
-/// A change of some properties of one stored entity; all other properties are kept (MRG-1).
+/// A change to some properties of one stored entity; all other properties are kept (MRG-1).
 ///
 /// On a [`Table`], a patch is one merge and does not read the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property to
 /// `None` reads and replaces the entity. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a property
@@ -47,7 +47,7 @@ use crate::table::{Table, request};
 pub struct Patch<'a, T: PatchTarget> {
     target: &'a T,
     key: Selection<T::Entity, Point>,
-    /// The properties to set; `None` for a property to remove.
+    /// The properties to change, each with its new value, or with `None` if the property is removed.
     values: Result<Vec<(&'static str, Option<Value>)>>,
     if_match: IfMatch,
 }

@@ -175,7 +175,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
             .try_flatten()
     }
 
-    /// Streams the pages within the limit, each with the name of the table.
+    /// Streams the pages within the limit, each with the name of its table.
     fn pages(self) -> impl Stream<Item = Result<(TableName, Page)>> + use<E, S, T> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         tracing::debug!(reason = reason.as_str(), max_rows, "table scan");

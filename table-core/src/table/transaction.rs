@@ -23,7 +23,7 @@ use crate::transaction::Transaction;
 /// Writes of entities in one partition, applied atomically by [`commit`](Self::commit) (EGT-9).
 ///
 /// Every function checks the limits before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3), one operation per entity
-/// (EGT-4), one partition (EGT-5), and the limits of an entity. A refused operation leaves the transaction unchanged. Entities of other types
+/// (EGT-4), one partition (EGT-5), and the limits of an entity. A rejected operation leaves the transaction unchanged. Entities of other types
 /// in the same table are allowed (PAT-CK-3). If a non-empty transaction is dropped without a commit, nothing is written, and an event of level
 /// `WARN` is emitted. For larger writes, use [`Table::bulk`], which is not atomic.
 ///
@@ -214,7 +214,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.transaction.bytes()
     }
 
-    /// Applies all operations atomically. Returns the new versions in the order of the operations; `None` for a delete.
+    /// Applies all operations atomically. Returns the new versions in the order of the operations, with `None` for each delete.
     ///
     /// # Errors
     /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` for a transaction

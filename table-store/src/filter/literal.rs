@@ -10,7 +10,7 @@ use crate::ticks;
 use crate::value::{Value, ValueRef};
 
 /// Writes a constant. The parser parses it as the same value, except for a Double that is not finite: the grammar does not contain `NaN` and `inf`,
-/// so the parser refuses them.
+/// so the parser rejects them.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(text) => {

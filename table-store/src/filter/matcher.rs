@@ -59,7 +59,7 @@ enum Operand {
     Timestamp,
     Property {
         name: Box<str>,
-        /// The position and type tag of the property in the shape; `None` if the shape lacks the property.
+        /// The position and type tag of the property in the shape, or `None` if the shape lacks the property.
         found: Option<(usize, u8)>,
         /// The value of the matcher's `turn` when `found` was determined.
         turn: u64,

@@ -37,7 +37,7 @@ const fn lifted(byte: u8) -> u8 {
     if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
 }
 
-/// Returns `true` if `left` sorts before `right`. For constants; use [`compare`] at run time.
+/// Returns `true` if `left` sorts before `right`. Use this in constants, and [`compare`] at run time.
 #[doc(hidden)]
 #[must_use]
 pub const fn is_before(left: &str, right: &str) -> bool {

@@ -38,14 +38,14 @@ impl Limits {
             | OperationKind::Delete(condition) => {
                 (None, entity_link("", partition_key, row_key), condition.to_string())
             }
-            // All stores that measure the request body refuse checks.
+            // All stores that measure the request body reject checks.
             OperationKind::InsertOrReplace(_) | OperationKind::InsertOrMerge(_) | OperationKind::Check(_) => {
                 (None, entity_link("", partition_key, row_key), String::new())
             }
         };
         let mut body = Counter { bytes: 0, ascii };
         if let Some(row) = kind.row() {
-            // Counting cannot fail. A damaged row is refused when it is written.
+            // Counting cannot fail. A damaged row is rejected when it is written.
             let _ = write_body_to(&mut body, key, row.view());
         }
         per_operation + link.len() + condition.len() + body.bytes

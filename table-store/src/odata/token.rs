@@ -192,7 +192,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses an instant. Returns its ticks.
+/// Parses an instant and returns it as ticks.
 fn instant(name: &str, text: &str) -> Result<Option<u64>> {
     match ticks::read(text) {
         Some(ticks) if ticks < ticks::EDM_MIN => Err(out_of_range(name, &text)),

@@ -37,7 +37,7 @@ enum Kind {
 /// Continuations are opaque. They may be stored, sent, and used much later by another process (PAGE-7). The string representation (`Display`,
 /// [`FromStr`], serde) is URL-safe, contains a version and a checksum, and has at most 65,536 characters.
 ///
-/// A continuation belongs to the table, the keys, the filter and the `$select` of its query; any other query refuses it (PAGE-9). `$top` may differ
+/// A continuation belongs to the table, the keys, the filter and the `$select` of its query; any other query rejects it (PAGE-9). `$top` may differ
 /// between pages, because the position does not depend on it.
 ///
 /// ```
@@ -66,7 +66,7 @@ pub struct Continuation {
 
 impl Continuation {
     /// Creates the continuation of a query for backends whose positions are keys. The position must be within the query's keys; otherwise, the
-    /// continuation is refused when it is used.
+    /// continuation is rejected when it is used.
     #[must_use]
     pub fn new(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }

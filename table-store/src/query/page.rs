@@ -19,8 +19,8 @@ use crate::query::{Continuation, Rows};
 pub struct Page {
     /// The entities, in key order (QRY-3).
     pub rows: Rows,
-    /// The start of the next page; `None` for the last page.
+    /// The start of the next page, or `None` for the last page.
     pub continuation: Option<Continuation>,
-    /// The number of entities that the store read for the page; `None` if unknown.
+    /// The number of entities that the store read for the page, or `None` if unknown.
     pub rows_read: Option<u64>,
 }

@@ -34,7 +34,7 @@ pub struct Plan {
     pub select: Select,
     /// The maximum number of entities in a page, if the query limits it.
     pub top: Option<usize>,
-    /// The index that is read; `None` for the primary key.
+    /// The index that is read, or `None` for the primary key.
     pub index: Option<String>,
     /// The reason that the caller stated for a table scan.
     pub reason: Option<String>,

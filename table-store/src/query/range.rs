@@ -162,7 +162,7 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     }
 }
 
-/// A range of keys: a range of partitions, and a range of rows in each partition.
+/// A key range: a range of partitions, and a range of rows in each partition.
 ///
 /// The range of rows limits the rows that are read only if the partition range is a single partition. Otherwise, it is a condition on each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

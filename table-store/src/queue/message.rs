@@ -129,14 +129,14 @@ pub struct Message {
     pub text: String,
     /// The time at which the message was added.
     pub inserted: DateTime<Utc>,
-    /// The time at which the message expires; `None` if it never expires (QUE-7).
+    /// The time at which the message expires, or `None` if it never expires (QUE-7).
     pub expires: Option<DateTime<Utc>>,
     /// The number of times that the message has been received. It is 1 after the first receive (QUE-10).
     pub dequeue_count: u32,
 }
 
 impl Message {
-    /// Creates a message. For backends.
+    /// Creates a message. Called by backends.
     #[must_use]
     pub const fn new(
         id: MessageId,
@@ -162,7 +162,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Creates a lease. For backends.
+    /// Creates a lease. Called by backends.
     #[must_use]
     pub const fn new(message: Message, receipt: PopReceipt, visible: DateTime<Utc>) -> Self {
         Self { message, receipt, visible }

@@ -51,7 +51,7 @@ fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     row.check_version().and(patch.check_version()).ok()?;
     let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);
     for index in 0..patch.len() {
-        // An invalid value is refused below.
+        // An invalid value is rejected below.
         patch.at(index).ok()?;
         let (label, value) = (patch.label(index)?, patch.values()?.get(patch.place(index)?)?);
         let found = (next..row.len()).chain(0..next).find(|found| row.label(*found) == Some(label))?;

@@ -19,7 +19,7 @@ use crate::value::{EdmType, ValueRef};
 pub struct RowView<'a> {
     shape: &'a [u8],
     body: &'a [u8],
-    /// The number of properties; `None` if the bytes are not a row.
+    /// The number of properties, or `None` if the bytes are not a row.
     count: Option<u16>,
 }
 

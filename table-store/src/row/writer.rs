@@ -74,7 +74,7 @@ impl RowWriter {
     /// Appends a property. Duplicate names are not detected here.
     ///
     /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written. It makes the row invalid,
-    /// so every store refuses it. The service's limits are far lower.
+    /// so every store rejects it. The service's limits are far lower.
     pub fn property(&mut self, name: &str, value: ValueRef<'_>) {
         if let Err(overflow) = self.append(name, value) {
             self.version = overflow;

@@ -12,8 +12,8 @@ use crate::limits;
 /// A codec that replaces each character that a key cannot contain with a letter between bars, like the storage of the Bot Framework
 /// (`BotBuilder-Azure`, `StringExtensions.SanitizeForAzureKeys`): `/` is `|s|`, `\` is `|b|`, `#` is `|h|` and `?` is `|q|`.
 ///
-/// - A bar is not escaped. A string that already contains such an escape is refused (`KeyEncoding`), because it
-///   could not be read back. Control characters are also refused.
+/// - A bar is not escaped. A string that already contains such an escape is rejected (`KeyEncoding`), because it
+///   could not be read back. Control characters are also rejected.
 /// - Not ordered. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```

@@ -11,7 +11,7 @@ const WIDTH: usize = 8;
 /// A codec that writes a day as `yyyyMMdd` (PAT-SER). The default codec of `NaiveDate`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
-/// - Years outside 0 to 9999 are refused (`KeyEncoding`).
+/// - Years outside 0 to 9999 are rejected (`KeyEncoding`).
 ///
 /// ```
 /// use chrono::NaiveDate;

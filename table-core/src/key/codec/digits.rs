@@ -10,9 +10,9 @@ use crate::key::codec::{Alphabet, Counted, Facts, Form, Integer, KeyCodec, Rever
 
 /// A codec that writes an integer as `N` zero-padded decimal digits, like the format `D6` in .NET.
 ///
-/// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`) and never truncated.
+/// - Fixed width, ordered. A value with more digits is rejected (`KeyEncoding`) and never truncated.
 /// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` is a compile error.
-/// - `S` is the sign. Unsigned integers use [`Unsigned`]. A signed integer needs [`NonNegative`], which refuses values below zero and has the same
+/// - `S` is the sign. Unsigned integers use [`Unsigned`]. A signed integer needs [`NonNegative`], which rejects values below zero and has the same
 ///   encoding as an unsigned integer, or [`Signed`], which writes a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
 /// - In reverse order, each digit `d` is written as 9 − `d`, and the sign, if any, is swapped.
 ///

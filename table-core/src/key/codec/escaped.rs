@@ -20,7 +20,7 @@ use crate::limits;
 /// | `[`, `\` | `[0`, `[1` |
 /// | `~`, U+007F to U+009F | `~0` to `~x` |
 ///
-/// - Variable width, up to 512 UTF-16 code units (KEY-7). A string with a longer encoding is refused (`KeyEncoding`).
+/// - Variable width, up to 512 UTF-16 code units (KEY-7). A string with a longer encoding is rejected (`KeyEncoding`).
 /// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`, so other pieces may follow if they start with a literal
 ///   that begins with `!`, and ranges keep their order (PAT-CK-2, PAT-CK-4).
 /// - The encoding of a prefix is a prefix of the encoding.

@@ -11,7 +11,7 @@ const WIDTH: usize = 10;
 /// A codec that writes a full hour as `yyyyMMddHH`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
-/// - Refused (`KeyEncoding`): instants that are not on the hour, because several instants would have the same key, and years outside 0 to 9999.
+/// - Rejected (`KeyEncoding`): instants that are not on the hour, because several instants would have the same key, and years outside 0 to 9999.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

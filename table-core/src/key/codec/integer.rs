@@ -108,7 +108,7 @@ macro_rules! signed {
             #[inline]
             fn join(negative: bool, magnitude: u128) -> Option<Self> {
                 match (negative, magnitude) {
-                    // A minus before zero would be a second encoding of zero, so it is refused.
+                    // A minus before zero would be a second encoding of zero, so it is rejected.
                     (true, 0) => None,
                     (true, magnitude) => (0 as Self).checked_sub_unsigned(magnitude.try_into().ok()?),
                     (false, magnitude) => Self::try_from(magnitude).ok(),

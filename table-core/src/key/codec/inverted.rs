@@ -43,7 +43,7 @@ pub trait Counted<T>: KeyCodec<T> {
 
 /// A codec that writes `FROM` minus the number that `C` writes, with as many digits as `FROM`: `long.MaxValue - millis`, `MaxTicks + 1 - ticks`.
 ///
-/// Fixed width, descending. A number greater than `FROM` is refused (`KeyEncoding`). Prefer [`Desc`](crate::key::codec::Desc) in new schemas.
+/// Fixed width, descending. A number greater than `FROM` is rejected (`KeyEncoding`). Prefer [`Desc`](crate::key::codec::Desc) in new schemas.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

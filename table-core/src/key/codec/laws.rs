@@ -15,9 +15,9 @@ use edges::{edges, neighbours, samples};
 
 /// Checks the laws K1 to K4 for every value and every pair of values. K3 is checked against the order of `T`.
 ///
-/// Values that the codec refuses are skipped; it is an error if the codec refuses all values. Pass many values, both similar and unusual ones, as
+/// Values that the codec rejects are skipped; it is an error if the codec rejects all values. Pass many values, both similar and unusual ones, as
 /// property tests generate them. Edge cases are derived from the encodings of these values: strings that differ in one character, or that end in the
-/// first or last character of the alphabet. The codec must refuse such a string, or it must be the encoding of the decoded value, which is then
+/// first or last character of the alphabet. The codec must reject such a string, or it must be the encoding of the decoded value, which is then
 /// checked like the given values. Use [`check_texts`] for strings: `String` sorts by code points, but keys sort by UTF-16 code units.
 ///
 /// ```

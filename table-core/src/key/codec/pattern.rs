@@ -24,7 +24,7 @@ use token::{Token, name, tokens};
 /// - A pattern must contain every unit from the year (for a `NaiveTime`, from the hour) down to its smallest unit. Otherwise, the value could not be
 ///   read back, and the pattern does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit, but is
 ///   then not ordered.
-/// - Refused (`KeyEncoding`): values that are more precise than the pattern, because several values would have the same key, and years outside 0 to
+/// - Rejected (`KeyEncoding`): values that are more precise than the pattern, because several values would have the same key, and years outside 0 to
 ///   9999. [`Truncated`](crate::key::codec::Truncated) truncates such a value, and the field is then also stored as a property.
 /// - In reverse order, each digit `d` is written as 9 − `d`.
 ///

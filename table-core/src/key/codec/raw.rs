@@ -10,7 +10,7 @@ use crate::limits;
 /// A codec that writes a string unchanged, so keys are readable, as in published layouts. The default codec of `String`.
 ///
 /// - Variable width, 0 to 512 UTF-16 code units (KEY-7). Ordered by code units (ORD-6). Case, spaces and normalization are unchanged (KEY-6).
-/// - Refused (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3). [`Escaped`](crate::key::codec::Escaped) can write them.
+/// - Rejected (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3). [`Escaped`](crate::key::codec::Escaped) can write them.
 /// - Before another piece, a string needs a separator that it cannot contain; see [`Without`](crate::key::codec::Without).
 ///
 /// ```
@@ -51,7 +51,7 @@ pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Returns an error for a stored string that `push` would have refused.
+/// Returns an error for a stored string that `push` would have rejected.
 fn check(text: &str) -> Result<()> {
     if first_illegal(text).is_some() || is_too_long(text) {
         return Err(mismatch(text, "text"));

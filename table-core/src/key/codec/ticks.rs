@@ -13,7 +13,7 @@ const WIDTH: usize = 19;
 ///
 /// - Fixed width, ordered. The reverse order uses inverted ticks, which sort the newest instant first (TICK-5, PAT-LOG-1) and are read back
 ///   exactly (PAT-LOG-2).
-/// - Refused (`KeyEncoding`): years outside 1 to 9999, instants with a precision finer than a tick, and leap seconds, because two instants would have
+/// - Rejected (`KeyEncoding`): years outside 1 to 9999, instants with a precision finer than a tick, and leap seconds, because two instants would have
 ///   the same key. [`ticks::now`] and [`ticks::truncate`] return valid instants.
 ///
 /// ```

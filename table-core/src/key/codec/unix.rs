@@ -12,7 +12,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 /// A codec that writes an instant as the number of seconds since 1970 in 10 digits, or as the number of milliseconds in 13 digits if `MILLIS`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
-/// - Refused (`KeyEncoding`): instants before 1970 or after the year 2286, and instants that are more precise than the unit.
+/// - Rejected (`KeyEncoding`): instants before 1970 or after the year 2286, and instants that are more precise than the unit.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

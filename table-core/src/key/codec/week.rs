@@ -14,7 +14,7 @@ const NAME: &str = "week";
 /// A codec that writes an ISO 8601 week, from Monday to Sunday, as `yyyy-Www`. The year is that of the week's Thursday.
 ///
 /// - Fixed width, ordered.
-/// - Refused (`KeyEncoding`): days other than Mondays and instants other than the start of the week, because several values would have the same
+/// - Rejected (`KeyEncoding`): days other than Mondays and instants other than the start of the week, because several values would have the same
 ///   key, and years outside 0 to 9999. [`Truncated`](crate::key::codec::Truncated) truncates such a value, and the field is then also stored as
 ///   a property.
 ///

@@ -242,7 +242,7 @@ fn accepts_more(old: &str, new: &str) -> bool {
     }
 }
 
-/// Returns the rule for a change of an index's key, or `None` if both keys are equal.
+/// Returns the rule for a change to an index's key, or `None` if both keys are equal.
 pub(super) fn index_rule(old: &[StoredPiece], new: &[StoredPiece]) -> Option<&'static Rule> {
     if old == new {
         return None;

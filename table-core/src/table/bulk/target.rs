@@ -100,7 +100,7 @@ pub trait BulkTarget: Sync {
     /// Any error from the store. The [operation](Error::operation) is the position in the batch.
     fn commit(&self, batch: &Self::Batch) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns `true` if a batch of several writes was refused because of its size.
+    /// Returns `true` if a batch of several writes was rejected because of its size.
     fn is_too_large(&self, _error: &Error) -> bool {
         false
     }

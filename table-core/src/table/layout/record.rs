@@ -43,7 +43,7 @@ pub struct SchemaRecord {
     pub progress: BTreeMap<String, String>,
     /// The pending work that has not begun, with the time at which it was first requested, by the store's clock and in [ticks](crate::ticks).
     pub waiting: BTreeMap<String, u64>,
-    /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules; `None` if no schema
+    /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules, or `None` if no schema
     /// was accepted.
     pub accepted: Option<String>,
     /// The number of schemas stored until now, including this one.

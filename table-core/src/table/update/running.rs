@@ -28,7 +28,7 @@ pub(super) struct Changed {
     pub(super) after: Row,
     /// The key after the change.
     pub(super) key: EntityKey,
-    /// The version that was changed; `None` if the update did not read it.
+    /// The version that was changed, or `None` if the update did not read it.
     pub(super) version: Option<Found>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Changed {
 enum Change {
     #[default]
     None,
-    /// The version to change; `None` for the entity that the caller had read.
+    /// The version to change, or `None` for the entity that the caller had read.
     Requested(Option<Found>),
     Made(Result<Changed>),
 }

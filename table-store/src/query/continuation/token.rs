@@ -20,7 +20,7 @@ use crate::fnv::fnv1a64;
 use crate::query::continuation::{Continuation, Kind, Position};
 
 const VERSION: u8 = 1;
-/// Longer strings are refused without parsing. Two keys of 1,024 code units need about 8,200 characters, and a service's header needs fewer.
+/// Longer strings are rejected without parsing. Two keys of 1,024 code units need about 8,200 characters, and a service's header needs fewer.
 const CHARACTERS: usize = 65_536;
 /// The value added to the kind if the continuation has an incarnation.
 const INCARNATION: u8 = 4;

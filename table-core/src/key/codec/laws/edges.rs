@@ -1,4 +1,4 @@
-//! Strings that differ slightly from an encoding. A codec must either refuse such a string or produce it as the encoding of some value.
+//! Strings that differ slightly from an encoding. A codec must either reject such a string or produce it as the encoding of some value.
 
 use crate::key::codec::Form;
 
