@@ -44,7 +44,7 @@ pub struct Store {
     run: Arc<Run>,
 }
 
-/// The resources to delete at the end of a run on an account.
+/// The resources to delete at the end of a run against an account.
 #[derive(Default)]
 struct Run {
     /// The prefix of the run's queue names.

@@ -1,4 +1,4 @@
-//! The load of a run: bytes and request units of each partition key and each range of keys.
+//! The load of a run: bytes and request units of each partition key and each key range.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,7 @@
 //! Meters, which count the requests of a program, so a test can limit their number.
 //!
 //! # Context
-//! A store charges by request and limits throughput by partition. The code of a program does not show the cost of a call: an index read may take one
+//! A store charges per request and limits throughput per partition. Source code does not show the cost of a call: an index read may take one
 //! request or two, and a page may take many. A test with a meter measures the cost, and fails when it changes.
 //!
 //! # Key layout

@@ -171,7 +171,7 @@ fn both(left: Option<String>, right: Option<String>) -> Option<String> {
     }
 }
 
-/// Returns `true` if UTF-16 code units and code points order this string in the same way.
+/// Returns `true` if this string sorts the same by UTF-16 code units as by code points.
 fn is_ordered(text: &str) -> bool {
     text.chars().all(|c| c < '\u{E000}')
 }

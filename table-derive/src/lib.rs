@@ -82,7 +82,7 @@ pub fn derive_entity_group(input: TokenStream) -> TokenStream {
     derive::entity_group(input.into(), runtime::find).into()
 }
 
-/// Gives each error of an enum its code and rule. Documented at `table_core::Fault`.
+/// Assigns a code and a rule to each variant of an error enum. See `table_core::Fault`.
 #[proc_macro_derive(Fault, attributes(fault))]
 pub fn derive_fault(input: TokenStream) -> TokenStream {
     fault_derive::derive(input.into(), runtime::find_errors).into()

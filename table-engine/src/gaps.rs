@@ -1,4 +1,4 @@
-//! Gaps: ranges of keys without rows, which scans skip.
+//! Gaps: key ranges without rows, which scans skip.
 //!
 //! A deleted row leaves a deletion in memory and in the base until a merge removes both. A scan that skips many deletions reports their range as a
 //! gap. The committer adds the gap to its latest state, unless a row was written into the range after the state that the scan read. Writing a row
@@ -81,7 +81,7 @@ impl Gaps {
         before.is_some_and(|(_, end)| **end == *key)
     }
 
-    /// Adds a span without rows in this state to the gaps.
+    /// Records that this state has no rows in `span`.
     pub(super) fn extend(&mut self, span: Span) {
         if !span.is_empty() {
             self.join(span);

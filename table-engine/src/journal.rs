@@ -258,7 +258,7 @@ impl Journal {
         }
     }
 
-    /// Continues in the next file. Returns its number and the sequence number of its first frame.
+    /// Switches to the next file. Returns the number of that file and the sequence number of its first frame.
     ///
     /// # Errors
     /// After a shortage of disk space or descriptors the journal continues in the old file. The new file is then empty or

@@ -125,7 +125,7 @@ fn clipped(found: &str) -> String {
     if text.chars().count() <= LINE { text } else { text.chars().take(LINE - 1).chain(['…']).collect() }
 }
 
-/// Returns the properties of an entity type, except the later chunks of long values.
+/// Returns the properties of an entity type, omitting all but the first chunk of each long value.
 pub(crate) fn properties(schema: &StoredSchema) -> Markup {
     let has = |name: &str| schema.properties.iter().any(|property| property.name == name);
     let is_piece = |name: &str| {

@@ -139,7 +139,7 @@ pub struct IndexRow<'a> {
     pub index: &'a StoredIndex,
     /// The name of the table that contains the row.
     pub table: &'a str,
-    /// The key of the row, or a range of keys if a part of the key cannot be computed.
+    /// The key of the row, or a key range if a part of the key cannot be computed.
     pub keys: KeyRange,
 }
 

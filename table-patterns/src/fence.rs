@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Records the position of a pass, unless another run has ended it.
+/// Records the position of a pass, unless another run has already ended it.
 pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, position: &str) {
     if let Some(known) = layout.progress.get_mut(note) {
         position.clone_into(known);

@@ -251,7 +251,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
     }
 
-    /// Commits the unit as one transaction, and returns the versions of its entities and conditions.
+    /// Commits the unit as one transaction, and returns the `ETag`s of the entities that it writes or checks.
     async fn commit_alone(&self) -> Result<Vec<Option<ETag>>> {
         let etags = if self.completion.is_some() {
             self.commit_completed().await
@@ -274,8 +274,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.complete_changes().await
     }
 
-    /// Returns the attempts to commit the unit. In a transaction, the number of attempts is limited;
-    /// its function then runs again, which may reserve the partition.
+    /// Returns the loop that tries to commit the unit. In a transaction, the number of attempts is limited: after the last one, the function of the
+    /// transaction runs again, and the transaction may reserve the partition.
     const fn rounds(&self, what: &'static str) -> Rounds<'_> {
         let rounds = Rounds::new(&self.retry, what);
         if self.rivals.is_some() { rounds.at_most(LOSSES) } else { rounds }

@@ -34,7 +34,7 @@ pub(crate) trait Observed: Send + Sync + 'static {
     /// Returns the metrics of the server as text.
     fn metrics(&self) -> String;
 
-    /// Deletes all data of all accounts; `Ok(false)` if the server does not allow it.
+    /// Deletes the data of all accounts. Returns `Ok(false)` if the server does not allow this.
     fn reset(&self) -> impl Future<Output = table_core::Result<bool>> + Send;
 }
 

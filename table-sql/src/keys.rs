@@ -1,4 +1,4 @@
-//! Converts conditions on keys and key parts to a range of keys.
+//! Converts conditions on keys and key parts to a key range.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use table_inspect::keys::{self, PartRequest};
 use crate::column::{Kind, Source};
 use crate::condition::{Condition, Test, is_portable, text};
 
-/// The range of keys of a statement.
+/// The key range of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) keys: KeyRange,

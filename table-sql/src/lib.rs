@@ -14,7 +14,7 @@
 //! columns are determined by the stored schemas and by a [sample](SqlOptions::sample) of the rows.
 //!
 //! # Requests
-//! - Equality, ranges and prefixes (`LIKE 'ada%'`) of keys and key parts become a range of keys.
+//! - Equality, ranges and prefixes (`LIKE 'ada%'`) of keys and key parts become a key range.
 //! - Comparisons of properties become a filter that the store evaluates. DataFusion evaluates every condition again, because SQL and the service
 //!   differ in details, such as `NaN`. A comparison is not sent if the service could omit rows that SQL includes.
 //! - Only the properties that the statement uses are requested. Pages are read one at a time, when the statement needs them.

@@ -59,7 +59,7 @@ impl StoreTable {
         conditions.iter().any(is_key) || filter::filter(expression, &self.columns).is_some()
     }
 
-    /// Returns the filter for the conditions that the range of keys does not cover.
+    /// Returns the filter for the conditions that the key range does not cover.
     fn filter(&self, expressions: &[Expr]) -> Option<Filter> {
         let is_key = |expression: &&Expr| {
             let condition = Condition::of(expression, &self.columns);

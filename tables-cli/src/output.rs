@@ -93,7 +93,7 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// A writer of rows of strings: a table for human readers, JSON lines or CSV for programs. Memory holds at most 1,000 rows.
+/// A writer of rows of strings: a table for human readers, JSON lines or CSV for programs. Keeps at most 1,000 rows in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Rows<'a> {
     format: Format,

@@ -33,7 +33,7 @@ impl KeySelection {
         self.partition.is_none() && self.partitions.is_none() && self.row.is_none() && self.rows.is_none()
     }
 
-    /// Returns the range of keys.
+    /// Returns the key range.
     #[must_use]
     pub fn key_range(&self) -> KeyRange {
         let range = |one: Option<&String>, many: Option<&TextRangeArgument>| match (one, many) {

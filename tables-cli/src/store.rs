@@ -40,7 +40,7 @@ pub struct Store {
     pub engine: Option<Engine>,
     /// The location as shown in messages, without secrets.
     pub shown: String,
-    /// The identity of the location in state files. It does not depend on the current folder.
+    /// Identifies the location in state files. Does not depend on the current directory.
     pub identity: String,
 }
 
@@ -67,7 +67,7 @@ impl Store {
         Ok(Self { tables, engine, shown, identity: location.identity() })
     }
 
-    /// Refuses a store that does not return rows in key order. For commands that need this order.
+    /// Returns an error if the store does not return rows in key order. Called by commands that need this order.
     ///
     /// # Errors
     /// `Refused`, with a message that names an alternative.

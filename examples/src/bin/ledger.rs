@@ -8,8 +8,8 @@ use clap::Parser;
 use examples::ledger;
 use examples::store::Place;
 
-/// Loads journal entries into an embedded store or an account, posts from several tasks, asks the questions of an accountant, moves a tenant
-/// to another store, erases it, and checks the invariants of the books.
+/// Loads journal entries into an embedded store or an account, posts from several tasks, runs the queries of an accountant, moves a tenant
+/// to another store, erases the tenant, and checks the invariants of the books.
 #[derive(Debug, Parser)]
 #[command(name = "ledger", version)]
 struct Arguments {

@@ -42,7 +42,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let found: Vec<Expense> = page.items.into_iter().map(Versioned::into_value).collect();
     assert_eq!(found, [claim(29, 1), claim(29, 2), claim(28, 1)]);
 
-    // A range of times is a range of keys. The library swaps its bounds.
+    // A range of times is a key range. The library swaps its bounds.
     let two_days = expenses.query(Expense::rows(123).at(claim(3, 1).at..=claim(4, 1).at)).collect().await?;
     assert_eq!(two_days, [claim(4, 1), claim(4, 2), claim(3, 1), claim(3, 2)]);
     Ok(())

@@ -25,7 +25,7 @@ impl Drop for Own {
     }
 }
 
-/// A task that is aborted when its handle is dropped, like a request on the caller's runtime.
+/// A task that is aborted when its handle is dropped, just as a request on the caller's runtime would be.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

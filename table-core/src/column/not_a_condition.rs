@@ -14,7 +14,7 @@ pub trait ByMethod<E> {}
 #[derive(Debug)]
 pub enum Operator {}
 
-/// A condition in a text. Nothing implements it: a text is parsed, or written with columns.
+/// A condition given as a string. No type implements this trait; it exists for its message.
 #[diagnostic::on_unimplemented(
     message = "[T096] a text is not a condition on `{E}`: a filter takes comparisons of its columns",
     label = "write `{E}::….eq(…)`, the comparison of a column of `{E}`",

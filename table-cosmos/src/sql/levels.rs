@@ -1,7 +1,7 @@
 //! Converts the bounds of a PartitionKey range to bounds of one level.
 //!
-//! A PartitionKey consists of its levels, each followed by `!`. Such strings sort like their levels, except for the space, which is the only
-//! character below `!` in a key: `a b!` is less than `a!`. Bounds are widened where this matters.
+//! A PartitionKey consists of its levels, each followed by `!`. Such strings sort in the same order as their levels, except where a level
+//! contains a space, which is the only character below `!` in a key: `a b!` is less than `a!`. Bounds are widened where this matters.
 
 use std::ops::Bound;
 

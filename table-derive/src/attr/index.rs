@@ -96,7 +96,7 @@ const MEANT: &[(&str, &str)] = &[
     ("where", WHEN_MEANT),
 ];
 
-/// Parses one `#[index(…)]` or `#[index_entity(…)]`. Returns `None` after reporting that the name is missing.
+/// Parses one `#[index(…)]` or `#[index_entity(…)]`. If the name is missing, reports an error and returns `None`.
 pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool) -> Option<IndexAttr> {
     let words = if list { &LISTS } else { &COPIES };
     grammar::in_parentheses(ctxt, attr, words.form, |input| parse_words(ctxt, input, attr, words)).flatten()

@@ -197,7 +197,7 @@ impl<'e> Design<'e> {
         if self.stub { any() } else { argument }
     }
 
-    /// Returns the body of a function; in a stub, an empty body.
+    /// Returns the body of a function, or `loop {}` in a stub.
     pub(super) fn body(&self, body: TokenStream) -> TokenStream {
         if self.stub { quote!(loop {}) } else { body }
     }

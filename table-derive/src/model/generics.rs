@@ -25,7 +25,7 @@ impl ToTokens for Declared<'_> {
 pub(crate) struct Parameters(Generics);
 
 impl Parameters {
-    /// Reads the parameters. Returns `None` after reporting that they contain lifetimes.
+    /// Reads the parameters. If they contain lifetimes, reports an error and returns `None`.
     pub(super) fn read(ctxt: &Ctxt, generics: &Generics) -> Option<Self> {
         if let Some(lifetime) = generics.lifetimes().next() {
             let help = "an entity owns its values: use `String` in place of `&str`, or \

@@ -19,11 +19,11 @@ use crate::manifest::{self, BACKUP, Folder, LOCK};
 pub struct PartialBackup {
     /// The files that were copied.
     pub copied: CopyReport,
-    /// The rows that could not be read, by ranges of keys. Empty if the backup is complete.
+    /// The rows that could not be read, by key ranges. Empty if the backup is complete.
     pub lost: Vec<LostRows>,
 }
 
-/// A range of keys whose rows could not be read. In the backup, rows from `first` to `last` may be missing, outdated, or present
+/// A key range whose rows could not be read. In the backup, rows from `first` to `last` may be missing, outdated, or present
 /// although they were deleted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -1,6 +1,6 @@
 //! The lineage of a version: for each opening of the folder, the last version that it recorded.
 //!
-//! A folder that is copied by another program keeps the identity of its engine. The lineages of the two folders differ as soon as either of them
+//! If another program copies the folder, the copy has the same engine identity. The lineages of the two folders differ as soon as either of them
 //! records a version.
 
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! Merges: one step of the work that the [policy](super::policy) chooses.
 //!
-//! A step processes a *part*: a range of keys, and the runs whose entries in this range become one run. If the part is smaller than the segment, the
+//! A step processes a *part*: a key range, and the runs whose entries in this range become one run. If the part is smaller than the segment, the
 //! segment is first cut at the end of the part. The step then merges the entire part, verifies the result, and publishes it.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! A version of the base: the runs that contain each range of keys. A version is immutable; each change creates another version.
+//! A version of the base: the runs that contain each key range. A version is immutable; each change creates another version.
 //!
 //! The key space is divided into segments without gaps. A segment has layers, the newest first. The newest layer that has an entry for a key takes
 //! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be
@@ -27,7 +27,7 @@ pub(super) struct Layer {
     pub(super) weight: Weight,
 }
 
-/// A range of keys, from `start` to the start of the next segment.
+/// A key range, from `start` to the start of the next segment.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     pub(super) start: Arc<[u8]>,
@@ -167,7 +167,7 @@ impl Version {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {
             for (first, behind) in self.stretches(run, least)? {
-                // A range of keys without rows never becomes a segment. If the index of another run cannot be read, the segment is not cut.
+                // A key range without rows never becomes a segment. If the index of another run cannot be read, the segment is not cut.
                 if self.has_blocks(self.find(&first), &[], Some(&first)) && self.cut(&first).is_err() {
                     continue;
                 }

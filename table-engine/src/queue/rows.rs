@@ -57,7 +57,7 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a key in the order of visibility.
+/// Returns the position of a key among the messages in the order in which they become visible.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let mut reader = key::KeyReader::default();
     let (_, row_key) = reader.read(key)?;

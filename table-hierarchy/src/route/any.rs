@@ -46,7 +46,7 @@ impl Route {
     }
 }
 
-/// Sorts the ranges, and removes ranges that lie inside others. Two ranges of prefixes or keys are either nested or disjoint.
+/// Sorts the ranges, and removes ranges that lie inside others. Any two prefix or key ranges are either nested or disjoint.
 fn apart(mut ranges: Vec<EpkRange>) -> Vec<EpkRange> {
     ranges.sort_by(|left, right| left.start().cmp(right.start()).then_with(|| right.end().cmp(left.end())));
     let mut apart: Vec<EpkRange> = Vec::new();

@@ -70,7 +70,7 @@ impl FromStr for PartRequest {
     }
 }
 
-/// Returns the range of keys that satisfies all conditions on parts.
+/// Returns the key range that satisfies all conditions on parts.
 ///
 /// # Errors
 /// `Condition` for a part that the schema does not have, for a value that is impossible for the part, and for conditions that do not form a range,
@@ -157,7 +157,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Returns the range of keys in which a part is between two values, regardless of the following parts.
+/// Returns the key range in which a part is between two values, regardless of the following parts.
 fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Result<TextRange> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
     if !form.ordered {

@@ -57,7 +57,7 @@ impl Side {
     }
 }
 
-/// The position of a pass: the range of keys, and the position in it.
+/// The position of a pass: the key range, and the position in it.
 #[derive(Clone, Debug, PartialEq)]
 struct Place {
     range: usize,

@@ -221,7 +221,7 @@ impl<S: TableStore> Feed<S> {
     }
 }
 
-/// Returns the range of keys of the rows whose last changes have the numbers `first` to `last`.
+/// Returns the key range of the rows whose last changes have the numbers `first` to `last`.
 fn numbers(first: u64, last: u64) -> TextRange {
     let key = |number| Bound::Included(format!("{FEED_PREFIX}{number:020}"));
     TextRange { lower: key(first), upper: key(last) }

@@ -157,7 +157,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         query.with_schema_check((table.clone(), E::SCHEMA.entity), Arc::new(check))
     }
 
-    /// Returns the entity with a key.
+    /// Returns the entity with the given key.
     pub(crate) async fn primary(&self, key: &EntityKey) -> Result<Option<Versioned<E>>> {
         let texts = (key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned());
         self.table.get(Selection::<E, Point>::of_texts(Ok(texts))).await

@@ -52,7 +52,7 @@ pub enum Phase {
     Entities,
 }
 
-/// The position of a page in a phase: the range of keys, and the position in it.
+/// The position of a page in a phase: the key range, and the position in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Place {
     pub(crate) range: usize,

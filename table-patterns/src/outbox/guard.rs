@@ -60,7 +60,7 @@ const OWNER: &str = "Owner";
 /// The maximum number of sources in one guard, far below the maximum number of properties in an entity (ENT-2).
 const SOURCES: usize = 200;
 
-/// The source of a step, and the version of its change.
+/// The source of a step, and the version of the change that recorded the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The hash of the source.

@@ -243,7 +243,7 @@ impl Step {
         Self::Call { name, version: 0, payload }
     }
 
-    /// Removes the guard, for a target that is written once, or if the last step to arrive may take effect.
+    /// Removes the guard. Use this if the target is written only once, or if the step that arrives last may win.
     /// This saves a read and a guard row per target.
     #[must_use]
     pub fn unguarded(self) -> Self {

@@ -126,7 +126,8 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// Returns the table of an instant, for reads, and for writes of entities without declarations. Sends no request. The table may not exist yet.
+    /// Returns the table for the period that contains `instant`. Use it to read entities, and to write entities whose type declares no indexes,
+    /// copies or feeds. Sends no request, so the table may not exist yet.
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of).

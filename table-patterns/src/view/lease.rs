@@ -27,7 +27,7 @@ const POLLS: u32 = 600;
 pub(super) struct Lease {
     etag: ETag,
     taken: u64,
-    /// Excludes clones of the same follower.
+    /// Prevents clones of this follower from applying changes at the same time.
     _working: Working,
 }
 

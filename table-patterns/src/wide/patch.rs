@@ -79,7 +79,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         self
     }
 
-    /// Sends the patch. If all properties are in the same part, the patch is one merge.
+    /// Sends the patch. If all properties are in the same part, the patch is sent as a single merge.
     /// Otherwise the versions of the parts are read, and one transaction writes a new `WriteId` to every part.
     ///
     /// # Errors

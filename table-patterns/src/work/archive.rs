@@ -8,8 +8,9 @@
 //! with the JSON `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the source is deleted, and the source is deleted only in the copied version. Even if processes die, or the
-//! source changes in the meantime, the entity is always in at least one table, and eventually only in the archive, in its last version.
+//! The copy is written before the source is deleted, and the source is deleted only if it is still the version that was copied. Even if
+//! processes die, or the source changes in the meantime, the entity is always in at least one table, and eventually only in the archive,
+//! with its latest content.
 //! Between the steps a reader finds it in both tables (PAT-EC-6).
 //!
 //! # Cost

@@ -13,7 +13,7 @@ use table_core::{Error, PartitionKey, Result, RowKey};
 use super::fault::SasFault;
 use super::parameters::Parameters;
 
-/// A range of keys with inclusive ends, ordered by partition and then by row. For example, `('B', '9')` is between `('A', '5')` and `('C',
+/// A key range with inclusive ends, ordered by partition and then by row. For example, `('B', '9')` is between `('A', '5')` and `('C',
 /// '2')` (SAS-6).
 ///
 /// ```

@@ -19,7 +19,7 @@ use super::token::SasToken;
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
-/// A shared access signature for a range of keys in one table.
+/// A shared access signature for a key range in one table.
 ///
 /// ```
 /// use std::time::Duration;
@@ -92,7 +92,7 @@ impl TableSas {
         }
     }
 
-    /// Restricts the SAS to a range of keys.
+    /// Restricts the SAS to a key range.
     ///
     /// # Errors
     /// Any error from [`SignedRange::of_keys`].

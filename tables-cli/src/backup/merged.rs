@@ -45,7 +45,7 @@ impl Merged {
         Ok(Self { layers, range: KeyRange::ALL, after: None })
     }
 
-    /// Restricts the rows to a range of keys.
+    /// Restricts the rows to a key range.
     #[must_use]
     pub fn within(self, range: KeyRange) -> Self {
         Self { range, ..self }

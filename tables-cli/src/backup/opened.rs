@@ -96,7 +96,7 @@ impl Opened {
         Ok(None)
     }
 
-    /// Returns the rows of a table in a range of keys.
+    /// Returns the rows of a table in a key range.
     ///
     /// # Errors
     /// `Refused` for a damaged layer.

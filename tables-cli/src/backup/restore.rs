@@ -30,7 +30,7 @@ pub struct Restoring<'a> {
     pub backup: &'a Opened,
     /// The store that receives the rows.
     pub target: &'a DynTableStore,
-    /// The range of keys.
+    /// The key range.
     pub range: &'a KeyRange,
     /// The handling of rows that the target already contains.
     pub existing: Existing,

@@ -18,7 +18,7 @@ pub struct Copying<'a> {
     pub target: (&'a DynTableStore, &'a TableName),
     /// The query that selects the rows.
     pub query: Query,
-    /// Converts each row that was read to the row to write.
+    /// Converts a row of the source into the row to write.
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
     /// The operation by which rows are written.
     pub mode: Mode,

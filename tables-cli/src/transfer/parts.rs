@@ -20,7 +20,7 @@ use crate::transfer::sequences::{self, IS_SEQUENCE, is_sequence, refuse_lowered}
 /// A condition that every row with a `WriteId` satisfies.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// Returns the query for the rows with a `WriteId` in a range of keys.
+/// Returns the query for the rows with a `WriteId` in a key range.
 fn query(keys: KeyRange) -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID]);
     Ok(Query { keys, select, ..Query::parse(HAS_WRITE)? })

@@ -19,7 +19,7 @@ pub(super) struct SettledChecksum {
 }
 
 impl SettledChecksum {
-    /// Creates the checksum for no records.
+    /// Creates the checksum of an empty sequence of records.
     pub(super) fn new(is_needed: bool) -> Self {
         Self { is_needed, settled: 0, checksum: SequenceChecksum::default(), later: VecDeque::new() }
     }

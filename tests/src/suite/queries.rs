@@ -1,4 +1,4 @@
-//! Queries: ranges of keys and their classes (QRY, CLS rules).
+//! Queries: key ranges and their classes (QRY, CLS rules).
 
 use std::ops::Bound::{Excluded, Included};
 

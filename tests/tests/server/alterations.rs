@@ -122,7 +122,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     let peek = |token: &str| with(&Ask::queue("GET", ""), "altered/messages?peekonly=true", token);
     assert_eq!(peek(&token).status, 200);
     for altered in alterations(&token).into_iter().chain(additions(&token)) {
-        // A queue has no ranges of keys, types of resources or encryption scope.
+        // A queue has no key ranges, types of resources or encryption scope.
         let ignored =
             ["spk=", "srk=", "epk=", "erk=", "srt=", "ses="].iter().any(|name| altered.contains(name));
         let status = peek(&altered).status;

@@ -1,4 +1,4 @@
-//! Shared access signatures: each set of permissions against each operation, and ranges of keys that no request leaves.
+//! Shared access signatures: each set of permissions against each operation, and key ranges that no request leaves.
 
 use std::time::Duration;
 

@@ -87,7 +87,7 @@ impl Layers {
             let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            // Layers often contain adjacent ranges of keys instead of mixed keys: the entries up to the next layer are visited together.
+            // Layers often contain adjacent key ranges instead of mixed keys: the entries up to the next layer are visited together.
             let other = self.newer.last().map(|(other, _)| other);
             let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
             let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();

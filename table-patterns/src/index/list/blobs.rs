@@ -26,7 +26,7 @@ pub(crate) struct Upload {
     born: u64,
 }
 
-/// The blob store for lists that an entity cannot or should not contain, with one blob per
+/// The blob store for lists that do not fit into an entity or should not be stored in one, with one blob per
 /// list, to which the entity refers (PAT-IX option 1, PAT-IX-4).
 ///
 /// Passed to a table by [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the

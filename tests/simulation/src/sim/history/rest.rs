@@ -16,7 +16,7 @@ const REST: Duration = Duration::from_secs(20);
 
 /// The maximum size in bytes of a block with several rows.
 const BLOCK: u64 = 8 << 10;
-/// The maximum number of layers of a range of keys, at rest and at any other time.
+/// The maximum number of layers of a key range, at rest and at any other time.
 const LAYERS: usize = 11;
 pub(super) const MOST_LAYERS: usize = 16;
 /// The maximum number of layers in a base with one broken block.
