@@ -27,8 +27,9 @@ pub struct Tail {
     store: DynTableStore,
     table: TableName,
     range: KeyRange,
-    /// `true` if newer rows sort before older rows.
-    is_descending: bool,
+    schemas: Vec<StoredSchema>,
+    /// `true` if newer rows sort before older rows; `None` as long as fewer than two rows were read, because one row does not always show the order.
+    is_descending: Option<bool>,
     /// The RowKey of the newest row that was returned.
     last: Option<String>,
 }
@@ -47,7 +48,8 @@ impl Tail {
         lines: usize,
         schemas: &[StoredSchema],
     ) -> Result<(Self, Vec<TableEntity>)> {
-        let mut tail = Self { store, table, range, is_descending: false, last: None };
+        let schemas = schemas.to_vec();
+        let mut tail = Self { store, table, range, schemas, is_descending: None, last: None };
         let mut newest: VecDeque<TableEntity> = VecDeque::new();
         let query = Query::new(tail.range.clone());
         let mut pages = Pages::new(&tail.store, &tail.table, query);
@@ -56,12 +58,15 @@ impl Tail {
             let entities: table_core::Result<Vec<_>> =
                 page.rows.iter().map(TableEntity::from_entity).collect();
             let entities = entities?;
-            if last.is_none() && keys::is_newest_first(schemas, &entities) {
-                tail.is_descending = true;
+            if last.is_none() && keys::is_newest_first(&tail.schemas, &entities) {
+                tail.is_descending = Some(true);
                 last = entities.first().map(row_key);
                 newest = entities.into_iter().take(lines).collect();
                 newest.make_contiguous().reverse();
                 break;
+            }
+            if entities.len() > 1 || last.is_some() && !entities.is_empty() {
+                tail.is_descending = Some(false);
             }
             last = entities.last().map(row_key).or(last);
             newest.extend(entities);
@@ -77,9 +82,9 @@ impl Tail {
     /// Any error from the store.
     pub async fn poll(&mut self) -> Result<Vec<TableEntity>> {
         let mut range = self.range.clone();
-        if let Some(last) = self.last.clone() {
+        if let (Some(last), Some(is_descending)) = (self.last.clone(), self.is_descending) {
             let bound = Bound::Excluded(last);
-            let newer = if self.is_descending {
+            let newer = if is_descending {
                 TextRange { lower: Bound::Unbounded, upper: bound }
             } else {
                 TextRange { lower: bound, upper: Bound::Unbounded }
@@ -93,7 +98,12 @@ impl Tail {
                 rows.push(TableEntity::from_entity(entity)?);
             }
         }
-        if self.is_descending {
+        if self.is_descending.is_none() && !rows.is_empty() {
+            let is_descending = keys::is_newest_first(&self.schemas, &rows);
+            self.is_descending = (is_descending || rows.len() > 1).then_some(is_descending);
+            rows.retain(|row| self.last.as_deref() != Some(row.key().row_key.as_str()));
+        }
+        if self.is_descending == Some(true) {
             rows.reverse();
         }
         self.last = rows.last().map(row_key).or_else(|| self.last.take());
@@ -142,13 +152,32 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_empty_partition_is_followed_from_its_first_row() {
-        let store = DynTableStore::new(Engine::in_memory());
-        let table = store.untyped("Log").unwrap().create_if_missing().await.unwrap();
-        let (range, name) = (KeyRange::partition("p"), TableName::new("Log").unwrap());
-        let (mut tail, rows) = Tail::begin(store.clone(), name, range, 2, &[]).await.unwrap();
-        assert_eq!(rows, []);
-        table.insert(&TableEntity::new("p", "1").unwrap()).await.unwrap();
-        assert_eq!(tail.poll().await.unwrap().len(), 1);
+    async fn a_partition_with_few_rows_is_followed_in_either_order() {
+        let newest_first = |n: u64| format!("{:019}", ticks::MAX - (638_000_000_000_000_000 + n));
+        for key in [&newest_first as &dyn Fn(u64) -> String, &|n| format!("{n:06}")] {
+            // The rows at the beginning, and the rows that are added before each poll.
+            for (begin, steps) in
+                [(0, [1, 1, 1]), (0, [0, 1, 2]), (0, [2, 1, 3]), (1, [0, 1, 1]), (1, [2, 0, 1])]
+            {
+                let store = DynTableStore::new(Engine::in_memory());
+                let table = store.untyped("Log").unwrap().create_if_missing().await.unwrap();
+                let (range, name) = (KeyRange::partition("p"), TableName::new("Log").unwrap());
+                let mut added = 0;
+                let mut add = async |count: u64| {
+                    for _ in 0..count {
+                        table.insert(&TableEntity::new("p", key(added)).unwrap()).await.unwrap();
+                        added += 1;
+                    }
+                };
+                add(begin).await;
+                let (mut tail, mut seen) = Tail::begin(store.clone(), name, range, 2, &[]).await.unwrap();
+                for step in steps {
+                    add(step).await;
+                    seen.extend(tail.poll().await.unwrap());
+                }
+                let seen: Vec<_> = seen.iter().map(row_key).collect();
+                assert_eq!(seen, (0..added).map(key).collect::<Vec<_>>(), "{begin} and {steps:?}");
+            }
+        }
     }
 }
