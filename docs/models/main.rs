@@ -34,7 +34,7 @@ const MODELS: [Model; 7] = [
     settling::MODEL,
 ];
 
-/// The number of runs of a protocol without a condition after which the condition is considered unnecessary.
+/// A condition is considered unnecessary if the protocol without it succeeds in this many runs.
 const WITHOUT: u64 = 200_000;
 
 impl Model {

@@ -12,7 +12,7 @@ use crate::credential::{AccessToken, Credential, TokenFuture, TokenProvider};
 impl Credential {
     /// Creates a credential from any implementation of `TokenCredential` of `azure_core`, such as the credentials of the crate
     /// `azure_identity`: `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not link `azure_identity`; a
-    /// program that uses it chooses the HTTP client and TLS. Needs the feature `identity`.
+    /// program that uses it chooses the HTTP client and TLS. Needs the `identity` feature.
     ///
     /// The client requests a token on first use, and again five minutes before it expires. If no token is available, a request fails with
     /// `AuthenticationFailed`, or with `Io` if the source of tokens cannot be reached. The request is then not sent.

@@ -6,7 +6,7 @@
 //!
 //! | purpose | items |
 //! | --- | --- |
-//! | clients | [`AzureTables`], [`AzureQueues`], `AzureBlobs` with the feature `blobs` |
+//! | clients | [`AzureTables`], [`AzureQueues`], `AzureBlobs` with the `blobs` feature |
 //! | endpoint and credential | [`ConnectionString`], [`Target`], [`Credential`] |
 //! | time, retries, secondary endpoint | [`Options`], [`RetryPolicy`] |
 //! | shared access signatures that grant access to part of a table | [`sas`] |

@@ -40,7 +40,7 @@ impl Options {
         Self { retry, ..self }
     }
 
-    /// Stores an identifier of each write in its entities, as the property `OperationId`. The client can then usually determine the outcome of a
+    /// Stores an identifier of each write in its entities, as the `OperationId` property. The client can then usually determine the outcome of a
     /// write whose response was lost (CON-11). Otherwise the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
     ///
     /// - An identifier costs 46 bytes and one of the 252 properties of an entity. After a lost response, each entity of the write is read.

@@ -1,4 +1,4 @@
-//! Test support: a substitute for the network, and reproducible random numbers. The feature `testing` enables it. It is not part of the API and may
+//! Test support: a substitute for the network, and reproducible random numbers. The `testing` feature enables it. It is not part of the API and may
 //! change without notice.
 #![cfg_attr(
     not(feature = "testing"),

@@ -54,7 +54,7 @@ pub struct EntitySchema {
     pub entity: &'static str,
     /// The table that stores the entities.
     pub table: &'static str,
-    /// The value of the property `EntityType`, which distinguishes this type from other types in the table, or `None` if the type has no
+    /// The value of the `EntityType` property, which distinguishes this type from other types in the table, or `None` if the type has no
     /// kind (PAT-HET-1).
     pub kind: Option<&'static str>,
     /// The pieces of the `PartitionKey`.

@@ -134,7 +134,7 @@ impl CosmosTables {
 
     /// Returns the request units that the service has charged for a table since this store was opened. Clones share the count.
     ///
-    /// For a single operation, the request units are the field `request_units` of its span, with the target `table_cosmos`.
+    /// For a single operation, the request units are the `request_units` field of its span, with the target `table_cosmos`.
     #[must_use]
     pub fn usage(&self, table: &TableName) -> Usage {
         self.0.usages.of(table)

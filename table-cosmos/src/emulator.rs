@@ -74,7 +74,7 @@ impl Emulator {
     /// Opens a store on the account.
     ///
     /// # Errors
-    /// `InternalError` if the Azure SDK rejects its settings.
+    /// `InternalError` if the Azure SDK rejects the settings.
     pub async fn open(&self, options: Options) -> Result<CosmosTables> {
         self.open_with_faults(options, Vec::new()).await
     }

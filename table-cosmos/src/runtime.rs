@@ -23,7 +23,7 @@ impl Drop for Own {
     }
 }
 
-/// A task that is aborted when its handle is dropped, like a request on the caller's runtime.
+/// A task that is aborted when its handle is dropped, just as a future is cancelled when it is dropped.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

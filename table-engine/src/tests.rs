@@ -104,7 +104,7 @@ fn get(engine: &Engine, partition_key: &str, row_key: &str) -> Option<StoredRow>
     wait(engine.get(&employees(), &key, &Select::All)).unwrap()
 }
 
-/// Returns the property `N` of the entity (`Sales`, `row_key`).
+/// Returns the `N` property of the entity (`Sales`, `row_key`).
 fn number(engine: &Engine, row_key: &str) -> Option<i32> {
     get(engine, "Sales", row_key).map(|found| number_of(&found.row))
 }

@@ -54,7 +54,7 @@ impl Context<'_> {
         Ok(known.cloned().unwrap_or(name))
     }
 
-    /// Returns the indexes, copies and feeds that are declared for a table. If there are any, the table's entities cannot be changed here.
+    /// Returns the indexes, copies and feeds that are declared for a table. If there are any, the table's entities cannot be changed in the explorer.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
         self.known.of(table).flat_map(derived::declared).collect()
     }

@@ -22,7 +22,7 @@
 //! # Cost
 //! Reading a day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, preceded by a read if
 //! the entity has indexes, copies or participants. An increment takes a read and a merge, repeated for each conflict. On a cloud account, an
-//! increment also stores its identifier, as the property `OperationId`: 46 bytes of the entity, and one of its 252 properties. A series with no spare
+//! increment also stores its identifier, as the `OperationId` property: 46 bytes of the entity, and one of its 252 properties. A series with no spare
 //! property stores none, and neither does a series whose increment writes other rows in its transaction.
 //!
 //! # Bounds

@@ -115,7 +115,7 @@ impl Exchange {
         true
     }
 
-    /// Returns the host and port in the request line, or otherwise in the header `Host`. After [`locate`](Self::locate), the account is appended.
+    /// Returns the host and port in the request line, or otherwise in the `Host` header. After [`locate`](Self::locate), the account is appended.
     pub(crate) fn host(&self) -> &str {
         self.base.split_once("://").map(|(_, host)| host).unwrap_or_default()
     }

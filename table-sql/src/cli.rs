@@ -1,4 +1,4 @@
-//! The command `tables-sql`, which runs a statement on the tables of a store.
+//! The `tables-sql` command, which runs a statement on the tables of a store.
 
 use std::io::Write;
 

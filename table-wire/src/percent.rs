@@ -27,7 +27,7 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-/// Decodes text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` is unchanged.
+/// Decodes text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` is left as it is.
 ///
 /// ```
 /// use table_wire::percent::decode;

@@ -15,11 +15,11 @@ pub struct Employee {
     /// The `RowKey` as six digits.
     #[digits(6)]
     pub id: u32,
-    /// The property `FirstName`.
+    /// The `FirstName` property.
     pub first_name: String,
-    /// The property `Age`.
+    /// The `Age` property.
     pub age: i32,
-    /// The property `Room`, which is optional.
+    /// The `Room` property, which is optional.
     pub room: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl Employee {
 /// A projection of an employee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameOnly {
-    /// The property `FirstName`.
+    /// The `FirstName` property.
     pub first_name: String,
     /// The number of properties that the store sent.
     pub properties: usize,

@@ -42,7 +42,7 @@ pub enum Kind {
     Expense,
 }
 
-/// An account. The property `parent` arranges the accounts in a tree. Example key: (`contoso`, `account_000017`).
+/// An account. The `parent` property arranges the accounts in a tree. Example key: (`contoso`, `account_000017`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]

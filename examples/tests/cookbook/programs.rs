@@ -92,7 +92,7 @@ fn an_account_replaces_a_folder() {
     let (success, _, told) = cookbook(&["--azure", "UseDevelopmentStorage=true", "--memory"]);
     assert!(!success && told.contains("--azure"), "{told}");
     let (success, _, told) = cookbook(&["--azure", "nothing"]);
-    // Without the feature `azure`, the message names the feature.
+    // Without the `azure` feature, the message names the feature.
     let reason = if cfg!(feature = "azure") { "InvalidInput" } else { "--features azure" };
     assert!(!success && told.contains(reason), "{told}");
 }

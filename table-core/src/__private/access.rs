@@ -46,7 +46,7 @@ const fn spread(pieces: &[KeyPiece]) -> usize {
     partitions
 }
 
-/// Returns `true` if a piece of the key contains the value of the field `wanted`.
+/// Returns `true` if a piece of the key contains the value of the `wanted` field.
 const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     let mut at = 0;
     while at < pieces.len() {

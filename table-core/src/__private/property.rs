@@ -76,7 +76,7 @@ pub fn entered<const N: usize>(parts: [Result<()>; N]) -> Result<bool> {
 /// Appends a literal and the value of a field to a key, using the codec's `encode` (`encode_key`).
 ///
 /// # Errors
-/// `KeyEncoding` with the name of the field.
+/// `KeyEncoding`, with the name of the field, if the codec rejects the value.
 #[inline]
 pub fn put<T>(
     out: &mut String,

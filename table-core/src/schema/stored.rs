@@ -39,7 +39,7 @@ pub struct StoredSchema {
     pub entity: String,
     /// The table that stores the entities.
     pub table: String,
-    /// The value of the property `EntityType`, or `None` if the entities have no kind (PAT-HET-1).
+    /// The value of the `EntityType` property, or `None` if the entities have no kind (PAT-HET-1).
     pub kind: Option<String>,
     /// The pieces of the `PartitionKey`. Adjacent literals are joined.
     pub partition_key: Vec<StoredPiece>,

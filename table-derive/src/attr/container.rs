@@ -45,9 +45,9 @@ pub(crate) struct ContainerAttrs {
     pub(crate) copies_from: Vec<Path>,
     /// The path in `set = …`.
     pub(crate) set: Option<Path>,
-    /// The attribute `#[partition_key(…)]`.
+    /// The `#[partition_key(…)]` attribute.
     pub(crate) partition_key: Option<KeyAttr>,
-    /// The attribute `#[row_key(…)]`.
+    /// The `#[row_key(…)]` attribute.
     pub(crate) row_key: Option<KeyAttr>,
     /// The attributes `#[index(…)]` and `#[index_entity(…)]`, in order.
     pub(crate) indexes: Vec<IndexAttr>,

@@ -9,9 +9,9 @@ use crate::symbol::{PART, SLOTS};
 
 /// The parsed attributes of one field.
 pub(crate) struct PlaceAttrs {
-    /// The attribute `#[slots("Day", 1..=366)]`.
+    /// The `#[slots("Day", 1..=366)]` attribute.
     pub(crate) slots: Option<SlotsAttr>,
-    /// The attribute `#[part(2)]`.
+    /// The `#[part(2)]` attribute.
     pub(crate) part: Option<PartAttr>,
 }
 

@@ -12,7 +12,7 @@ use crate::model::Field;
 use crate::symbol::LITERAL;
 
 /// Reports literals that contain a placeholder, or that are spelled like a field which no key of the row contains. With such a literal, every entity
-/// would have the same text in its key. The piece then counts as wrong, so no other rule reports it again.
+/// would have the same text in its key. A reported literal is marked as wrong, so no other rule reports it again.
 pub(super) fn check(
     ctxt: &Ctxt,
     fields: &[Field<'_>],

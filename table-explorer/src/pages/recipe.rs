@@ -1,4 +1,4 @@
-//! A query in the syntax of other tools: Rust, the command `tables`, curl and Python; and the links that export its rows.
+//! A query in the syntax of other tools: Rust, the `tables` command, curl and Python; and the links that export its rows.
 
 use maud::{Markup, html};
 use table_core::TableName;

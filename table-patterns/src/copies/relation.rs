@@ -52,7 +52,7 @@ pub struct Outgoing<E> {
     pub(super) refers: fn(EntityRef<'_>, &EntityKey) -> Result<bool>,
 }
 
-/// The type of a holder as plain functions. Writes of holders maintain everything that the struct declares.
+/// A holder type without its Rust type: its operations are function pointers. Every write to a holder maintains everything that its struct declares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderType {
     /// `true` if changes of the holder are recorded in a feed.

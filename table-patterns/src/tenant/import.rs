@@ -121,7 +121,7 @@ impl Import<'_> {
     /// - `InvalidInput` if the text does not consist of lines of an export with the same places, if a row that contains the name of its partition is
     ///   imported under another name, or if recorded steps are imported under another name.
     /// - `InvalidInput` for a part of a blob if an earlier part was not pushed to this import; push the export again from the first part.
-    /// - `FormatTooNew` for an export of a newer program.
+    /// - `FormatTooNew` if a newer release wrote the export.
     /// - Any error from the stores.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
         let mut rows: Vec<(usize, Incoming)> = Vec::new();
@@ -344,7 +344,7 @@ impl Import<'_> {
 
 #[cfg(not(feature = "blobs"))]
 impl Import<'_> {
-    /// Refuses a blob, because this program was built without the feature `blobs`.
+    /// Refuses a blob, because this program was built without the `blobs` feature.
     #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         Err(Error::of(TenantFault::UnknownBlob(part.name)))

@@ -5,7 +5,7 @@ use table_core::name::TableName;
 use table_core::query::EntityRef;
 use table_core::row::Row;
 
-/// A row of an import, with its place at the target.
+/// A row of an import, with its destination.
 pub(super) struct Incoming {
     pub(super) table: TableName,
     pub(super) from: EntityKey,

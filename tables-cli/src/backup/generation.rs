@@ -48,7 +48,7 @@ pub enum Contents {
     },
     /// The files of an embedded engine.
     Files {
-        /// The engine's file `BACKUP`, in Base64.
+        /// The engine's `BACKUP` file, in Base64.
         manifest: String,
         /// The engine's file `BASE`, in Base64.
         base: String,

@@ -195,7 +195,7 @@ async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
     Ok(rows(&target).await)
 }
 
-/// Counts of the situations that the tests encountered.
+/// Counts how often the tests reached each case.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     pub(super) resumed: usize,

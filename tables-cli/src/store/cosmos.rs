@@ -78,7 +78,7 @@ impl CosmosDatabase {
     /// Connects to the account.
     ///
     /// # Errors
-    /// `Store` with the error of the account; `Usage` if the program was built without the feature `cosmos`.
+    /// `Store` with the error of the account; `Usage` if the program was built without the `cosmos` feature.
     #[cfg(feature = "cosmos")]
     pub(super) async fn open(&self) -> Result<DynTableStore> {
         let options = table_cosmos::Options::new().adopt_levels(true);
@@ -90,7 +90,7 @@ impl CosmosDatabase {
         Ok(DynTableStore::new(store))
     }
 
-    /// Refuses the database, because the program was built without the feature `cosmos`.
+    /// Refuses the database, because the program was built without the `cosmos` feature.
     #[cfg(not(feature = "cosmos"))]
     #[expect(clippy::unused_async, reason = "the function of the feature is async")]
     pub(super) async fn open(&self) -> Result<DynTableStore> {

@@ -82,7 +82,7 @@ pub trait PartSource<T> {
     /// Appends the string that is hashed for a value; see [`KeyCodec::encode_hashed`].
     ///
     /// # Errors
-    /// `KeyEncoding` if no string can be hashed for the value.
+    /// `KeyEncoding` if the value has no string form to hash.
     fn write_hashed(value: &T, out: &mut String) -> Result<()>;
 }
 

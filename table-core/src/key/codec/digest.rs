@@ -38,7 +38,7 @@ pub trait Hasher {
     fn hash(bytes: &[u8], out: &mut String);
 }
 
-/// The hash function SHA-256: 64 digits. Requires the feature `hashes`.
+/// The hash function SHA-256: 64 digits. Requires the `hashes` feature.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -52,7 +52,7 @@ pub trait Hasher {
 #[derive(Debug)]
 pub enum Sha256 {}
 
-/// The hash function MD5: 32 digits. It is not secure; use it only for compatibility with other programs. Requires the feature `hashes`.
+/// The hash function MD5: 32 digits. It is not secure; use it only for compatibility with other programs. Requires the `hashes` feature.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {

@@ -21,7 +21,7 @@ pub trait KeyEnum: Sized + 'static {
     fn from_index(index: usize) -> Option<Self>;
 }
 
-/// A codec that writes the variant name of a fieldless enum. The default codec of an enum with `#[derive(KeyPart)]`.
+/// A codec that writes the variant name of a fieldless enum. The default codec for an enum with `#[derive(KeyPart)]`.
 ///
 /// - Fixed width if all names have the same length. Ordered if the names ascend in declaration order, which is the order of a derived `Ord`.
 ///   Otherwise, ranges are not available.

@@ -1,4 +1,4 @@
-//! Uninhabited stand-ins for list blobs in builds without the feature `blobs`.
+//! Uninhabited stand-ins for list blobs in builds without the `blobs` feature.
 
 use table_core::Result;
 use table_core::key::EntityKey;
@@ -6,7 +6,7 @@ use table_core::name::TableName;
 
 use crate::blob::BlobRef;
 
-/// The blob store for lists, which needs the feature `blobs`.
+/// The blob store for lists, which needs the `blobs` feature.
 #[derive(Clone, Debug)]
 pub(crate) enum ListBlobs {}
 

@@ -1,4 +1,4 @@
-//! The parts of blobs in an export, for programs without the feature `blobs`.
+//! The parts of blobs in an export, for programs without the `blobs` feature.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use table_core::query::EntityRef;
 use crate::tenant::export::Export;
 use crate::tenant::place::Place;
 
-/// A part of a blob, which does not exist without the feature `blobs`.
+/// A part of a blob, which does not exist without the `blobs` feature.
 #[derive(Debug)]
 pub(in crate::tenant) enum Part {}
 

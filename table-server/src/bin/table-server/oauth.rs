@@ -30,7 +30,7 @@ pub(crate) struct OAuthFlags {
     /// The keys of the issuer, a JSON Web Key Set, which it publishes as its `jwks_uri`.
     #[arg(long, env = "TABLE_SERVER_OAUTH_KEYS", value_name = "FILE", requires = "oauth_issuer")]
     oauth_keys: Option<PathBuf>,
-    /// An additional audience, next to `https://storage.azure.com` and the endpoint of the account.
+    /// An audience to accept in addition to `https://storage.azure.com` and the account's endpoint.
     #[arg(long, env = "TABLE_SERVER_OAUTH_AUDIENCE", value_name = "URL", requires = "oauth_issuer")]
     oauth_audience: Option<String>,
 }

@@ -4,7 +4,7 @@ use crate::error::ErrorCode;
 use crate::odata::{Sender, read_entity, read_page};
 use crate::value::{Value, ValueRef};
 
-/// Returns the property `P` of a body.
+/// Returns the `P` property of a body.
 fn p(json: &str) -> Option<Value> {
     let body = read_entity(json.as_bytes(), Sender::Client).unwrap();
     body.row.view().find("P", &mut 0).unwrap().map(Value::from)

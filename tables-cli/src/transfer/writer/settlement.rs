@@ -11,7 +11,7 @@ enum Slot {
     Rejected(Rejected),
 }
 
-/// The records that were added. Records at the front are settled: written or rejected.
+/// Tracks the records that the writer has accepted. Records are settled, that is, written or rejected, in their order.
 #[derive(Default)]
 pub(super) struct Settlement {
     /// The number of settled records.
