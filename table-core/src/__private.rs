@@ -43,8 +43,8 @@ pub use reader::{Decode, DecodeAgain, EntityReader};
 pub use require::{require_ambiguous, require_key, require_sound, require_told};
 pub use rows::RowsOf;
 pub use set::{
-    not_read, read_member, read_own_as, require_members, require_one_partition, require_under, select_of,
-    set_schemas, write_kind,
+    not_read, read_member, read_own_as, require_members, require_one_partition, require_owner, require_under,
+    select_of, set_schemas, write_kind,
 };
 pub use text::{KeyText, partition, point};
 pub use variant::{read_variant, variant_value, write_variant};

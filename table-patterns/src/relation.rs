@@ -67,6 +67,7 @@ mod fault;
 #[cfg(test)]
 mod tests;
 
+use table_core::__private::require_owner;
 use table_core::entity::{Entity, PlainEntity};
 use table_core::etag::IfMatch;
 use table_core::group::GroupScope;
@@ -77,7 +78,7 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
-use crate::entities::{Batch, Contribution, Entities, Outcome, StepRecorder};
+use crate::entities::{Contribution, Entities, Outcome, StepRecorder};
 use crate::paging::each_row;
 use crate::relation::fault::RelationFault;
 
@@ -93,6 +94,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         owner: Selection<P, Point>,
         part: &C,
     ) -> Result<()> {
+        const { require_owner(P::SCHEMA) };
         let owner = owner.into_key()?;
         self.check_part::<C>(&owner, &part.key_of()?)?;
         let mut unit = self.unit_in(owner.partition_key.clone())?;
@@ -102,11 +104,33 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
 
     /// Deletes an entity with all its parts in one transaction. Returns the number of deleted rows. See [the pattern](crate::relation).
     ///
+    /// The row key of the entity must not begin the row key of another one, or the range of its parts would contain the other entity:
+    ///
+    /// ```compile_fail
+    /// use table_patterns::{Engine, Entity, EntityStore};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Orders")]
+    /// #[partition_key(customer)]
+    /// #[row_key("order_", name)] // 'order_tea' begins 'order_teapot'
+    /// struct Order {
+    ///     customer: String,
+    ///     name: String,
+    /// }
+    ///
+    /// # pollster::block_on(async {
+    /// let orders = Engine::in_memory().entities::<Order>().create_if_missing().await?;
+    /// orders.delete_with_parts(Order::key("ada", "tea")).await?;
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` (EGT-2) if a transaction cannot delete all rows; nothing is deleted.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     pub async fn delete_with_parts(&self, owner: Selection<P, Point>) -> Result<usize> {
+        const { require_owner(P::SCHEMA) };
         let owner = owner.into_key()?;
         let mut race = self.retry().start("the owner or its parts");
         let mut look = false;
@@ -149,10 +173,12 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         }
         let kind = OperationKind::Delete(IfMatch::ETag(etag));
         let old = current.as_ref().map(|current| &current.entity);
-        let mut plan = self.plan(owner.clone(), kind, old, None)?;
-        plan.rows.extend(parts.rows);
+        let plan = self.plan(owner.clone(), kind, old, None)?;
         self.admit(false).await?;
-        self.site(self.table().name()?).attempt(&Batch::of(plan)?, look).await.map(Some)
+        let stored = current.as_ref().and_then(|current| current.stored.clone());
+        let (mut batch, _) = self.complete(plan, stored, &mut true).await?;
+        batch.add_rows(parts.rows, None)?;
+        self.site(self.table().name()?).attempt(&batch, look).await.map(Some)
     }
 
     /// Returns a delete of each row of the group, under its current version.

@@ -85,7 +85,7 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
     if owner.row_key.is_empty() {
         return;
     }
-    if !schema::begins(owner.row_key, owner.row_key) {
+    if has_open_end(owner) {
         let message = Message::new()
             .with("[T109] the row key of `")
             .with(owner.entity)
@@ -110,6 +110,29 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
             panic!("{}", message.as_str());
         }
         at += 1;
+    }
+}
+
+/// Returns `true` if the row key of one entity may begin the row key of another.
+const fn has_open_end(owner: &EntitySchema) -> bool {
+    !schema::begins(owner.row_key, owner.row_key)
+}
+
+/// Fails for an entity with parts whose row key may begin the row key of another entity (PAT-CK-1).
+///
+/// # Panics
+/// Panics at compile time for such an entity.
+pub const fn require_owner(owner: &EntitySchema) {
+    if has_open_end(owner) {
+        let message = Message::new().with("[T109] the row key of `").with(owner.entity);
+        let message =
+            message.with("` ends in a part of variable width, so the parts of one entity would include ");
+        let message =
+            message.with("rows of others, as 'Al' is a prefix of 'Alfred'. End it with a literal that ");
+        panic!(
+            "{}",
+            message.with("the part cannot contain, or with a part of fixed width (PAT-CK-1)").as_str()
+        );
     }
 }
 

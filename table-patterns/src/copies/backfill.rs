@@ -170,9 +170,17 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     continue;
                 }
             };
+            // IMPORTANT: the position is not recorded after a page with failures: if this run is interrupted, the next one reports them again.
+            let mut has_failed = false;
             while let Some(place) = next {
                 self.handle.admit(false).await?;
-                next = copying.complete_page(side, &place, self.page, &mut report).await?;
+                let (following, failures) =
+                    copying.complete_page(side, &place, self.page, &mut report).await?;
+                next = following;
+                has_failed |= failures > 0;
+                if has_failed && next.is_some() {
+                    continue;
+                }
                 table
                     .update_schema_record(|layout| match &next {
                         Some(next) => fence::advance(layout, note, &next.to_string()),
@@ -186,14 +194,15 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Settles the copies of one page. Returns the position of the next page.
+    /// Settles the copies of one page. Returns the position of the next page, and the number of entities that failed.
     async fn complete_page(
         &self,
         side: Side,
         place: &Place,
         top: Option<usize>,
         report: &mut CopiesReport,
-    ) -> Result<Option<Place>> {
+    ) -> Result<(Option<Place>, usize)> {
+        let mut failures = 0;
         let table = &self.handle.table;
         let ranges = match side {
             Side::Sources => {
@@ -201,7 +210,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             }
             Side::Holders => Selection::<E, Scan>::scan("to complete the copies").own_rows().into_ranges()?,
         };
-        let Some(range) = ranges.get(place.range).cloned() else { return Ok(None) };
+        let Some(range) = ranges.get(place.range).cloned() else { return Ok((None, failures)) };
         let keys = || Select::names(["PartitionKey", "RowKey"]);
         let select = if side == Side::Sources { keys() } else { Select::All };
         let query = Query { top, select, ..Query::new(range) };
@@ -219,12 +228,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             match settled {
                 Ok(written) => report.written += u64::try_from(written).unwrap_or(u64::MAX),
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
+                    failures += 1;
                     report.failed.extend((report.failed.len() < LISTED).then_some((key, error)));
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(place.after(&mut page, ranges.len()))
+        Ok((place.after(&mut page, ranges.len()), failures))
     }
 
     /// Returns the keys to process for one page: on the side of the sources, the sources of its references; on the side

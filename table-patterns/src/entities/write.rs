@@ -224,7 +224,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Completes a plan through the contributor that reads other entities. Returns its batch, with the properties that changed.
-    async fn complete(
+    pub(crate) async fn complete(
         &self,
         plan: EntityPlan,
         stored: Option<Row>,

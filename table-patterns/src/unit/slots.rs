@@ -123,7 +123,13 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let after = if let Some(found) = found {
             let after = row::merge(found.row.view(), only.view())?;
             let (old, new): (E, E) = (read_as(&key, &found.row)?, read_as(&key, &after)?);
-            let kind = OperationKind::Merge(only, IfMatch::ETag(found.etag));
+            let if_match = IfMatch::ETag(found.etag);
+            // Copies are computed from all stored properties.
+            let kind = if E::RELATIONS.is_some() {
+                OperationKind::Replace(after.clone(), if_match)
+            } else {
+                OperationKind::Merge(only, if_match)
+            };
             self.write("change of slots", key.clone(), kind, Some(&old), Some(&new))?;
             after
         } else {
@@ -141,7 +147,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         for part in parts {
             if let Part::Write(plan, _) = part
                 && plan.key.row_key == *row_key
-                && let OperationKind::Insert(row) | OperationKind::Merge(row, _) = &mut plan.kind
+                && let OperationKind::Insert(row)
+                | OperationKind::Merge(row, _)
+                | OperationKind::Replace(row, _) = &mut plan.kind
             {
                 *row = row::merge(row.view(), more.view())?;
             }

@@ -273,3 +273,18 @@ fn futures_are_send() {
     block_on(sendable(company.departments.delete(Department::key("Sales"), IfMatch::Any))).unwrap();
     block_on(sendable(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any))).unwrap();
 }
+
+/// PAT-DEN-2: a deletion with parts acts on the holders, like any other deletion.
+#[test]
+fn pat_den_2_a_deletion_with_parts_is_refused_or_clears_the_holders() {
+    let company = company();
+    block_on(company.departments.insert(&sales(Some(223)))).unwrap();
+    let error = block_on(company.employees.delete_with_parts(Employee::key("Sales", 223))).unwrap_err();
+    assert_eq!(error.rule(), Some("PAT-DEN-2"), "{error}");
+    assert_eq!(read(&company).manager_id, Some(223));
+    block_on(company.projects.insert(&project("Engine", Some(9)))).unwrap();
+    assert_eq!(block_on(company.employees.delete_with_parts(Employee::key("Sales", 9))).unwrap(), 1);
+    company.recover();
+    assert_eq!(read_project(&company, "Engine").lead, None);
+    company.assert_agreement("after the deletion");
+}

@@ -5,7 +5,7 @@ use table_core::embedded::Engine;
 use table_core::entity::Versioned;
 use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
-use table_core::{Entity, ErrorCode};
+use table_core::{Entity, ErrorCode, TableEntity, TableStoreExt};
 
 use crate::EntityStore;
 use crate::copies::CopyRelation;
@@ -117,6 +117,31 @@ fn an_update_in_a_unit_keeps_slots_copies_and_indexes() {
         assert_eq!(found, [row.entity]);
     }
     assert!(block_on(tickets.check().run()).unwrap().is_clean());
+}
+
+#[test]
+fn slots_changed_one_after_another_keep_the_other_slots_and_undeclared_properties_of_a_type_with_copies() {
+    let (tickets, series, store) = tickets();
+    let newer = store.untyped("Desk").unwrap();
+    let property = TableEntity::new("contoso", "ticket_07").unwrap().with("Newer", 1);
+    block_on(newer.insert_or_merge(&property)).unwrap();
+    for (slot, in_one_unit) in [(3, false), (4, false), (5, true)] {
+        let done = block_on(tickets.transaction(Ticket::partition("contoso"), async |unit| {
+            unit.increment(&ticket(None), &[(slot, 5)]).await?;
+            if in_one_unit {
+                unit.increment(&ticket(None), &[(slot + 1, 5)]).await?;
+            }
+            Ok::<_, table_core::Error>(())
+        }));
+        done.unwrap();
+        assert_eq!(row(&series).slot(slot), Some(&5));
+    }
+    let row = row(&series);
+    let slots = [2, 3, 4, 5, 6].map(|slot| row.slot(slot).copied());
+    assert_eq!(slots, [Some(30), Some(5), Some(5), Some(5), Some(5)]);
+    assert_eq!((row.entity.note.as_deref(), row.entity.owner.as_deref()), (Some("urgent"), Some("Ada")));
+    let kept = block_on(newer.get(Selection::point("contoso", "ticket_07"))).unwrap().unwrap();
+    assert!(kept.get("Newer").is_some());
 }
 
 #[test]
