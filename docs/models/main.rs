@@ -34,7 +34,7 @@ const MODELS: [Model; 7] = [
     settling::MODEL,
 ];
 
-/// A condition is considered unnecessary if the protocol without it succeeds in this many runs.
+/// A condition is considered unnecessary if the protocol succeeds without it in so many runs.
 const WITHOUT: u64 = 200_000;
 
 impl Model {
