@@ -19,7 +19,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", offline] });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, timezoneId: "Europe/Berlin", locale: "en-GB" });
-context.setDefaultTimeout(15_000);
+context.setDefaultTimeout(60_000);
 // A page that counts every table may read a million rows while other rows are written.
 context.setDefaultNavigationTimeout(60_000);
 /** Collects the faults of pages: requests to other machines, violations of the policy, exceptions, and stored texts that run. */
