@@ -49,11 +49,10 @@ impl BusyPartition {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Slot {
     table: String,
     partition_key: String,
-    weight: u64,
     seconds: Ring<MINUTE>,
     minutes: Ring<HOUR>,
 }
@@ -64,6 +63,9 @@ pub(super) struct Sketch {
     hasher: RandomState,
     /// The hash of the partition in each slot. Comparing hashes is faster than comparing keys.
     hashes: Vec<u64>,
+    /// The weight of the partition in each slot. The search for the least weight reads one KiB; in the slots, it would read 50 KiB for each request
+    /// to a partition that is not counted.
+    weights: Vec<u64>,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
     /// The number of the period in which weights were last halved.
@@ -75,19 +77,19 @@ impl Sketch {
         self.halve(now / HALVED_AFTER);
         self.all.add(now / SHORT);
         let hash = self.hasher.hash_one((table, partition_key));
-        let slot = match self.find(hash, table, partition_key) {
-            Some(at) => self.slots.get_mut(at),
-            None => self.admit(hash, table, partition_key),
-        };
-        if let Some(slot) = slot {
-            slot.weight += 1;
+        let at =
+            self.find(hash, table, partition_key).unwrap_or_else(|| self.admit(hash, table, partition_key));
+        if let Some(weight) = self.weights.get_mut(at) {
+            *weight += 1;
+        }
+        if let Some(slot) = self.slots.get_mut(at) {
             slot.seconds.add(now / SHORT);
             slot.minutes.add(now / LONG);
         }
     }
 
     pub(super) fn read(&self, now: u64) -> Vec<BusyPartition> {
-        let mut all: Vec<_> = self.slots.iter().map(|slot| slot.read(now)).collect();
+        let mut all: Vec<_> = (0..self.slots.len()).filter_map(|at| self.read_slot(at, now)).collect();
         all.retain(|one| one.last_hour() > 0);
         all.sort_by(|one, other| {
             let rank = |one: &BusyPartition| (Reverse(one.weight), Reverse(one.last_hour()));
@@ -98,11 +100,22 @@ impl Sketch {
 
     pub(super) fn of(&self, table: &str, partition_key: &str, now: u64) -> Option<BusyPartition> {
         let at = self.find(self.hasher.hash_one((table, partition_key)), table, partition_key)?;
-        Some(self.slots.get(at)?.read(now))
+        self.read_slot(at, now)
     }
 
     pub(super) fn last_minute(&self, now: u64) -> u64 {
         self.all.up_to(now / SHORT).iter().map(|count| u64::from(*count)).sum()
+    }
+
+    fn read_slot(&self, at: usize, now: u64) -> Option<BusyPartition> {
+        let slot = self.slots.get(at)?;
+        Some(BusyPartition {
+            table: slot.table.clone(),
+            partition_key: slot.partition_key.clone(),
+            seconds: slot.seconds.up_to(now / SHORT),
+            minutes: slot.minutes.up_to(now / LONG),
+            weight: self.weights.get(at).copied().unwrap_or(0),
+        })
     }
 
     fn find(&self, hash: u64, table: &str, partition_key: &str) -> Option<usize> {
@@ -112,41 +125,42 @@ impl Sketch {
     }
 
     /// Assigns a slot to a partition: an empty slot, or the slot of the partition with the least weight. The new partition inherits that weight.
-    fn admit(&mut self, hash: u64, table: &str, partition_key: &str) -> Option<&mut Slot> {
-        let (table, partition_key) = (table.to_owned(), partition_key.to_owned());
-        let new =
-            Slot { table, partition_key, weight: 0, seconds: Ring::default(), minutes: Ring::default() };
-        if self.slots.len() < COUNTED {
-            self.hashes.push(hash);
-            self.slots.push(new);
-            return self.slots.last_mut();
-        }
-        let (at, least) = self.slots.iter_mut().enumerate().min_by_key(|(_, slot)| slot.weight)?;
-        if let Some(known) = self.hashes.get_mut(at) {
+    /// Returns the index of the slot.
+    fn admit(&mut self, hash: u64, table: &str, partition_key: &str) -> usize {
+        let at = if self.slots.len() < COUNTED {
+            self.hashes.push(0);
+            self.weights.push(0);
+            self.slots.push(Slot::default());
+            self.slots.len() - 1
+        } else {
+            let least = self.weights.iter().enumerate().min_by_key(|(_, weight)| **weight);
+            least.map_or(0, |(at, _)| at)
+        };
+        if let (Some(known), Some(slot)) = (self.hashes.get_mut(at), self.slots.get_mut(at)) {
             *known = hash;
+            slot.assign(table, partition_key);
         }
-        *least = Slot { weight: least.weight, ..new };
-        Some(least)
+        at
     }
 
     /// Halves the weights once for each period that has passed.
     fn halve(&mut self, period: u64) {
         let passed = u32::try_from(period.saturating_sub(self.halved)).unwrap_or(u32::MAX);
         if passed > 0 {
-            self.slots.iter_mut().for_each(|slot| slot.weight = slot.weight.checked_shr(passed).unwrap_or(0));
+            self.weights.iter_mut().for_each(|weight| *weight = weight.checked_shr(passed).unwrap_or(0));
             self.halved = period;
         }
     }
 }
 
 impl Slot {
-    fn read(&self, now: u64) -> BusyPartition {
-        BusyPartition {
-            table: self.table.clone(),
-            partition_key: self.partition_key.clone(),
-            seconds: self.seconds.up_to(now / SHORT),
-            minutes: self.minutes.up_to(now / LONG),
-            weight: self.weight,
-        }
+    /// Assigns the slot to another partition. The strings keep their memory.
+    fn assign(&mut self, table: &str, partition_key: &str) {
+        self.table.clear();
+        self.table.push_str(table);
+        self.partition_key.clear();
+        self.partition_key.push_str(partition_key);
+        self.seconds = Ring::default();
+        self.minutes = Ring::default();
     }
 }
