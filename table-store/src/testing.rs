@@ -8,7 +8,7 @@ use crate::fnv;
 use crate::key::EntityKey;
 use crate::name::TableName;
 use crate::operation::OperationKind;
-use crate::query::{Continuation, Page, Position, Query, Rows, Select};
+use crate::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select};
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
@@ -55,9 +55,11 @@ impl<S: TableStore> LimitedStore<S> {
         from: Option<&Continuation>,
         page_rows: usize,
     ) -> Result<Page> {
-        let offset = match from {
-            Some(from) => from.service_position(table, query)?.partition_key.parse().unwrap_or(0),
-            None => 0,
+        let hash =
+            |row: &EntityRef<'_>| fnv::fnv1a64(format!("{}/{}", row.partition_key, row.row_key).as_bytes());
+        let last: Option<u64> = match from {
+            Some(from) => from.service_position(table, query)?.partition_key.parse().ok(),
+            None => None,
         };
         let unlimited = Query { top: None, ..query.clone() };
         let (mut pages, mut next) = (Vec::new(), None);
@@ -70,16 +72,19 @@ impl<S: TableStore> LimitedStore<S> {
             }
         }
         let mut all: Vec<_> = pages.iter().flat_map(|page| page.rows.iter()).collect();
-        all.sort_by_cached_key(|row| {
-            fnv::fnv1a64(format!("{}/{}", row.partition_key, row.row_key).as_bytes())
-        });
-        let end = offset + query.top.unwrap_or(page_rows).min(page_rows);
+        all.retain(|row| last.is_none_or(|last| hash(row) > last));
+        all.sort_by_cached_key(hash);
+        let most = query.top.unwrap_or(page_rows).min(page_rows);
+        let has_more = all.len() > most;
+        all.truncate(most);
         let mut rows = Rows::default();
-        for row in all.iter().take(end).skip(offset) {
+        for row in &all {
             rows.push(row.partition_key, row.row_key, row.row, Some(row.etag()));
         }
-        let position = Position { partition_key: end.to_string(), row_key: None };
-        let continuation = (end < all.len()).then(|| Continuation::of_service(table, query, position));
+        let position = all.last().filter(|_| has_more).map(|row| hash(row).to_string());
+        let continuation = position.map(|partition_key| {
+            Continuation::of_service(table, query, Position { partition_key, row_key: None })
+        });
         Ok(Page { rows, continuation, rows_read: None })
     }
 }

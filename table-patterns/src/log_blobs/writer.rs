@@ -9,7 +9,7 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Attribute, Attributes, ObjectStore, PutMode, PutOptions, PutPayload};
 use table_core::clock::Clock;
-use table_core::{Error, Result, ticks};
+use table_core::{Error, Result};
 use uuid::Uuid;
 
 use crate::blob::InBlobs;
@@ -44,7 +44,6 @@ pub struct LogWriter {
     /// A random number: writers in any number of processes have different ones.
     number: Uuid,
     lines: u64,
-    last: u64,
     blocks: VecDeque<Block>,
     /// The folder of the last write, and the probable next counter in it.
     next: Option<(Path, u32)>,
@@ -67,7 +66,6 @@ impl LogWriter {
             hold: 64 << 20,
             number: Uuid::new_v4(),
             lines: 0,
-            last: 0,
             blocks: VecDeque::new(),
             next: None,
             metadata: true,
@@ -107,10 +105,8 @@ impl LogWriter {
         kind: LogKind,
         fields: impl IntoIterator<Item = F>,
     ) -> Result<bool> {
-        // A line is never earlier than the previous one, so the last line of a block is the latest.
-        self.last = self.clock.now().max(self.last);
         let line = LogLine {
-            at: ticks::to_datetime(self.last).unwrap_or(DateTime::<Utc>::MAX_UTC),
+            at: self.clock.instant(),
             kind,
             id: format!("{}-{}", self.number.simple(), self.lines),
             fields: fields.into_iter().map(Into::into).collect(),
@@ -123,8 +119,10 @@ impl LogWriter {
         }
         self.lines += 1;
         let age = TimeDelta::from_std(self.age).unwrap_or(TimeDelta::hours(1));
+        // The last line of a block is the latest. If the clock was set back, another block begins.
         let fits = |block: &&mut Block| {
-            !block.sealed && block.text.len() + text.len() <= self.bytes && line.at - block.first <= age
+            let is_in_time = block.last <= line.at && line.at - block.first <= age;
+            !block.sealed && block.text.len() + text.len() <= self.bytes && is_in_time
         };
         if let Some(block) = self.blocks.back_mut().filter(fits) {
             block.text.push_str(&text);
@@ -144,12 +142,13 @@ impl LogWriter {
         self.blocks.iter().map(|block| block.text.len()).sum()
     }
 
-    /// Returns `true` if a block is full, or its oldest line has reached the maximum age.
+    /// Returns `true` if a block is full, its oldest line has reached the maximum age, or the clock was set back to an instant before that line.
     /// Call this function periodically, because a flush may become due without new lines.
     #[must_use]
     pub fn is_due(&self) -> bool {
         let now = self.clock.instant();
-        let is_old = |block: &Block| (now - block.first).to_std().is_ok_and(|age| age >= self.age);
+        // The age is unknown if the clock was set back to an instant before the first line.
+        let is_old = |block: &Block| (now - block.first).to_std().map_or(true, |age| age >= self.age);
         self.blocks.len() > 1
             || self.blocks.front().is_some_and(|block| block.text.len() >= self.bytes || is_old(block))
     }

@@ -37,7 +37,8 @@ pub struct DeleteProgress {
     /// The number of entities that were kept because another writer changed them after they
     /// matched the condition. To check them again, run the delete again.
     pub changed: u64,
-    /// The key of the last processed entity, for [`BatchedDelete::resume`]. The position may be stored.
+    /// The key of the last processed entity, for [`BatchedDelete::resume`]. The position may be stored. It is always `None` on a store whose pages
+    /// are not in key order (`Capabilities::ordered`).
     pub position: Option<EntityKey>,
 }
 
@@ -234,7 +235,10 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
             }
             batch.remove(at);
         }
-        progress.position = last.map(|row_key| EntityKey { partition_key: partition, row_key });
+        // Where pages are not in key order, entities before the last processed key may remain.
+        if store.capabilities().ordered {
+            progress.position = last.map(|row_key| EntityKey { partition_key: partition, row_key });
+        }
         if let Some(told) = &mut self.progress {
             told(progress);
         }
