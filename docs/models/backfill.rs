@@ -107,7 +107,7 @@ impl Store {
 
 /// A program of the older release.
 struct Program {
-    /// The difference of its clock to the store's, or the instant at which its clock was stopped.
+    /// The difference between its clock and the store's, or the time at which its clock was stopped.
     ahead: Cell<i64>,
     is_stopped: bool,
     /// The time of its last admission by its clock.

@@ -1,7 +1,7 @@
 //! Model of copies that are added while programs of an older release write: references, copies, and the two backfills that complete them.
 //!
-//! Older programs write sources and holders until they are refused, for each type at its own instant. `backfill.rs` is the model of that fence; here
-//! it is one step. Processes pause and die at any request. Recorded changes are delivered again until they are settled.
+//! Older programs write sources and holders until they are refused, at a different time for each type. `backfill.rs` is the model of that fence;
+//! here it is one step. Processes pause and die at any request. Recorded changes are delivered again until they are settled.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

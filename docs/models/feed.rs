@@ -6,7 +6,7 @@
 //! registry, and later calls skip it. No process has a clock.
 //!
 //! The following candidates were rejected. Numbered slots that are filled by inserts need placeholders for the slots of dead writers and a check
-//! below the floor for writers that were paused during a trim, and do not order the changes of one entity by two processes. A mark for each reader
+//! below the floor for writers that were paused during a trim, and do not order the changes to one entity by two processes. A mark for each reader
 //! costs a row for each change and reader. Between processes, all candidates conflict at the same rate, because each must know the last number. With
 //! a head, writers of one partition in one process wait for each other; a store that numbers changes at its commit would avoid that.
 
@@ -129,7 +129,7 @@ impl World {
         state.partitions[at].listing = Some(Listing { version, quiet: None });
     }
 
-    /// Commits changes on condition that the head is unchanged since it was read. Returns the new head, or `None` if it has changed.
+    /// Commits changes on condition that the head has not changed since it was read. Returns the new head, or `None` if it has changed.
     fn commit(&self, at: usize, read: Option<Head>, changes: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();

@@ -54,12 +54,12 @@ impl<T> Stored<T> {
 #[derive(Default)]
 struct Store {
     source: Option<usize>,
-    /// The number of changes of the source.
+    /// The number of changes to the source.
     changes: usize,
     list: Stored<BTreeSet<usize>>,
     /// `true` if the record contains something of the source.
     records: BTreeMap<usize, Stored<bool>>,
-    /// Versions of deleted rows. A version is never given twice for one row, even if the row was deleted in between.
+    /// Versions of deleted rows. A version is never given twice for one row, even if the row was deleted in the meantime.
     deleted: BTreeMap<usize, u64>,
 }
 

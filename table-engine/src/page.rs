@@ -27,7 +27,7 @@ pub(crate) struct PageBounds {
     pub(crate) entities: usize,
     /// The maximum number of bytes of entities returned.
     pub(crate) bytes: usize,
-    /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry counts as more than one.
+    /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry is counted as more than one.
     pub(crate) examined: u64,
     /// The maximum number of bytes of entries examined.
     pub(crate) examined_bytes: usize,

@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) fronts: OrdMap<u32, Front>,
     /// Ranges of keys without rows, which scans skip.
     pub(crate) gaps: Gaps,
-    /// The instant of the last decision included in the state.
+    /// The time of the last decision included in the state.
     pub(crate) decided: u64,
     /// `true` if the engine was closed. The state is then empty.
     pub(crate) is_closed: bool,

@@ -47,11 +47,11 @@ impl Timestamps {
     }
 }
 
-/// The longest step of a clock without elapsed time that counts as passed time. A longer step may be the correction of a wrong time.
+/// The longest step of a clock without elapsed time that is taken for passed time. A longer step may be the correction of a wrong time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
-/// Returns a clock that never decreases. It starts at the instant `from`, or at the given clock's time if that is later, and shows the given clock's
-/// time unless it is ahead.
+/// Returns a clock that never decreases. It starts at `from`, or at the given clock's time if that is later, and shows the given clock's time unless
+/// it is ahead.
 ///
 /// After the given clock has been set back, the returned clock advances with the [elapsed](Clock::elapsed) time, slower by a sixteenth, until the
 /// given clock has caught up. The correction of a wrong time is not elapsed time. If the given clock does not measure elapsed time, the returned

@@ -48,7 +48,7 @@ pub(crate) struct Part<W> {
     pub(crate) place: Place,
     /// The number of operations for this item only.
     pub(crate) own: usize,
-    /// Rows that several items write together, which count as one operation each.
+    /// Rows that several items write together. Each of these rows is counted as one operation.
     pub(crate) shared: Vec<String>,
     pub(crate) what: W,
 }

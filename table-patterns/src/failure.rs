@@ -16,7 +16,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns the consequence of an error. A change of this list changes the table of [`Handler`](crate::work::Handler).
+    /// Returns the consequence of an error. A change to this list changes the table of [`Handler`](crate::work::Handler).
     pub(crate) fn of(error: &Error) -> Self {
         match error.code() {
             ErrorCode::ServerBusy

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `queue/2014/07/31/1800/000001.log`: service, date, hour, counter (LOG-2) | `StartTime`, `EndTime`, `LogType`, `LogVersion` (LOG-4) |
 //!
-//! Lines end with LF, and fields are separated by `;` (LOG-6): the version, the instant, the kind, the id, and the fields of the line. A field that
+//! Lines end with LF, and fields are separated by `;` (LOG-6): the version, the time, the kind, the id, and the fields of the line. A field that
 //! contains `;`, a quote, an angle bracket, an ampersand or a line break is quoted and HTML-encoded, and decoded when read.
 //!
 //! # Guarantee

@@ -2,7 +2,8 @@
 //!
 //! # Context
 //! A copy in another partition, a counter in another table or a document in a search index must follow a change. A message that is sent
-//! after the change is lost if the program stops in between. The intent is therefore stored as a row in the partition of the change.
+//! after the change is lost if the program stops before sending it. The intent is therefore stored as a row in the partition of the
+//! change.
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |

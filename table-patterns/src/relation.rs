@@ -16,7 +16,7 @@
 //! If all writers use this module, a part never exists without its parent:
 //! - [`insert_part`](crate::Entities::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
 //! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, under the version of each.
-//!   A part that is inserted in between changes the version of the parent, and the delete is retried.
+//!   A part that is inserted in the meantime changes the version of the parent, so the delete is retried.
 //!
 //! # Cost
 //! Inserting a part takes one request with two operations; it changes the `ETag` of the parent.

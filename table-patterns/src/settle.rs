@@ -14,7 +14,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Brings the index entries or copies of an entity in another partition or table in line with the current entity. Returns the number of rows
     /// written. Call this function at least once for each recorded change. It is idempotent.
     ///
-    /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes of an index. The guard of each key is
+    /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes to an index. The guard of each key is
     /// therefore read before the entity, and written together with the entry: if two calls settle the same key, the call that read the older entity
     /// fails. A worker also knows the number of the change, which detects stale reads.
     ///

@@ -54,7 +54,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     block_on(periods.prepare())?;
     for (days, (_, entities)) in (0..2 * PERIODS).zip(sizes.into_iter().cycle()) {
         let table = periods.table_of(day(days)?)?;
-        // Full transactions fill the table quickly. The instants of the readings do not belong to the period, but a drop ignores them.
+        // Full transactions fill the table quickly. The times of the readings are not in the period, but a drop ignores them.
         Tables::in_table(block_on(table.create_if_missing())?).load(entities)?;
     }
     settle()?;

@@ -51,13 +51,13 @@ impl Engine {
 }
 
 impl BackupImage {
-    /// Returns the bytes of the file `BACKUP`.
+    /// Returns the bytes of the `BACKUP` file.
     #[must_use]
     pub fn manifest(&self) -> Vec<u8> {
         manifest::bytes()
     }
 
-    /// Returns the bytes of the file `BASE`.
+    /// Returns the bytes of the `BASE` file.
     #[must_use]
     pub fn base(&self) -> Vec<u8> {
         self.base.base_bytes()

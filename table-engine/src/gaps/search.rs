@@ -15,7 +15,7 @@ pub(in super::super) struct Search<'s> {
     is_in_gap: bool,
     /// The start of the current stretch; `None` for the start of the scan.
     start: Option<Vec<u8>>,
-    /// The number of deletions in the current stretch, where each skipped gap counts as [`SKIPPED`].
+    /// The number of deletions in the current stretch, with each skipped gap counted as [`SKIPPED`].
     passed: usize,
     longest: Option<(usize, Span)>,
 }

@@ -135,7 +135,7 @@ fn f4_writes_of_a_failed_sync_are_rewritten_before_they_are_visible() {
     assert_eq!(numbers(&open_on(&later)), [1, 2, 3]);
 }
 
-/// Inserts rows, each in a separate transaction, with checkpoints and compactions in between.
+/// Inserts rows, each in a separate transaction, with checkpoints and compactions between them.
 fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     for n in 1..22 {
         let pad = properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 900]))]);

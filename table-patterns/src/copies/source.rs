@@ -52,7 +52,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Adds the writes that a change of a source requires: its holders in the same partition, and an outbox step for holders in other partitions.
+    /// Adds the writes that a change to a source requires: its holders in the same partition, and an outbox step for holders in other partitions.
     ///
     /// IMPORTANT: the source is read before its references, and written under the version that was read.
     /// Adding a reference also writes the source, so no reference is missed.

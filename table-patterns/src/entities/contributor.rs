@@ -68,7 +68,7 @@ pub(crate) struct ReservedRows {
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 
-/// The change of one entity, from the stored version to the new version.
+/// The change to one entity, from the stored version to the new version.
 pub(crate) struct EntityChange<'a, E> {
     pub(crate) key: &'a EntityKey,
     pub(crate) kind: &'a OperationKind,

@@ -128,7 +128,7 @@ pub(crate) enum RowWrite {
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
 /// Several entities of a transaction may change the same row.
-/// `parts` are then the changes of all of them, in order. The first change computes the operation for all.
+/// `parts` are then the changes to all of them, in order. The first change computes the operation for all.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the new properties of the row, which determine its size.
     fn row(&self) -> Option<&Row>;
@@ -191,7 +191,7 @@ pub(crate) trait UndoWrite: Send + Sync {
     fn undo(&self) -> BoxFuture<'_, ()>;
 }
 
-/// A change of a row, to be recorded in the transaction that makes it.
+/// A change to a row, to be recorded in the transaction that makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChangeRecord {
     /// The changed row.

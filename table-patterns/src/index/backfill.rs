@@ -1,4 +1,4 @@
-//! The backfill of a new index over old rows, which is online, resumable and rate-limited, and other changes of an index's state.
+//! The backfill of a new index over old rows, which is online, resumable and rate-limited, and other changes to an index's state.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;

@@ -20,7 +20,7 @@ use crate::index::changes::{HoldsEntry, OwnerOf};
 use crate::index::fault::{IndexFault, UniqueViolation};
 use crate::index::whole::with_newer;
 
-/// The change of one index row.
+/// The change to one index row.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,

@@ -114,7 +114,7 @@ impl RemoteChange {
         Self { of, owner, keys, fingerprint: EntryFingerprint::Unknown }
     }
 
-    /// Creates a change of an index entry with an unknown result.
+    /// Creates a change to an index entry with an unknown result.
     pub(crate) const fn of_index(
         index: &'static IndexSchema,
         owner: EntityKey,

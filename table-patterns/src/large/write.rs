@@ -23,7 +23,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     ///   content, and if the upload took more than half of the grace period.
     /// - Any error from [`Table::insert`](table_core::Table::insert), the content streams or the blob store.
     ///
-    /// The table is unchanged, unless the error [is ambiguous](table_core::Error::is_ambiguous).
+    /// Nothing was written to the table, unless the error [is ambiguous](table_core::Error::is_ambiguous).
     pub async fn insert(
         &self,
         entity: E,

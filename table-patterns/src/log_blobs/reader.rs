@@ -1,4 +1,4 @@
-//! Reading a log by time range: hours by prefix, blobs by metadata, lines by instant (LOG-5).
+//! Reading a log by time range: hours by prefix, blobs by metadata, lines by time (LOG-5).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl LogReader {
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of the given kinds from one instant (included) to another (excluded), blob by blob. The lines of a blob are in the order in
+    /// Streams the lines of the given kinds from one time (included) to another (excluded), blob by blob. The lines of a blob are in the order in
     /// which they were written. The time ranges of blobs overlap by up to an hour.
     ///
     /// If the last item is an error, the remaining lines are unknown: `Corrupted` for an invalid line, or any error from the blob store.
@@ -77,7 +77,7 @@ impl LogReader {
         .try_flatten()
     }
 
-    /// Returns the lines in the order of their instants.
+    /// Returns the lines in chronological order.
     ///
     /// # Errors
     /// Any error from [`stream`](Self::stream).
@@ -88,7 +88,7 @@ impl LogReader {
         kinds: &[LogKind],
     ) -> Result<Vec<LogLine>> {
         let mut lines: Vec<LogLine> = self.stream(from, to, kinds).try_collect().await?;
-        // The sort is stable: lines of a writer with the same instant keep their order.
+        // The sort is stable: lines that a writer wrote at the same time keep their order.
         lines.sort_by_key(|line| line.at);
         Ok(lines)
     }

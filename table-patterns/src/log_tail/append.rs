@@ -52,7 +52,7 @@ impl Writer {
         &self.clock
     }
 
-    /// Returns a stamp for an instant, or for the current time. Stamps for the current time never decrease.
+    /// Returns a stamp for the given time, or for the current time. Stamps for the current time never decrease.
     fn stamp(&self, instant: Option<u64>) -> LogStamp {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.count = last.count.wrapping_add(1);
@@ -74,12 +74,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.insert(None, event).await
     }
 
-    /// Appends an event with a given instant, such as an imported event. A later append with the same tick is considered newer.
+    /// Appends an event that happened at the given time, such as an imported event. A later append with the same tick is considered newer.
     ///
-    /// A [`LogFollower`](crate::log_tail::LogFollower) that has already passed the instant does not return the event.
+    /// A [`LogFollower`](crate::log_tail::LogFollower) that has already read past that time does not return the event.
     ///
     /// # Errors
-    /// `KeyEncoding` for an instant outside the years 1 to 9999; any error from [`append`](Self::append).
+    /// `KeyEncoding` if the time is outside the years 1 to 9999; any error from [`append`](Self::append).
     pub async fn append_at(
         &self,
         instant: DateTime<Utc>,

@@ -107,7 +107,7 @@ fn pat_log_1_stamps_do_not_go_back_with_the_clock() {
     assert_eq!(cents(&block_on(log.newest(Expense::partition(123), 9)).unwrap()), [2, 1]);
 }
 
-/// TICK-7: stamps that were taken at the same instant differ in their tie breaker.
+/// TICK-7: stamps taken at the same time differ in their tie-breaker.
 #[test]
 fn pat_log_4_two_writers_that_drew_the_same_number_do_not_collide() {
     let (first, _, _) = log::<Expense>();

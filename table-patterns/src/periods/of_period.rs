@@ -1,4 +1,4 @@
-//! The contributor that refuses entities of other periods, because an entity must be written into the table of its instant.
+//! The contributor that refuses entities from other periods, because an entity must be written to the table for its own period.
 
 use std::any::Any;
 

@@ -168,7 +168,7 @@ fn pat_hvd_5_a_missing_table_is_created_by_the_first_write() {
     let (attempts, store, _) = attempts();
     insert(&attempts, 7, 0);
     assert_eq!(store.calls(), [Call::Submit, Call::Create, Call::Submit]);
-    // Another writer creates the table in between.
+    // Another writer creates the table in the meantime.
     let other = attempts.table_of(noon() - TimeDelta::days(2)).unwrap();
     store.script(move |_, number| {
         let other = other.clone();

@@ -128,7 +128,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 
 // The bounds are on the methods, because rustc shows the message of a bound on a method but not of a bound on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Adds to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3).
+    /// Adds to one slot and returns the sum. An empty slot is treated as zero. No update is lost (PAT-SER-3).
     ///
     /// # Errors
     /// - `OutOfRangeInput` if the slot does not exist, or the sum exceeds its type.

@@ -223,7 +223,7 @@ impl Import<'_> {
         let Some(place) = self.tenant.places.get(at) else { return Ok(()) };
         let opened = (at, table.folded().to_owned());
         if !self.opened.contains(&opened) {
-            // IMPORTANT: each type stores its schema in the empty table. Later, its indexes would count as incomplete.
+            // IMPORTANT: each type stores its schema in the empty table. Later, its indexes would be considered incomplete.
             for member in &place.members {
                 member.open(table).await?;
             }

@@ -49,7 +49,7 @@ fn assert_moved(from: &World, to: &World, tenant: &str) {
     }
 }
 
-/// Checks that no data of `contoso` is left, and that the data of `adatum` is unchanged.
+/// Checks that no data of `contoso` is left, and that the data of `adatum` has not changed.
 fn assert_erased(world: &World, before: &[(Ticket, Option<usize>)]) {
     let left = || world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso"));
     let is_mark = |((table, _, row_key), row): &((String, String, String), String)| {

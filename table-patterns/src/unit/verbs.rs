@@ -24,7 +24,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
     /// - `UniqueViolation` for a value that the unit already uses (PAT-INTRA-5).
     ///
-    /// After an error, the unit is unchanged.
+    /// An error leaves the unit unchanged.
     pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
         self.write("insert", entity.key_of()?, kind, None, Some(entity))
@@ -58,7 +58,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.replace(old, &new)
     }
 
-    /// Adds an insert if `old` is `None`, otherwise a replace.
+    /// Adds an insert if `old` is `None`; otherwise, adds a replace.
     ///
     /// # Errors
     /// Any error from [`replace`](Self::replace).
@@ -111,8 +111,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.condition::<E>(key.into_key()?, RowState::Present(IfMatch::Any))
     }
 
-    /// Adds the condition that an entity is unchanged since it was read.
-    /// On a store without [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
+    /// Adds the condition that an entity has not changed since it was read. On a store without
+    /// [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).

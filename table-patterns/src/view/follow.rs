@@ -31,7 +31,7 @@ const BUSY: Duration = Duration::from_millis(50);
 pub struct CaughtUp {
     /// The number of changes read from the feeds.
     pub changes: usize,
-    /// The number of entities applied. Several changes of one entity that were read together count once.
+    /// The number of entities applied. Several changes to one entity that were read together count once.
     pub applied: usize,
     /// The number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
     pub failed: usize,
@@ -77,7 +77,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught)
     }
 
-    /// Applies at most `most` changes of these partitions. An outage is reported after all of them were tried.
+    /// Applies at most `most` changes in these partitions. An outage is reported after all of them were tried.
     async fn follow_all(
         &self,
         partitions: &[Listed],
@@ -112,7 +112,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         outage.map_or(Ok(all), Err)
     }
 
-    /// Applies at most `most` changes of one partition of the source, in order, and moves its cursor after them.
+    /// Applies at most `most` changes in one partition of the source, in order, and moves its cursor after them.
     ///
     /// # Errors
     /// `Corrupted` if the head of the feed cannot be read; any error from [`catch_up`](Self::catch_up).
@@ -134,7 +134,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         released.map(|()| outcome)
     }
 
-    /// Applies changes of one partition. Takes the lease when it finds the first change, or returns `None` if another follower has it.
+    /// Applies changes in one partition. Takes the lease when it finds the first change, or returns `None` if another follower has it.
     async fn follow(
         &self,
         partition_key: &PartitionKey,

@@ -67,7 +67,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(etag.map(|etag| Lease { etag, taken: self.retry.runtime().now(), _working: working }))
     }
 
-    /// Remembers the lease of another follower. A remembered instant in the future means that the clock was set back.
+    /// Remembers the lease of another follower. A remembered time in the future means that the clock was set back.
     fn see(&self, etag: ETag) -> Seen {
         let now = self.retry.runtime().now();
         let mut seen = self.memory.following.lease();

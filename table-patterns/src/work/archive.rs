@@ -1,7 +1,7 @@
 //! Archiving: moves an entity to another table. This is the pattern catalogue's example of queue-driven work (PAT-EC).
 //!
 //! # Context
-//! Employees who have left are moved from the table `Current` to the table `Archive`. No transaction spans two tables.
+//! Employees who have left are moved from the `Current` table to the `Archive` table. No transaction spans two tables.
 //!
 //! # Key layout
 //! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`]
@@ -135,7 +135,7 @@ impl<S: TableStore> Archive<S> {
         let mut race = self.retry.start("the entity while it was archived");
         loop {
             call.keep().await?;
-            // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in between,
+            // IMPORTANT: the copy is read before the source. If another worker meanwhile copies a newer version and deletes the source,
             // the write below fails on the version of the copy, and the next round finds no source.
             let copy = self.store.get(to, key, &Select::All).await?;
             let Some(source) = self.store.get(from, key, &Select::All).await? else {

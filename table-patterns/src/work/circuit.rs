@@ -146,7 +146,7 @@ impl Circuits {
 }
 
 impl Circuit {
-    /// Returns the error of a step that is not tried before an instant.
+    /// Returns the error of a step that is not tried before the given time.
     fn refuse(&self, until: u64) -> StepError {
         StepError { error: self.error.clone(), until: Some(until), is_refused: true }
     }

@@ -126,7 +126,7 @@ pub struct Delivery<'a> {
     pub partition_key: &'a PartitionKey,
     /// The row of the changed entity.
     pub source: &'a RowKey,
-    /// The version of the change. Later changes of one entity have larger versions: the [assigned version](crate::outbox::Intent::version),
+    /// The version of the change. Later changes to one entity have larger versions: the [assigned version](crate::outbox::Intent::version),
     /// or the Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, as on a store whose
     /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub version: Option<u64>,

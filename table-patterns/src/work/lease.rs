@@ -51,7 +51,7 @@ pub(crate) fn is_lost(error: &Error) -> bool {
 }
 
 impl<'a, Q: QueueStore> Held<'a, Q> {
-    /// Creates the lease on a message that was received at an instant.
+    /// Creates the lease on a message that was received at the given time.
     pub(crate) fn new(
         (queues, queue): (&'a Q, &'a QueueName),
         pace: &'a Runtime,

@@ -52,7 +52,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 
     /// Puts an entry into the poison queue. The row or the message of the entry is moved or deleted
-    /// afterwards, so a crash in between leaves two entries rather than none.
+    /// afterwards, so a crash between the two steps leaves two entries rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = entry.text()?;
         let queue = self.outbox.queue().poison()?;

@@ -65,7 +65,7 @@ impl Location {
         }
     }
 
-    /// Returns the text that identifies the store in files of this program: the canonical path of a folder, otherwise the location as shown.
+    /// Returns the text that identifies the store in files of this program: the canonical path of a folder, or for other stores the location as shown.
     #[must_use]
     pub fn identity(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! Writes many entities. The changes of each partition are grouped into transactions, and several transactions are in progress at a time.
+//! Writes many entities. The changes in each partition are grouped into transactions, and several transactions are in progress at a time.
 
 mod buffer;
 mod group;

@@ -124,7 +124,7 @@ fn egt_33_a_condition_inside_a_batch_is_refused_as_outside() {
     create("Conditional");
     let entity = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}";
     assert_eq!(Ask::new("POST", "Conditional").json(entity).of(&EMULATOR).status, 201);
-    // The fraction of the instant has six digits instead of seven.
+    // The fraction of a second has six digits instead of seven.
     let stale = "W/\"datetime'2023-01-23T19%3A39%3A54.978799Z'\"";
     for (method, row, status) in [
         ("PATCH", "r", "412 Precondition Failed"),
@@ -249,7 +249,7 @@ fn egt_12_an_empty_change_set_changes_nothing() {
     assert_eq!(send("--batch_1--\r\n").code(), (400, "InvalidInput"));
 }
 
-/// `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": it cannot read an instant without a fraction.
+/// `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": it cannot read a time without a fraction.
 #[test]
 fn acl_2_instants_of_policies_have_seven_digits() {
     create("Policies");

@@ -24,7 +24,7 @@ struct Event {
 #[derive(Clone, Debug, KeyPart, PartialEq)]
 struct Region(String);
 
-/// A reading with levels of other types: a newtype of a text, a number, and an instant in descending order.
+/// A reading with levels of other types: a newtype around a string, a number, and a time in descending order.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(region, meter, desc(day))]
 #[row_key("")]

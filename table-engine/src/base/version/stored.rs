@@ -142,7 +142,7 @@ impl Stored {
         rename().map_err(|error| Task::RecordBase.failed(error))
     }
 
-    /// Reads the file `BASE`.
+    /// Reads the `BASE` file.
     pub(in super::super) fn read(pool: &Arc<Pool>) -> Result<Self> {
         let path = pool.folder.join(BASE);
         Self::parse(&read_bytes(&*pool.disk, &path)?, &path, pool)

@@ -20,7 +20,7 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, jones};
 
-/// A change of a table by another tool.
+/// A change to a table by another tool.
 #[derive(Clone, Debug)]
 enum Damage {
     /// Deletes one of the rows that are not entities.

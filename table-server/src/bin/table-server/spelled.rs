@@ -17,7 +17,7 @@ pub(crate) struct Spelled {
 }
 
 impl Spelled {
-    /// Returns the account's key: its own, otherwise `fallback`, otherwise the public key if it is the emulator's account.
+    /// Returns the account's own key, or else `fallback`, or else the public key if the account is the emulator's.
     ///
     /// # Errors
     /// `InvalidInput` for an invalid name or a missing key. `AuthenticationFailed` for a key that is not base64.

@@ -29,12 +29,12 @@ const CALLS: u64 = 1_000_000;
 enum Doing {
     /// The thread can run.
     Ready,
-    /// The thread waits for other threads. It has seen the given number of events, and continues at an instant in any case.
+    /// The thread waits for other threads. It has seen the given number of events, and continues at the given time in any case.
     Waiting {
         seen: u64,
         until: Option<Duration>,
     },
-    /// The thread continues at an instant.
+    /// The thread continues at the given time.
     Sleeping(Duration),
     Ended,
 }

@@ -27,7 +27,7 @@ pub struct Run {
     world: World,
     rng: StdRng,
     model: Model,
-    /// The number of acknowledged changes of each ticket.
+    /// The number of acknowledged changes to each ticket.
     changes: BTreeMap<u32, usize>,
     /// The processes that currently run.
     processes: Vec<Process>,

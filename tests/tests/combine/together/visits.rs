@@ -21,7 +21,7 @@ const NUMBERS: u32 = 4;
 
 type Model = BTreeMap<u32, Visit>;
 
-/// A change of one visit.
+/// A change to one visit.
 #[derive(Clone, Debug)]
 enum Verb {
     Insert(Visit),
@@ -38,7 +38,7 @@ pub struct Visits {
     model: Model,
     /// The number of rows that were written together with visits.
     rows: u64,
-    /// The last grant to a program of the older release, and the instant of its expiry, in ticks.
+    /// The last grant to a program of the older release, and its expiry, in ticks.
     granted: Option<(PartitionGrant, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Layouts with instants counted down, clocks and compound names, each with the class that contains it.
+//! Layouts with times that count down, clocks and compound names, each with the class that contains it.
 
 use chrono::{DateTime, Utc};
 use table_core::{Entity, KeyPart};

@@ -1,4 +1,4 @@
-//! Layouts whose keys are days, times and inverted instants, each with the class that contains it.
+//! Layouts whose keys are days, times and inverted times, each with the class that contains it.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;

@@ -1,4 +1,4 @@
-//! Forms of times in keys of published programs: patterns, inverted instants, ticks with more digits.
+//! Forms of times in keys of published programs: patterns, inverted times, ticks with more digits.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -37,8 +37,8 @@ fn the_guest_book() {
     });
 }
 
-/// Log entries of an urgent-care service: `{yyyy-MM}` and `{dd HH:mm:ss.fff}-{guid}` of one instant (`111Online/web-stack`,
-/// `NHS111.Utils/Logging/LogEntry.cs`).
+/// Log entries of an urgent-care service: `{yyyy-MM}` and `{dd HH:mm:ss.fff}-{guid}` for the same time
+/// (`111Online/web-stack`, `NHS111.Utils/Logging/LogEntry.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "logging", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyy-MM", at)))]

@@ -5,7 +5,7 @@ use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// State of an orchestration: the instance's identifier, escaped by `^`, and no `RowKey` (`DurableTask.AzureStorage`, the table `Instances`).
+/// State of an orchestration: the instance's identifier, escaped by `^`, and no `RowKey` (`DurableTask.AzureStorage`, table `Instances`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TestHubInstances")]
 #[partition_key(caret(instance))]

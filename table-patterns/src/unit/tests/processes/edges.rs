@@ -103,7 +103,7 @@ fn transactions_without_contention_send_no_request_for_reservations() {
     let (first, rest) = store.calls().split_first().map(|(first, rest)| (*first, rest.to_vec())).unwrap();
     assert_eq!((first, rest), (Call::Get, [Call::Get, Call::Get, Call::Submit].repeat(5)));
 
-    // Another process writes in between. This transaction sends one more read; from the next
+    // Another process writes in the meantime. This transaction sends one more read; from the next
     // transaction on, that read is sent together with the other reads.
     let other = store.entities::<Counter>();
     block_on(post(&other));
