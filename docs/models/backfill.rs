@@ -1,5 +1,5 @@
-//! Model of an index that is added while programs of an older release write: sightings of older programs, grants to
-//! bearers of SAS tokens, the fence of the backfill, and its pass.
+//! Model of an index that is added while programs built from an older release write: sightings of older programs,
+//! grants to bearers of SAS tokens, the fence of the backfill, and its pass.
 //!
 //! Each request bears the date of its program's clock, which may be wrong, be stopped, or be set once. The store refuses
 //! requests whose date is too far from its own clock. A request with a SAS has no date: the store refuses it after the
@@ -78,7 +78,7 @@ struct Store {
     now: i64,
     index: Index,
     sighting: i64,
-    /// The last expiry of the grants to programs of the older release.
+    /// The last expiry of the grants to programs built from the older release.
     granted: i64,
     /// Values and versions of the entities.
     entities: [(Option<usize>, u64); ENTITIES],
@@ -105,7 +105,7 @@ impl Store {
     }
 }
 
-/// A program of the older release.
+/// A program built from the older release.
 struct Program {
     /// The difference between its clock and the store's, or the time at which its clock was stopped.
     ahead: Cell<i64>,

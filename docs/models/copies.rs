@@ -1,4 +1,4 @@
-//! Model of copies that are added while programs of an older release write: references, copies, and the two backfills that complete them.
+//! Model of copies that are added while programs built from an older release write: references, copies, and the two backfills that complete them.
 //!
 //! Older programs write sources and holders until they are refused, at a different time for each type. `backfill.rs` is the model of that fence;
 //! here it is one step. Processes pause and die at any request. Recorded changes are delivered again until they are settled.

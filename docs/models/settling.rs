@@ -1,5 +1,5 @@
-//! Model of an optional property that is added while programs of an older release replace entities and update entities with copies of all their
-//! properties: the mark of the stored schema, the wait of the first writers that know the property, and the property in the copies.
+//! Model of an optional property that is added while programs built from an older release replace entities and update entities with copies of
+//! all their properties: the mark of the stored schema, the wait of the first writers that know the property, and the property in the copies.
 //!
 //! The duration of a lease, of a wait and of a request are measured by clocks that run at the same rate. A request takes effect within `REQUEST`, or
 //! never.

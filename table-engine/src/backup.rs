@@ -47,7 +47,7 @@ impl Engine {
     /// # Errors
     /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder contains anything else, including an engine or a backup of another
     /// engine, such as the one that this engine's folder was restored from; `FolderLocked` if another backup is being written to it; `Corrupted` if a
-    /// part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io`, `DiskFull`; any error of
+    /// part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io`, `DiskFull`; any error from
     /// [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;

@@ -57,9 +57,9 @@
 //!   entity for the eighth time becomes poison, which names the entities.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
-//! - Copies that a later release declares are *announced*: programs of the older release continue to write
-//!   without them until the [backfills](crate::Entities::backfill_copies) of the sources and of the holders
-//!   begin. Each backfill adds the copies that older programs omitted.
+//! - Copies that a later release declares are *announced*: programs built from the older release continue
+//!   to write without them until the [backfills](crate::Entities::backfill_copies) of the sources and of
+//!   the holders begin. Each backfill adds the copies that older programs omitted.
 //! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either
 //!   type does not compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A
 //!   [unit](crate::unit) reads sources and holders when it is committed.

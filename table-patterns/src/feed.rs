@@ -149,7 +149,7 @@ pub struct FeedEntry {
 
 /// A position in the feed of a partition. It can be stored, as JSON for example, and used by another process.
 ///
-/// A cursor of a feed whose table was deleted and created again reads the new feed from its beginning.
+/// If the table was deleted and created again, an old cursor reads the new feed from its beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
     /// The identifier of the feed; 0 at the beginning of any feed.
@@ -201,7 +201,7 @@ impl Cursor {
         self.is_of(other) && self.number >= other.number
     }
 
-    /// Returns `true` if both cursors are of the same feed.
+    /// Returns `true` if both cursors belong to the same feed.
     pub(crate) const fn is_of(&self, other: &Self) -> bool {
         self.feed == other.feed
     }

@@ -84,12 +84,12 @@ pub use period::Period;
 pub use query::PeriodQuery;
 pub use tables::PeriodTables;
 
-/// An entity that is stored in the table of its period.
+/// An entity that is stored in the table for its period.
 ///
 /// The entity may declare indexes and lists in its own partition and a feed, have slots, and be written in units:
 /// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle
-/// maintains all of them. All of these rows are dropped with the table of the period. Rows in other partitions or tables would remain, so an
-/// entity with an index in another partition or table, or with copies, is refused at compile time.
+/// maintains all of them. All of these rows are dropped with the table. Rows in other partitions or tables would remain, so an entity with
+/// an index in another partition or table, or with copies, is refused at compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};
@@ -114,6 +114,6 @@ pub trait Periodic: Entity + Send + Sync {
     /// The length of a period.
     const PERIOD: Period;
 
-    /// Returns the instant that determines the period. Like the key, the instant must never change.
+    /// Returns the time that determines the period. Like the key, this time must never change.
     fn instant(&self) -> DateTime<Utc>;
 }

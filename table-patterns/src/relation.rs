@@ -24,7 +24,7 @@
 //!
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
-//! Inserts of parts of one parent are serialised.
+//! Inserts of parts under one parent are serialised.
 //!
 //! # When not to
 //! For hundreds of parts, or many concurrent writers of parts, omit the check, and delete [in batches](crate::periods), parts first.
@@ -104,7 +104,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
 
     /// Deletes an entity with all its parts in one transaction. Returns the number of deleted rows. See [the pattern](crate::relation).
     ///
-    /// The row key of the entity must not begin the row key of another one, or the range of its parts would contain the other entity:
+    /// The row key of the entity must not be a prefix of another entity's row key, or the range of its parts would contain the other entity:
     ///
     /// ```compile_fail
     /// use table_patterns::{Engine, Entity, EntityStore};

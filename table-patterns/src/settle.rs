@@ -21,13 +21,13 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// - `UniqueViolation` if another entity has the value, which no transaction across partitions can prevent.
     ///   The change stays recorded and must be resolved manually (PAT-EC-4).
-    /// - `IndexListFull` (PAT-IX-4).
+    /// - `IndexListFull` if a list has reached its bound (PAT-IX-4).
     /// - Any error from the store.
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
         self.settle_recorded(change, None).await
     }
 
-    /// Settles a recorded change as the work of a delivery.
+    /// Settles a recorded change that a delivery has brought to a worker.
     pub(crate) async fn settle_recorded(
         &self,
         change: &RemoteChange,

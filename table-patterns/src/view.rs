@@ -27,7 +27,7 @@
 //!
 //! # Guarantee
 //! - In each partition of the view, the rows and sums of an entity change in one transaction with their record. An entity counts once even
-//!   if its changes are delivered twice: only the difference to the record is added.
+//!   if its changes are delivered twice: only the difference from the record is added.
 //! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that it set aside. Changes may be
 //!   delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
 //!   entity, and written under their `ETag`s even if nothing changes. An outdated write by a slow worker therefore always fails. For the same reason,
@@ -40,7 +40,7 @@
 //!   sums of a row to which no entity contributes become 0. A row that another tool has added is not removed.
 //! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again
 //!   is building. Handles that regard the view as ready check its state every ten seconds, and then fail with
-//!   `IndexNotReady`. A stored position of an earlier rebuild is refused.
+//!   `IndexNotReady`. A position that was stored during an earlier rebuild is rejected.
 //!
 //! # Cost
 //! | verb | requests |

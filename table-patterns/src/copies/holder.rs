@@ -52,7 +52,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
     ///
     /// # Errors
     /// - `ResourceNotFound` (PAT-DEN-2), with the name of the source, if a newly referenced source does not exist.
-    /// - `InvalidInput` for a holder that refers to itself, and for a copied value that would change a key (UPD-6).
+    /// - `InvalidInput` if a holder refers to itself, or if a copied value would change a key (UPD-6).
     /// - Any error from the store.
     pub(super) async fn hold(&self, key: &EntityKey, before: Option<&H>, kept: &mut CopyPlan) -> Result<()> {
         if self.relations.holds.is_empty() {

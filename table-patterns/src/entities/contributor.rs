@@ -108,7 +108,7 @@ pub(crate) struct Contribution {
 }
 
 impl Contribution {
-    /// Returns the plan of a write with these additions.
+    /// Returns the plan for a write with these additions.
     pub(crate) fn into_plan(self, key: EntityKey, kind: OperationKind) -> EntityPlan {
         let Self { rows, derived_steps, steps, records, recorder } = self;
         EntityPlan { rows, derived_steps, steps, records, recorder, ..EntityPlan::alone(key, kind) }

@@ -15,7 +15,7 @@ use crate::entities::turns::Turns;
 
 /// A handle to the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
 ///
-/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the functions of [`Table`], and creates
+/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the methods of [`Table`], and creates
 /// [units](crate::unit) over several types. Entities without declarations are written without a read, as with a [`Table`].
 ///
 /// ```

@@ -39,7 +39,7 @@ pub(crate) struct EntityPlan {
 }
 
 impl EntityPlan {
-    /// Creates the plan of a write without additions.
+    /// Creates the plan for a write without additions.
     pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
         Self {
             key,
@@ -136,7 +136,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Checks that this entity may change the row after an earlier change in the same transaction.
     ///
     /// # Errors
-    /// `UniqueViolation` if both entities set a row that belongs to only one; `InvalidDuplicateRow` for changes of different patterns.
+    /// `UniqueViolation` if both entities set a row that may belong to only one entity; `InvalidDuplicateRow` if different patterns change the row.
     fn follows(&self, key: &EntityKey, earlier: &dyn DerivedRow) -> Result<()>;
 
     /// Returns the operation, assuming that the stored row matches the entities; `None` if the row must be read.

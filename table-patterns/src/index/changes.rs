@@ -1,4 +1,4 @@
-//! Changes of an index between two versions of an entity, computed without I/O.
+//! Changes to an index between two versions of an entity, computed without I/O.
 
 use table_core::entity::Entity;
 use table_core::index::{IndexEntry, IndexOf};

@@ -134,7 +134,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         match RemoteChange::is_of_design::<E>(recorded) {
             Some(true) => Ok(true),
             Some(false) => self.table.is_current().await.map(|_| true),
-            // A text that is not a change is detected when it is parsed.
+            // A string that is not a change is detected when it is parsed.
             None if !recorded.starts_with("[\"") => Ok(true),
             None if self.table.is_current().await? == Some(true) => Ok(false),
             None => {

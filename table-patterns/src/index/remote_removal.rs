@@ -73,7 +73,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Returns the write of a stored index row without the entry of an entity; `None` if the row has no such entry.
+    /// Returns the write that removes an entity's entry from a stored index row; `None` if the row has no such entry.
     async fn without_owner(
         &self,
         index: &'static IndexSchema,

@@ -56,7 +56,7 @@ impl LogReader {
     /// Streams the lines of the given kinds from one time (included) to another (excluded), blob by blob. The lines of a blob are in the order in
     /// which they were written. The time ranges of blobs overlap by up to an hour.
     ///
-    /// If the last item is an error, the remaining lines are unknown: `Corrupted` for an invalid line, or any error from the blob store.
+    /// If the last item is an error, the remaining lines are unknown: `Corrupted` if a line is invalid, or any error from the blob store.
     pub fn stream(
         &self,
         from: DateTime<Utc>,
@@ -106,7 +106,7 @@ impl Reading {
                 }
                 continue;
             }
-            // A block is stored in the hour of its last line, which is at most an hour after its first line (LOG-5).
+            // A block is stored under the hour of its last line, which is at most an hour after its first line (LOG-5).
             let lag = TimeDelta::hours(1);
             let end = self.wanted.to.checked_add_signed(lag).unwrap_or(DateTime::<Utc>::MAX_UTC);
             let Some(hour) = self.hour.filter(|hour| *hour <= end) else { return Ok(None) };

@@ -68,7 +68,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// Appends an event with the current time. `event` creates it from a stamp, and may be called again with another stamp.
     ///
     /// # Errors
-    /// `InvalidInput` if the event does not contain its stamp; any error for an entity that exceeds its limits. If an error [is
+    /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If an error [is
     /// ambiguous](Error::is_ambiguous), the event may be stored, because the lookup also failed.
     pub async fn append(&self, event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         self.insert(None, event).await

@@ -63,13 +63,13 @@ impl LogStamp {
         Self { ticks: ticks.min(ticks::MAX), tie }
     }
 
-    /// Returns the instant.
+    /// Returns the time of the event.
     #[must_use]
     pub fn instant(self) -> DateTime<Utc> {
         ticks::to_datetime(self.ticks).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// Returns the instant in [ticks].
+    /// Returns the time of the event in [ticks].
     #[must_use]
     pub const fn ticks(self) -> u64 {
         self.ticks

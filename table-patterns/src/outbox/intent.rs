@@ -136,7 +136,7 @@ pub enum Step {
         /// `true` if the step must not undo a newer one.
         guarded: bool,
     },
-    /// Calls the handler of a [message](Message).
+    /// Calls the handler for a [message](Message).
     #[non_exhaustive]
     Call {
         /// The name of the message.
@@ -152,9 +152,9 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TargetWrite {
-    /// Replaces the entity if it exists, otherwise inserts it (UPS-2).
+    /// Replaces the entity if it exists; otherwise, inserts it (UPS-2).
     InsertOrReplace(Row),
-    /// Merges into the entity if it exists, otherwise inserts it (UPS-2).
+    /// Merges into the entity if it exists; otherwise, inserts it (UPS-2).
     InsertOrMerge(Row),
     /// Deletes the entity if it exists (QUE-22).
     DeleteIfExists,
@@ -232,13 +232,13 @@ impl Step {
     /// Creates a step that passes a message to its [`Handler`](crate::work::Handler).
     ///
     /// # Errors
-    /// `InvalidInput` for a message that JSON cannot represent, such as a map whose keys are not strings.
+    /// `InvalidInput` if JSON cannot represent the message, such as a map whose keys are not strings.
     pub fn call<M: Message>(message: &M) -> Result<Self> {
         let payload = message::encode(message)?;
         Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })
     }
 
-    /// Creates a step of a pattern of this crate, with its own payload format.
+    /// Creates a step for a pattern of this crate. The pattern has its own payload format.
     pub(crate) const fn of_pattern(name: String, payload: String) -> Self {
         Self::Call { name, version: 0, payload }
     }

@@ -9,7 +9,7 @@ use table_core::{Error, ErrorCode, Result};
 use crate::entities::{Contribution, Contributor, EntityChange, read_as};
 use crate::periods::Periodic;
 
-/// The period of a handle. Entities of other periods are refused.
+/// The period of a handle. Entities from other periods are refused.
 pub(super) struct OfPeriod {
     pub(super) start: DateTime<Utc>,
 }

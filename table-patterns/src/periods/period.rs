@@ -51,7 +51,7 @@ impl Period {
         date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
     }
 
-    /// Returns the start of the period that is `periods` periods after the period of `instant`, or before it if negative; `None` beyond the calendar.
+    /// Returns the start of the period that is `periods` periods after the one that contains `instant`, or before it if negative; `None` beyond the calendar.
     #[must_use]
     pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
         let (start, count) = (self.start(instant), periods.unsigned_abs());

@@ -20,7 +20,7 @@ use crate::periods::{Period, PeriodQuery, Periodic};
 /// The number of names that one request lists.
 const NAMES: usize = 1_000;
 
-/// The tables of entities of type `E`, one per period: see [the pattern](crate::periods).
+/// The tables for entities of type `E`, one per period: see [the pattern](crate::periods).
 ///
 /// By default, the 30 periods before the current period are kept, and the next period can already be written.
 pub struct PeriodTables<E, S> {

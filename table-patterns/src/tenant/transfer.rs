@@ -20,7 +20,7 @@ use crate::unit::RESERVATION_PREFIX;
 /// The number of digits in the RowKey of an intent that identify its source.
 const SOURCE: usize = 16;
 
-/// Returns a row as it is stored at its place. Under another PartitionKey, the addresses of its blobs change.
+/// Returns a row as it is stored at its destination. Under another PartitionKey, the addresses of its blobs change.
 ///
 /// # Errors
 /// `InvalidInput` if the row also contains its PartitionKey where the PartitionKey cannot be replaced.

@@ -57,12 +57,12 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ///
     /// An entity that is read but not written costs one operation: a check that it has not changed, or is still absent. The protocol of the Table
     /// service has no checks: on such a [store](table_core::store::Capabilities::checks) the operation is an empty merge, which changes the `ETag`,
-    /// and the commit fails with `Unsupported` if the unit does not insert an entity that was absent. A read without a condition is a `get` of the
-    /// handle.
+    /// and the commit fails with `Unsupported` if the unit does not insert an entity that was absent. For a read without a condition, use `get` of
+    /// the handle.
     ///
     /// # Errors
-    /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
-    /// - `InvalidInput` for another table (EGT-1).
+    /// - `CommandsInBatchActOnDifferentPartitions` if the entity is in another partition (EGT-5).
+    /// - `InvalidInput` if the entity is in another table (EGT-1).
     /// - `EntityMismatch` if the row is not an `E`.
     /// - Any error from the store.
     pub async fn get<E: Entity>(

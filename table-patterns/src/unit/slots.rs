@@ -43,7 +43,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// ```
     ///
     /// # Errors
-    /// `OutOfRangeInput` if a slot does not exist, or its type cannot hold the sum; any error from [`get`](Self::get) or [`insert`](Self::insert).
+    /// `OutOfRangeInput` if a slot does not exist, or its type cannot represent the sum; any error from [`get`](Self::get) or [`insert`](Self::insert).
     pub async fn increment<E: Series + Send + Sync>(
         &mut self,
         entity: &E,

@@ -59,7 +59,7 @@ pub struct RebuildPosition {
     phase: Phase,
     from: Option<Continuation>,
     progress: RebuildProgress,
-    /// The partition of the view whose sums were counted last: more of its records may be on the next page.
+    /// The partition of the view whose sums were counted last. The next page may contain more of its records.
     #[serde(default)]
     counted: Option<String>,
     /// The view to which the position belongs; `None` before the first step.

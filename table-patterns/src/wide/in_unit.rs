@@ -14,8 +14,8 @@ use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion, check_parts};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds all parts of a wide entity, as inserts if `old` is `None`, otherwise as conditional replaces. Each part is one operation. The commit
-    /// returns no version of a wide entity, so read the entity before the next replace.
+    /// Adds all parts of a wide entity, as inserts if `old` is `None`, and as conditional replaces if it is not. Each part is one operation. The
+    /// commit returns no version of a wide entity, so read the entity before the next replace.
     ///
     /// To declare an index, a feed or copies, use another entity:
     ///

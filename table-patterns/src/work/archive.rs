@@ -8,10 +8,9 @@
 //! with the JSON `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the source is deleted, and the source is deleted only if it is still the version that was copied. Even if
-//! processes die, or the source changes in the meantime, the entity is always in at least one table, and eventually only in the archive,
-//! with its latest content.
-//! Between the steps a reader finds it in both tables (PAT-EC-6).
+//! The copy is written before the source is deleted, and the source is deleted only if it is still at the version that was copied. Even
+//! if processes die, or the source changes in the meantime, the entity is always in at least one table, and eventually only in the
+//! archive, with its latest content. Between the steps a reader finds it in both tables (PAT-EC-6).
 //!
 //! # Cost
 //! Moving an entity takes two reads, two writes, and a message.
@@ -152,8 +151,9 @@ impl<S: TableStore> Archive<S> {
                 Some(write) => self.store.submit(to, alone(key, write, limits)?).await.map(drop),
                 None => Ok(()),
             };
-            // IMPORTANT: the source is copied before it is deleted, and deleted only in the copied version.
-            // The entity is therefore never missing from both tables, and no change is lost.
+            // IMPORTANT: the source is copied before it is deleted, and deleted only if it is still at the
+            // version that was copied. The entity is therefore never missing from both tables, and no
+            // change is lost.
             let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
             let moved = match copied {
                 Ok(()) => self.store.submit(from, alone(key, delete, limits)?).await.map(drop),

@@ -70,7 +70,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         ticks::from_datetime(self.answer().lease.visible).unwrap_or(ticks::MAX)
     }
 
-    /// Hides the message for a time, rounded up to whole seconds, and replaces its text if a new text is given.
+    /// Hides the message for `hidden`, rounded up to whole seconds, and replaces its text if a new text is given.
     pub(crate) async fn hide(&self, hidden: Duration, text: Option<String>) -> Result<()> {
         let hidden =
             Duration::from_secs(hidden.as_secs().saturating_add(u64::from(hidden.subsec_nanos() > 0)));

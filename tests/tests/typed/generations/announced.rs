@@ -1,4 +1,4 @@
-//! An index that is added while programs of the older release write: no write is refused, and the index becomes ready when it misses none of them.
+//! An index that is added while programs built from the older release write: no write is refused, and the index becomes ready when it misses none of them.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
     });
 }
 
-/// Programs of the older release may also write the first rows of a table.
+/// Programs built from the older release may also write the first rows of a table.
 #[test]
 fn an_index_of_an_empty_table_is_announced_as_well() {
     block_on(async {

@@ -1,5 +1,5 @@
-//! An optional property that is added while programs of the older release write entities with copies of all properties: no write is refused, and neither
-//! an entity nor a copy loses the property.
+//! An optional property that is added while programs built from the older release write entities with copies of all properties: no write is refused, and
+//! neither an entity nor a copy loses the property.
 
 mod crew;
 mod interleaved;

@@ -1,4 +1,4 @@
-//! A program of an earlier release, which writes tickets before this release has stored its schema.
+//! A program built from an earlier release, which writes tickets before this release has stored its schema.
 
 use pollster::block_on;
 use table_core::{ErrorCode, IfMatch};
