@@ -16,8 +16,8 @@ use crate::key::{self, Key, Span, SplitKey};
 use crate::memtable::Memtable;
 use crate::statistics::Statistics;
 
-/// Tables and rows at one moment. If several layers have an entry for a key, the memtable takes precedence over frozen rows, and frozen
-/// rows over the base.
+/// Tables and rows at one point in time. If several layers have an entry for a key, the memtable takes precedence over frozen rows, and
+/// frozen rows over the base.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) catalog: Catalog,

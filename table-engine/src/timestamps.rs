@@ -58,7 +58,7 @@ const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 /// clock advances by half of each step of the given clock, because the given clock may be advanced by hand; it counts at most ten minutes of a step.
 pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
     let first = Reading::of(&clock);
-    // The last reading of the given clock, and the current instant of the returned clock.
+    // The last reading of the given clock, and the current time of the returned clock.
     let state = Mutex::new((first, first.instant.unwrap_or_default().max(from)));
     Clock::new(move || {
         let reading = Reading::of(&clock);
@@ -73,7 +73,7 @@ pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
 /// A reading of a clock.
 #[derive(Clone, Copy)]
 struct Reading {
-    /// The current time; `None` if the clock shows the maximum instant.
+    /// The current time; `None` if the clock shows the maximum time.
     instant: Option<u64>,
     elapsed: Option<Duration>,
 }

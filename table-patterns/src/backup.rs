@@ -158,7 +158,8 @@ impl BlobBackup {
     /// # Errors
     /// - `FolderNotOurs` if the folder is not empty, or the prefix contains no complete backup.
     /// - `Corrupted`, with the file and the offset, if a block is damaged; `BlobNotFound` if a file is missing.
-    /// - `FormatTooNew`, `FormatTooOld`, `Io`, `DiskFull`, or any error from the blob store.
+    /// - `FormatTooNew` or `FormatTooOld` if this library cannot read the backup's format; `Io` or `DiskFull` if the folder cannot be written; any
+    ///   error from the blob store.
     ///
     /// After an error, a folder that already contains row files is refused by `Engine::open`; empty the folder before the next attempt.
     pub async fn restore(&self, to: impl AsRef<Folder>) -> Result<CopyReport> {

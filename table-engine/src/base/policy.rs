@@ -321,7 +321,7 @@ mod tests {
         ];
         (prop::collection::vec(weights(), 0..20), condition).prop_map(|(layers, condition)| {
             let figures = Figures { layers, condition };
-            // A merge of a settled segment is never required.
+            // A settled segment never has to be merged.
             let condition = if figures.is_settled() { Condition::Usual } else { condition };
             Figures { condition, ..figures }
         })

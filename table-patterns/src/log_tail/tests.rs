@@ -359,7 +359,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Each step is an append (`None`), or a poll by a clock that is wrong by the given number of days.
+    /// Each step is an append (`None`), or a poll with a clock that is wrong by the given number of days.
     #[test]
     fn a_follower_returns_each_event_once_with_any_clock(
         steps in prop::collection::vec(prop_oneof![Just(None), (-3_i64..4).prop_map(Some)], 0..40),

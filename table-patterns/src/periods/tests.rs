@@ -244,7 +244,7 @@ proptest! {
         prop_assert_eq!(block_on(own.collect()).unwrap(), of_two);
     }
 
-    /// The model is a set. The delete is interrupted at any request, and resumed with its position or without.
+    /// The model is a set. The delete is interrupted at any request, and resumed with or without its position.
     #[test]
     fn pat_hvd_6_a_batched_delete_can_be_interrupted_anywhere(
         users in prop::collection::vec((0_u32..4, 0_i64..200), 0..300),

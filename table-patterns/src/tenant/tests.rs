@@ -25,7 +25,7 @@ use crate::outbox::{OUTBOX_PREFIX, REGISTRY};
 use crate::sequence::GaplessSequence;
 use crate::tenant::ExportPosition;
 
-/// Returns the rows of a tenant's partitions that an import writes unchanged.
+/// Returns the rows in a tenant's partitions that an import writes unchanged.
 fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), String)> {
     let is_own = |(table, partition_key, row_key): &(String, String, String)| {
         let is_place = table == "Desk" || table.starts_with("DeskAudit");

@@ -224,7 +224,7 @@ impl CopyRelation for Before {
     }
 }
 
-/// Links members in a ring, so their counts never agree, and lets workers process the changes. Waits take no time.
+/// Links members in a ring, so that their counts never agree, and lets workers process the changes. Waits take no time.
 fn settle_ring(length: u32) {
     let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let (read, slept) = (Arc::clone(&now), Arc::clone(&now));

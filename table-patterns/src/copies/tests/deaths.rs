@@ -29,7 +29,7 @@ fn company() -> Company {
 /// A scenario whose requests may be lost.
 type Scene = fn(&Company);
 
-/// Every kind of write, followed by a worker. Errors are ignored, because the process is dead at that point.
+/// Every kind of write, followed by a worker. Errors are ignored, because the process is dead when they occur.
 const SCENES: [(&str, Scene); 8] = [
     ("rename", |company| {
         let rename = |ada: &mut Employee| ada.last_name = "Byron".into();

@@ -1,4 +1,4 @@
-//! Tests of each write: its stored rows, its requests and its errors.
+//! Tests of each kind of write: its stored rows, its requests and its errors.
 
 mod limits;
 
