@@ -151,7 +151,7 @@ fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error found on a disk on which all of these transactions were acknowledged.
+/// Returns the error, if any, that is found on a disk on which all of these transactions were acknowledged.
 fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String> {
     match options_on(disk, Durability::Durable).open("/sim/a/b") {
         Err(error) => Some(format!("refused: {error}")),

@@ -8,11 +8,11 @@ use table_core::{EdmType, Value, ticks};
 pub(super) enum Form {
     /// A type that has only one representation.
     Plain(EdmType),
-    /// Instants in nanoseconds since 1970.
+    /// Times in nanoseconds since 1970.
     Nanos,
-    /// Instants in microseconds since 1970.
+    /// Times in microseconds since 1970.
     Micros,
-    /// Instants in 100 ns since the year 1.
+    /// Times in units of 100 ns since the year 1.
     Ticks,
 }
 
@@ -33,7 +33,7 @@ impl Form {
         }
     }
 
-    /// Returns a value in this representation; `None` if it does not exist for the value.
+    /// Returns a value in this representation; `None` if it cannot represent the value.
     pub(super) fn encode(self, value: &Value) -> Option<Cell<'_>> {
         Some(match (self, value) {
             (Self::Plain(EdmType::String), Value::String(text)) => Cell::Bytes(text.as_bytes()),

@@ -74,7 +74,7 @@ impl TryFrom<String> for SequenceChecksum {
     type Error = std::num::ParseIntError;
 
     /// # Errors
-    /// `ParseIntError` for a string that is not a hexadecimal number.
+    /// `ParseIntError` if the string is not a hexadecimal number.
     fn try_from(text: String) -> Result<Self, Self::Error> {
         u128::from_str_radix(&text, 16).map(Self)
     }

@@ -131,7 +131,7 @@ fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Op
     Ok(Some(transaction))
 }
 
-/// Returns `true` if an error concerns a single entity, and not the table or the store.
+/// Returns `true` if an error concerns a single entity rather than the table or the store.
 fn is_of_row(error: &Error) -> bool {
     let is_of_store = error.is_table_not_found() || error.is_ambiguous() || error.is_throttled();
     !is_of_store
