@@ -1,6 +1,6 @@
-//! Dropping a period with many entities, compared with dropping a period with few, using the pattern with one table per period. The engine does not
-//! sync each change, because the time of the disk would hide any growth with the number of entities. As for a [table](super::drop), the fastest of
-//! several drops are compared.
+//! Dropping a period with many entities, compared with dropping a period with few. Each period has a separate table. The engine does not sync each
+//! change, because the time of the disk would hide any growth with the number of entities. As for a [table](super::drop), the fastest of several
+//! drops are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use crate::stage::Stage;
 
 /// The number of periods of each size.
 const PERIODS: u16 = 5;
-/// The number of entities of a small period.
+/// The number of entities in a small period.
 const FEW: u32 = 1_000;
 
 impl Periodic for Reading {

@@ -23,7 +23,7 @@ impl Receiver {
     }
 }
 
-/// Delivers all changes to a tenant. The sender fails once before it stores its cursor, so it delivers a page again.
+/// Delivers all changes in a tenant's feed. The sender fails once before it stores its cursor, so it delivers a page again.
 pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
     let (feed, table, tenant) =
         (books.entries.feed(), books.entries.table().name()?, PartitionKey::new(CONTOSO)?);
