@@ -158,7 +158,7 @@ pub struct UnitOfWork<S, O> {
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
-    /// The transactions of other processes; `None` for a unit outside of a transaction.
+    /// The transactions of other processes; `None` for a unit outside a transaction.
     rivals: Option<Rivals>,
 }
 

@@ -151,7 +151,7 @@ impl Schedule {
     pub(super) fn step(&self, time: Duration) {
         let mut inner = self.call();
         inner.now += time;
-        // The engine never waits for a step of a caller, so only steps of its own threads count.
+        // The engine never waits for a step of a caller, so only steps of the engine's threads are counted.
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {

@@ -43,7 +43,7 @@ impl Run {
         self.world.has(pattern)
     }
 
-    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some run for the next steps, too.
+    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some also run during the next steps.
     fn process(&mut self) -> Process {
         self.processes.retain(|process| !process.control.is_dead());
         if self.processes.len() == 3 {
@@ -60,7 +60,7 @@ impl Run {
         process
     }
 
-    /// Returns the way in which a process dies, if it does.
+    /// Returns how a process dies, if it does.
     fn control(&mut self) -> Control {
         if self.rng.random_bool(0.4) {
             return Control::default();

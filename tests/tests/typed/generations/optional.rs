@@ -85,7 +85,7 @@ async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round
     }
 }
 
-/// Checks that the copies of all entities are complete, in the eyes of both programs.
+/// Checks that the copies of all entities are complete, as both programs see them.
 async fn check<S: TableStore + Clone + 'static>(
     older: &Older<S>,
     newer: &Newer<S>,

@@ -21,7 +21,7 @@ fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worke
     Worker::with_options(company.outbox(control), options)
 }
 
-/// A handler whose calls end only after `of` calls have begun.
+/// A handler whose calls only end after `of` calls have begun.
 #[derive(Clone)]
 struct Meeting {
     of: usize,

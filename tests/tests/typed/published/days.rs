@@ -9,7 +9,7 @@ use super::{both_ways, instant, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// Activity of a day: a partition for each month (`DailyLog` of a fitness dashboard, `Repository.Models`).
+/// The activity of a day: a partition for each month (`DailyLog` of a fitness dashboard, `Repository.Models`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "DailyLogs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMM", date)))]
@@ -175,7 +175,7 @@ struct ChatCommand {
     at: DateTime<Utc>,
 }
 
-/// Notifications for everybody: inverted ticks, and twelve digits of a GUID (`GlobalNotificationEntity`).
+/// Notifications for all users: inverted ticks, and twelve digits of a GUID (`GlobalNotificationEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "GlobalNotifications", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("notifications")]

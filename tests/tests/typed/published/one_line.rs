@@ -118,7 +118,7 @@ struct Audit {
     at: DateTime<Utc>,
 }
 
-/// Weather that was asked for: a day, a time and eight digits of a GUID (`WeatherLog`).
+/// Requested weather: a day, a time and eight digits of a GUID (`WeatherLog`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherLog", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)))]
