@@ -65,7 +65,7 @@ pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
 }
 
-/// A half-open key range: from `start` (included) to `end` (excluded).
+/// A half-open key range: from `start` (inclusive) to `end` (exclusive).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: Vec<u8>,

@@ -135,7 +135,7 @@ impl Record {
     }
 }
 
-/// Returns the number of bytes of a key up to the end of its partition (included).
+/// Returns the number of bytes of a key up to the end of its partition (inclusive).
 pub(crate) fn partition_bytes(key: &[u8]) -> usize {
     let texts = key.get(TABLE_BYTES..).unwrap_or_default();
     texts.iter().position(|byte| *byte == 0).map_or(key.len(), |end| TABLE_BYTES + end + 1)

@@ -81,7 +81,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         self.contributors.iter().find_map(|contributor| contributor.as_any().downcast_ref())
     }
 
-    /// Sets the clock and the sleep function for back-offs and the rate of backfills.
+    /// Sets the clock and the sleep function that back-offs and the rate limit of backfills use.
     #[must_use]
     pub fn with_runtime(self, pace: Runtime) -> Self {
         Self { retry: self.retry.with_runtime(pace), ..self }

@@ -53,8 +53,8 @@ impl LogReader {
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of the given kinds from one time (included) to another (excluded), blob by blob. The lines of a blob are in the order in
-    /// which they were written. The time ranges of blobs overlap by up to an hour.
+    /// Streams the lines of the given kinds from one time (inclusive) to another (exclusive), blob by blob. The lines of a blob are in the
+    /// order in which they were written. The time ranges of blobs overlap by up to an hour.
     ///
     /// If the last item is an error, the remaining lines are unknown: `Corrupted` if a line is invalid, or any error from the blob store.
     pub fn stream(

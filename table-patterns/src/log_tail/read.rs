@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, before, most).await
     }
 
-    /// Returns the newest `most` events after one stamp (excluded) up to another (included).
+    /// Returns the newest `most` events after one stamp (exclusive) up to another (inclusive).
     pub(super) async fn slice<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -175,7 +175,7 @@ fn stamp_of(entity: EntityRef<'_>, prefix: &str) -> Result<LogStamp> {
     text.parse().map_err(|error: Error| error.with_key(entity.partition_key, entity.row_key))
 }
 
-/// Returns the range of rows after one stamp (excluded) up to another (included). Greater stamps have smaller encodings.
+/// Returns the range of rows after one stamp (exclusive) up to another (inclusive). Greater stamps have smaller encodings.
 fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     let upper = match after {
         Some(after) => Bound::Excluded(format!("{prefix}{after}")),

@@ -1,6 +1,6 @@
 //! Compares the public API of the published packages with the lists in `docs/api`.
 //!
-//! A change to the public API appears in a review as a change to these lists: `cargo run -p public-api-snapshots -- --accept` writes them. Items
+//! A change of the public API appears in a review as a change of these lists: `cargo run -p public-api-snapshots -- --accept` writes them. Items
 //! under `#[doc(hidden)]` are omitted, and so are impls of derived, automatic and blanket traits.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use std::{env, fs};
 use clap::Parser;
 use public_api::Builder;
 
-/// The version of rustdoc's JSON that the `public-api` crate reads. It may change with any toolchain.
+/// The version of rustdoc's JSON that the crate `public-api` reads. It changes with the toolchain, without a promise.
 const FORMAT: u64 = 57;
 
 const PACKAGES: [&str; 13] = [
@@ -115,7 +115,7 @@ fn as_rustdoc(rustdoc: &OsStr) -> Result<ExitCode, Box<dyn Error>> {
     if name.is_some_and(|name| !PACKAGES.iter().any(|package| *name == *package.replace('-', "_"))) {
         return Ok(ExitCode::SUCCESS);
     }
-    // The JSON output is unstable. The variable that enables it is set for rustdoc alone, so the dependencies are not rebuilt.
+    // The JSON is an unstable output. Set for rustdoc alone, the variable that allows it does not rebuild the dependencies.
     let status = Command::new(rustdoc).args(arguments).env("RUSTC_BOOTSTRAP", "1").status()?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -133,7 +133,7 @@ fn a_client_does_not_notice_unfinished_requests() {
     }
 }
 
-/// One connection of HTTP/2 opens as many streams as the server allows, each with an unsigned request and an unfinished body.
+/// One HTTP/2 connection opens as many streams as the server allows, each with an unsigned request and an unfinished body.
 #[test]
 fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     run(async |host, connections| {

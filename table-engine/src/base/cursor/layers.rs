@@ -32,7 +32,7 @@ impl Layers {
         self.shadowed.unwrap_or_default()
     }
 
-    /// Creates a cursor over some layers, the newest first, before their first entry from `start` (included) to `end` (excluded).
+    /// Creates a cursor over some layers, the newest first, before their first entry from `start` (inclusive) to `end` (exclusive).
     pub(in super::super) fn new(
         layers: &[Layer],
         start: &[u8],

@@ -265,7 +265,7 @@ impl Directory {
         low
     }
 
-    /// Returns the blocks that may contain keys from `start` (included) to `end` (excluded).
+    /// Returns the blocks that may contain keys from `start` (inclusive) to `end` (exclusive).
     pub(in super::super) fn within(&self, start: &[u8], end: Option<&[u8]>) -> Range<usize> {
         let from = self.search(start);
         let to = end.map_or(self.len(), |end| {

@@ -165,7 +165,7 @@ struct TenantAudit {
     response: Option<String>,
 }
 
-/// Commands of the users of a chat, whose identifiers are unsigned numbers of 64 bits (`SLCommandLogData`).
+/// Commands of the users of a chat, whose identifiers are unsigned 64-bit numbers (`SLCommandLogData`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Commands")]
 #[partition_key(unpadded(user_id))]
