@@ -8,9 +8,9 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// The table of employees: the e-mail by company, department and number.
+/// The table of employees. It maps company, department and number to the e-mail.
 const EMPLOYEES: TableDefinition<'_, (&str, &str, u32), &str> = TableDefinition::new("employees");
-/// The unique index: the department and the number by company and e-mail.
+/// The unique index. It maps company and e-mail to department and number.
 const BY_EMAIL: TableDefinition<'_, (&str, &str), (&str, u32)> = TableDefinition::new("by_email");
 
 #[derive(Clone, Debug, PartialEq)]

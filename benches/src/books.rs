@@ -5,7 +5,7 @@
 //! its lookups by date and by reference, its postings, the balances and the monthly sums of its accounts, a line in the audit log and a record for a
 //! webhook, all in one durable transaction.
 //!
-//! The package `examples` contains the same ledger, but is compiled without optimisation, so its times would not be meaningful.
+//! The `examples` package contains the same ledger, but is compiled without optimisation, so its times would not be meaningful.
 
 pub mod ours;
 pub mod sqlite;

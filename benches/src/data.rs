@@ -49,7 +49,7 @@ pub struct Reading {
     pub at: DateTime<Utc>,
 }
 
-/// Encodes an instant as microseconds, for peers that have no type for it.
+/// Encodes a time as microseconds, for peers that have no type for it.
 mod micros {
     use chrono::{DateTime, Utc};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};

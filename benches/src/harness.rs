@@ -34,7 +34,7 @@ pub struct Contender<'a> {
 }
 
 impl<'a> Contender<'a> {
-    /// Creates a contender from the work of one round.
+    /// Creates a contender, given the work of one round.
     pub fn new(name: &'static str, round: impl FnMut(Duration) -> Outcome<Rate> + 'a) -> Self {
         Self { name, round: Box::new(round) }
     }
@@ -69,7 +69,7 @@ impl Figure {
     }
 
     /// Returns the ratio to the other figure. This is the median of the ratios of all rounds, because a disturbance of the machine affects all
-    /// contenders of a round. If the contenders did not take turns, it is the ratio of their medians.
+    /// contenders in a round. If the contenders did not take turns, it is the ratio of their medians.
     ///
     /// ```
     /// use benches::harness::Figure;

@@ -21,7 +21,7 @@ pub struct Entry {
     pub commit: String,
     /// The number of cores and the model of the processor.
     pub machine: String,
-    /// The number of entities in the table that the row reads; `None` if the row reads another table, and in records of earlier versions.
+    /// The number of entities in the table that the row reads; `None` if the row reads another table, and in records from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entities: Option<u32>,
     /// The measured work, as named in the run's table.
@@ -86,7 +86,7 @@ pub fn file(program: &str) -> PathBuf {
 /// Appends entries to a file, one line each.
 ///
 /// # Errors
-/// An error of the disk, if the file cannot be written.
+/// An error from the disk if the file cannot be written.
 pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
     let mut lines = String::new();
     for entry in entries {
@@ -103,7 +103,7 @@ pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
 /// Reads the entries of a file, oldest first.
 ///
 /// # Errors
-/// An error of the disk, or an error with the number of a line that is not an entry.
+/// An error from the disk, or an error with the line number if a line is not an entry.
 pub fn read(file: &Path) -> Outcome<Vec<Entry>> {
     let text = std::fs::read_to_string(file)?;
     let entry = |(index, line)| {

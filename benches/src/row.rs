@@ -34,7 +34,7 @@ use crate::stage::Stage;
 /// A row: its command-line name, and its measurement.
 pub type Row = (&'static str, fn(&Stage, &mut Report) -> Outcome<()>);
 
-/// All rows. Those that only read come first.
+/// All rows. The rows that only read come first.
 pub const ROWS: &[Row] = &[
     ("key", key::measure),
     ("codec", codec::measure),

@@ -1,6 +1,6 @@
 //! The server compared with the pinned Azurite and with its own HTTP stack, under the same load in one run.
 //!
-//! All servers are separate processes and keep their data in memory. The load is raw HTTP/1.1 with signed requests, and one thread per connection.
+//! All servers are separate processes and keep their data in memory. The load is raw HTTP/1.1 with signed requests, and uses one thread per connection.
 
 pub mod allocations;
 pub mod child;

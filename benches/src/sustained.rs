@@ -1,4 +1,4 @@
-//! Continuous random updates of one contender in a separate process: bytes written, delays of writers, and the time for closing.
+//! Continuous random updates of one contender in a separate process: the bytes written, the delays of writers, and the time that closing takes.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
-//! Model of an index that is added while programs of an older release write: sightings of older programs, grants to
-//! bearers of SAS tokens, the fence of the backfill, and its pass.
+//! Model of an index that is added while programs built from an older release write: sightings of older programs,
+//! grants to bearers of SAS tokens, the fence of the backfill, and its pass.
 //!
-//! Each request bears the date of its program's clock, which may be wrong, be stopped, or be set once. The store refuses
-//! requests whose date is too far from its own clock. A request with a SAS has no date: the store refuses it after the
-//! expiry. A program may pause at any request and for any time.
+//! Each request contains the date from its program's clock, which may be wrong, stopped, or set once during the run. The
+//! store refuses requests whose date is too far from its own clock. A request with a SAS has no date: the store refuses
+//! it after the expiry. A program may pause at any request, for any length of time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,15 +47,15 @@ const GRANT_RECORDED: usize = 11;
 const GRANT_READS_AGAIN: usize = 12;
 const EXPIRES: usize = 13;
 const LATER_EXPIRY: usize = 14;
-/// Each refusal has a unique number. Runs that need this are too rare for the list: see the test.
+/// The condition that each refusal has a unique number. Runs that fail without it are too rare for the list of conditions, so a test shows one.
 const UNIQUE: usize = 15;
 
 /// The largest difference between the date of a request and the store's clock.
 const TOLERANCE: i64 = 15;
 /// The time for which a program writes before it reads the schema again.
 const LEASE: i64 = 1;
-/// The time after which no request of an admission can take effect: the date of the sighting is at most `TOLERANCE` ahead of the store, the
-/// date of the write one lease later, and the store accepts that date for `TOLERANCE`.
+/// The time after which no request under an admission can take effect: the date of the sighting is at most `TOLERANCE` ahead of the store,
+/// the date of the write is at most one lease later, and the store accepts that date for `TOLERANCE`.
 const LAST_REQUESTS: i64 = 2 * TOLERANCE + LEASE + 1;
 const ENTITIES: usize = 3;
 const VALUES: usize = 3;
@@ -65,9 +65,9 @@ const VALUES: usize = 3;
 enum Index {
     /// The newer schema is not stored yet.
     Unknown,
-    /// Older programs may write. The store's time at the first run of a backfill.
+    /// Older programs may write. Contains the store's time at the first run of a backfill.
     Announced(Option<i64>),
-    /// Older programs are refused; known by a number. The time of the first run.
+    /// Older programs are refused. Contains the number that identifies the refusal, and the time of the first run.
     Closing(i64, i64),
     /// A pass is running.
     Building,
@@ -78,11 +78,11 @@ struct Store {
     now: i64,
     index: Index,
     sighting: i64,
-    /// The last expiry of the grants to programs of the older release.
+    /// The last expiry of the grants to programs built from the older release.
     granted: i64,
-    /// Values and versions of the entities.
+    /// The values and versions of the entities.
     entities: [(Option<usize>, u64); ENTITIES],
-    /// Versions of the entries, by value and entity.
+    /// The versions of the entries, by value and entity.
     entries: BTreeMap<(usize, usize), u64>,
     versions: u64,
 }
@@ -105,12 +105,12 @@ impl Store {
     }
 }
 
-/// A program of the older release.
+/// A program built from the older release.
 struct Program {
-    /// The difference of its clock to the store's, or the instant at which its clock was stopped.
+    /// The difference between its clock and the store's, or the time at which its clock was stopped.
     ahead: Cell<i64>,
     is_stopped: bool,
-    /// The time of its last admission by its clock.
+    /// The time of the program's last admission, by its own clock.
     asked: Cell<Option<i64>>,
 }
 
@@ -142,7 +142,7 @@ impl World {
         program.asked.get().is_some_and(|asked| (self.clock(program) - asked).abs() <= LEASE)
     }
 
-    /// Sends a request from an older program; returns `true` once the store accepts it.
+    /// Sends a request from an older program. Returns `true` if the store accepts it.
     async fn send(&self, program: &Program) -> bool {
         let date = self.clock(program);
         give_way().await;
@@ -221,7 +221,7 @@ impl World {
         }
     }
 
-    /// A write of a newer program.
+    /// A write by a newer program.
     async fn new_write(self) {
         let (at, value) = (self.random.below(ENTITIES), self.random.below(VALUES + 1));
         let value = Some(value).filter(|value| *value < VALUES);
@@ -256,7 +256,7 @@ impl World {
         is_noted
     }
 
-    /// Returns the store's time, and the last sighting or the last expiry of a grant, which are read afterwards.
+    /// Returns the store's time, and the last sighting or the last expiry of a grant, which is read after the time.
     async fn sightings(&self) -> (i64, i64) {
         give_way().await;
         let now = self.store.borrow().now;
@@ -289,7 +289,7 @@ impl World {
                 if !self.holds(REFUSED_FIRST) {
                     return self.note(|now| now == index, Index::Building).await;
                 }
-                // The time alone is the same for runs that read it together.
+                // The time alone does not identify a refusal, because runs that read it together get the same time.
                 let number = i64::try_from(self.store.borrow_mut().version()).unwrap_or_default();
                 let token = if self.holds(UNIQUE) { number } else { now };
                 if !self.note(|now| now == index, Index::Closing(token, first)).await {
@@ -385,14 +385,14 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
         Rc::new(Program { ahead, is_stopped: random.one_in(4), asked: Cell::new(None) })
     };
     let programs = [program(), program()];
-    // Rounds in which their clocks are set, if at all.
+    // The rounds in which the programs' clocks are set, if they are set at all.
     let set_at = [random.below(24), random.below(24)];
     let mut processes = Processes::new(random.clone());
     let mut asleep: Vec<Process> = Vec::new();
     let begin = random.below(4);
-    // The bound of the number of backfills that start in a round.
+    // The number of backfills that start in a round is below this bound.
     let runs = if random.one_in(2) { 3 } else { 7 };
-    // One of so many rounds makes a grant.
+    // On average, one in this number of rounds makes a grant.
     let grants = [3, 12][random.below(2) % 2];
     for round in 0..6 + random.below(10) {
         if round == begin {
@@ -441,7 +441,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Two runs read the store's time together, and both refuse older programs, one after the other. A third run confirms the first refusal.
+    /// Two runs read the store's time together, and both refuse older programs in turn. A third run confirms the first refusal.
     #[test]
     fn a_refusal_that_is_known_by_its_time_alone_is_confirmed_by_mistake() {
         const FOUND_BY: u64 = 660_487;

@@ -1,4 +1,4 @@
-//! Model of convergence (`docs/convergence.md`): one source, targets for all values that the source has had, a guard next to each target, and a
+//! Model of convergence (`docs/convergence.md`): one source, targets for all values that the source has had, a guard for each target, and a
 //! record of the changes whose targets are not settled.
 
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ const RECORD_VERSION: usize = 5;
 #[derive(Clone, Default)]
 struct Source {
     value: Option<usize>,
-    /// Targets of the changes that are not settled, and the version of the record.
+    /// The targets of the changes that are not settled, and the version of the record.
     record: Option<(BTreeSet<usize>, u64)>,
     version: u64,
 }
@@ -37,7 +37,7 @@ struct Source {
 #[derive(Clone, Copy, Default)]
 struct Target {
     is_live: bool,
-    /// The version of the guard; 0 without one.
+    /// The version of the guard; 0 if the target has no guard.
     guard: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Model of copies that are added while programs of an older release write: references, copies, and the two backfills that complete them.
+//! Model of copies that are added while programs built from an older release write: references, copies, and the two backfills that complete them.
 //!
-//! Older programs write sources and holders until they are refused, for each type at its own instant. `backfill.rs` is the model of that fence; here
-//! it is one step. Processes pause and die at any request. Recorded changes are delivered again until they are settled.
+//! Older programs write sources and holders until they are refused, at a different time for each type. `backfill.rs` models that fence; in this
+//! model, it is one step. Processes pause and die at any request. Recorded changes are delivered again until they are settled.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,7 @@ enum Recorded {
 struct Store {
     sources: [Stored<Option<usize>>; SOURCES],
     holders: [Stored<Holder>; HOLDERS],
-    /// Versions of the references, by source and holder.
+    /// The versions of the references, by source and holder.
     references: BTreeMap<(usize, usize), u64>,
     recorded: Vec<Recorded>,
     versions: u64,
@@ -137,7 +137,7 @@ impl World {
         }
     }
 
-    /// Records a reference, if the source exists. Returns `true` if it does.
+    /// Records a reference if the source exists. Returns `true` if the source exists.
     async fn refer(&self, source: usize, holder: usize) -> bool {
         give_way().await;
         let mut store = self.store.borrow_mut();
@@ -161,7 +161,7 @@ impl World {
         true
     }
 
-    /// Lets a holder refer to a random source, by a newer program.
+    /// A newer program lets a holder refer to a random source.
     async fn new_holder(self) {
         let at = self.random.below(HOLDERS);
         let source = Some(self.random.below(SOURCES + 1)).filter(|source| *source < SOURCES);
@@ -181,7 +181,7 @@ impl World {
         }
     }
 
-    /// Changes or deletes a source, as a newer program does.
+    /// A newer program changes or deletes a source.
     async fn new_source(self) {
         let (at, value) = (self.random.below(SOURCES), self.value());
         give_way().await;
@@ -331,7 +331,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
         }
         for (at, begin) in begins.into_iter().enumerate() {
             if begin == round {
-                // A pass that dies is run again, below.
+                // A pass that dies is run again below.
                 let pass: Process = if at == 0 {
                     Box::pin(world.clone().complete_sources())
                 } else {
@@ -366,7 +366,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
     for mut process in asleep {
         (0..random.below(8)).any(|_| step(&mut process));
     }
-    // Each recorded change is delivered again to a worker that lives, in the order of the records.
+    // Each recorded change is delivered again, in the order of the records, to a worker that does not die.
     let mut settled = 0;
     loop {
         let change = world.store.borrow().recorded.get(settled).copied();

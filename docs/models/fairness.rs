@@ -1,9 +1,9 @@
-//! Model of the reservations by which transactions of several processes share a partition: numbered rows, versions that a process knows, holds.
+//! Model of the reservations with which transactions in several processes share a partition: numbered rows, the row versions that a process knows, and holds.
 //!
 //! Time is simulated: a request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by a factor
-//! of up to 100. Processes pause, die, and have clocks that are wrong and run too fast or too slow. A transaction reads one row, and writes it on
-//! condition of its version. Other programs leave reservations and rows in another format; some credentials permit no deletes. [`MOST_ATTEMPTS`] is
-//! the bound of its attempts, and [`LONGEST`] bounds the time that a reservation delays others.
+//! of up to 100. Processes pause, die, and have clocks that are wrong and run too fast or too slow. A transaction reads one row, and writes it
+//! under the version that it read. Other programs leave reservations and rows in another format; some credentials permit no deletes.
+//! [`MOST_ATTEMPTS`] bounds the attempts of a transaction, and [`LONGEST`] bounds the time for which a reservation delays other processes.
 
 mod protocol;
 mod world;
@@ -53,7 +53,7 @@ const REMOVES_ODD: usize = 13;
 const GIVES_UP: usize = 14;
 const WAITS_ANYWAY: usize = 15;
 
-/// Runs the process that is due next; returns `false` once all have ended.
+/// Runs the process that is due next. Returns `false` once all processes have ended.
 fn next(world: &World, processes: &mut [Option<Process>]) -> bool {
     let at = {
         let mut schedule = world.schedule.borrow_mut();
@@ -72,7 +72,7 @@ fn next(world: &World, processes: &mut [Option<Process>]) -> bool {
 impl World {
     async fn program(self, program: Rc<Program>, is_running: Rc<Cell<bool>>) {
         self.sleep(self.below(program.latency * 4)).await;
-        // The others continue until the first process has ended.
+        // The other processes continue until the first process has ended.
         let mut done = 0;
         while done < program.transactions || (program.number > 0 && is_running.get()) {
             if self.transaction(&program).await.is_err() {
@@ -87,7 +87,7 @@ impl World {
     }
 }
 
-/// Creates the processes of a run: a distant one, or equal ones.
+/// Creates the processes of a run: one distant process among near ones, or processes at the same distance.
 fn programs(world: &World) -> Vec<Rc<Program>> {
     let below = |bound| world.below(bound);
     let is_distant = !world.random.one_in(4);
@@ -109,7 +109,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
             speed: 90 + below(21),
             pauses_at: Some(below(400)).filter(|_| one_in(6)),
             dies_at: Some(below(400)).filter(|_| number > 0 && one_in(4)),
-            // Nothing is promised to others if they meet as many reservations that no process deletes as end their waits.
+            // The protocol guarantees nothing to other processes if they meet so many reservations that no process deletes that they stop waiting.
             may_delete: !(1..=3).contains(&number) || world.is_hostile || !one_in(8),
             refusals: Cell::default(),
             requests: Cell::default(),
@@ -122,7 +122,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
     (0..count).map(program).collect()
 }
 
-/// Writes reservations that their writer will not delete, with the longest hold.
+/// Writes reservations with the longest hold, which their writer will not delete.
 fn leave_reservations(world: &World) {
     let mut store = world.store.borrow_mut();
     for number in 1..=world.below(60) {
@@ -131,7 +131,7 @@ fn leave_reservations(world: &World) {
     }
 }
 
-/// Writes rows of another form, of which no process is the owner: before all reservations, or between them.
+/// Writes rows in another format, which no process owns, before all reservations or between them.
 fn leave_odd_rows(world: &World) {
     let mut store = world.store.borrow_mut();
     let is_first = world.random.one_in(2);

@@ -6,7 +6,7 @@
 //! registry, and later calls skip it. No process has a clock.
 //!
 //! The following candidates were rejected. Numbered slots that are filled by inserts need placeholders for the slots of dead writers and a check
-//! below the floor for writers that were paused during a trim, and do not order the changes of one entity by two processes. A mark for each reader
+//! below the floor for writers that were paused during a trim, and do not order the changes to one entity by two processes. A mark for each reader
 //! costs a row for each change and reader. Between processes, all candidates conflict at the same rate, because each must know the last number. With
 //! a head, writers of one partition in one process wait for each other; a store that numbers changes at its commit would avoid that.
 
@@ -45,7 +45,7 @@ const CREATED_FIRST: usize = 9;
 
 const PARTITIONS: usize = 2;
 const VIEWS: usize = 2;
-/// Number of entries that a follower reads at once.
+/// The number of entries that a follower reads at a time.
 const LIMIT: u64 = 2;
 
 /// A position: the feed, and the number of the last change.
@@ -75,12 +75,12 @@ struct Listing {
 #[derive(Clone, Default)]
 struct Partition {
     head: Option<Head>,
-    /// Changes by number.
+    /// The changes, by number.
     entries: BTreeMap<u64, usize>,
     listing: Option<Listing>,
     /// The largest cursor given to a reader of the current feed.
     given: u64,
-    /// Changes of the current feed, in the order of their commits.
+    /// The changes in the current feed, in the order of their commits.
     committed: Vec<usize>,
 }
 
@@ -94,7 +94,7 @@ struct View {
 struct State {
     partitions: [Partition; PARTITIONS],
     views: [View; VIEWS],
-    /// Heads cached by two processes of writers.
+    /// The heads that two writer processes have cached.
     heads: [[Option<Head>; PARTITIONS]; 2],
     versions: u64,
     changes: usize,
@@ -110,7 +110,7 @@ impl State {
     }
 }
 
-/// State shared by the processes of a run.
+/// The state that the processes of a run share.
 #[derive(Clone)]
 struct World {
     state: Rc<RefCell<State>>,
@@ -129,7 +129,7 @@ impl World {
         state.partitions[at].listing = Some(Listing { version, quiet: None });
     }
 
-    /// Commits changes on condition that the head is unchanged since it was read. Returns the new head, or `None` if it has changed.
+    /// Commits changes on condition that the head has not changed since it was read. Returns the new head, or `None` if it has changed.
     fn commit(&self, at: usize, read: Option<Head>, changes: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -327,7 +327,7 @@ impl World {
         let old: Vec<u64> =
             self.state.borrow().partitions[at].entries.range(..=floor).map(|(number, _)| *number).collect();
         for number in old {
-            // The rows of a recreated table are different.
+            // If the table was created again, its rows are different.
             if self.state.borrow().partitions[at].head.is_some_and(|head| head.feed == read.feed) {
                 self.state.borrow_mut().partitions[at].entries.remove(&number);
             }

@@ -30,7 +30,7 @@ impl Random {
         usize::try_from(self.next() % bound).unwrap_or_default()
     }
 
-    /// Returns `true` in one of `times` cases.
+    /// Returns `true` in one of `times` cases on average.
     pub(crate) fn one_in(&self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -45,7 +45,7 @@ pub(crate) async fn give_way() {
     poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
 }
 
-/// Makes one request of a process; returns `true` once the process has ended.
+/// Makes one request of a process. Returns `true` if the process has ended.
 pub(crate) fn step(process: &mut Process) -> bool {
     process.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
@@ -55,7 +55,7 @@ pub(crate) fn finish(mut process: Process) {
     while !step(&mut process) {}
 }
 
-/// Processes that run concurrently, and paused ones.
+/// Processes that run concurrently, and processes that are paused.
 pub(crate) struct Processes {
     pub(crate) random: Random,
     awake: Vec<Process>,
@@ -81,7 +81,7 @@ impl Processes {
         self.asleep.push(process);
     }
 
-    /// Makes some requests, each by any running process.
+    /// Makes the given number of requests, each by a random running process.
     pub(crate) fn run(&mut self, requests: usize) {
         for _ in 0..requests {
             if self.awake.is_empty() {
@@ -101,7 +101,7 @@ impl Processes {
         }
     }
 
-    /// Returns the paused processes in random order. Some never resume.
+    /// Returns some of the paused processes, in random order. The others never resume.
     pub(crate) fn sleepers(&mut self) -> Vec<Process> {
         let mut asleep = std::mem::take(&mut self.asleep);
         let mut woken = Vec::new();

@@ -34,18 +34,18 @@ const MODELS: [Model; 7] = [
     settling::MODEL,
 ];
 
-/// A condition is considered unnecessary if the protocol succeeds without it in so many runs.
+/// The number of successful runs without a condition after which the condition is considered unnecessary.
 const WITHOUT: u64 = 200_000;
 
 impl Model {
-    /// Runs the complete protocol; returns the first failure.
+    /// Runs the complete protocol with the given number of seeds, and returns the first failure as an error.
     fn whole(&self, runs: u64) -> Result<(), String> {
         (0..runs).try_for_each(|seed| {
             (self.run)(seed, None).map_err(|wrong| format!("{}: seed {seed}: {wrong}", self.name))
         })
     }
 
-    /// Finds the first failure without a condition.
+    /// Runs the protocol without a condition. Returns the seed and the message of the first failure, if any.
     fn without(&self, condition: usize) -> Option<(u64, String)> {
         (0..WITHOUT).find_map(|seed| (self.run)(seed, Some(condition)).err().map(|wrong| (seed, wrong)))
     }

@@ -30,7 +30,7 @@ const LEAVES_AFTER: usize = 5;
 const LEAVES_VERSION: usize = 6;
 const SOURCE_LAST: usize = 7;
 
-/// Partitions that the source can be in.
+/// The number of partitions that the source can be in.
 const PLACES: usize = 4;
 
 /// A row: its content, and its version; version 0 if the row is absent.
@@ -41,7 +41,7 @@ struct Stored<T> {
 }
 
 impl<T> Stored<T> {
-    /// Writes if the version matches. Returns the new version, or `None` if the row has another one.
+    /// Writes the row if it has the expected version. Returns the new version, or `None` if the row has another one.
     fn write(&mut self, content: T, version: Option<u64>) -> Option<u64> {
         if version.is_some_and(|version| version != self.version) {
             return None;
@@ -54,12 +54,12 @@ impl<T> Stored<T> {
 #[derive(Default)]
 struct Store {
     source: Option<usize>,
-    /// The number of changes of the source.
+    /// The number of changes to the source.
     changes: usize,
     list: Stored<BTreeSet<usize>>,
-    /// `true` if the record contains something of the source.
+    /// The record in each partition; `true` if it contains rows of the source.
     records: BTreeMap<usize, Stored<bool>>,
-    /// Versions of deleted rows. A version is never given twice for one row, even if the row was deleted in between.
+    /// The versions of deleted rows. No row gets the same version twice, even if it was deleted in the meantime.
     deleted: BTreeMap<usize, u64>,
 }
 
@@ -206,7 +206,7 @@ impl World {
     }
 }
 
-/// The end of a round.
+/// The outcome of a round.
 enum Round {
     Done,
     /// Another process has written one of the rows.
@@ -238,7 +238,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
             }
         }
     }
-    // A sleeper that changed the source left a change, which is applied.
+    // If a paused process resumed and changed the source, it left a change, which is applied here.
     if world.store.borrow().changes != before && !world.settle() {
         return Err("it does not end after sleepers".to_owned());
     }

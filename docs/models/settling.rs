@@ -1,5 +1,5 @@
-//! Model of an optional property that is added while programs of an older release replace entities and update entities with copies of all their
-//! properties: the mark of the stored schema, the wait of the first writers that know the property, and the property in the copies.
+//! Model of an optional property that is added while programs built from an older release replace entities and update entities with copies of
+//! all their properties: the mark in the stored schema, the wait of the first writers that know the property, and the property in the copies.
 //!
 //! The duration of a lease, of a wait and of a request are measured by clocks that run at the same rate. A request takes effect within `REQUEST`, or
 //! never.
@@ -40,7 +40,7 @@ const ONE_VERSION: usize = 9;
 const LEASE: i64 = 5;
 /// The time after which a request that was sent can no longer take effect.
 const REQUEST: i64 = 5;
-/// The time for which a program waits that knows the property.
+/// The time for which a program that knows the property waits.
 const WAIT: i64 = LEASE + REQUEST + 1;
 const ROWS: usize = 2;
 
@@ -48,7 +48,7 @@ const ROWS: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Schema {
     Older,
-    /// With the property. `true` while older programs may not know it.
+    /// The schema has the property. `true` as long as older programs that do not know the property may write.
     Newer(bool),
 }
 
@@ -103,7 +103,7 @@ impl World {
         self.store.borrow().rows.get(at).copied().unwrap_or_default()
     }
 
-    /// Changes an entity if it has a version.
+    /// Changes an entity if it has the given version.
     fn change(&self, at: usize, version: Option<u64>, change: impl FnOnce(&mut Row)) -> bool {
         let mut store = self.store.borrow_mut();
         let row = store.rows.get_mut(at).filter(|row| version.is_none_or(|version| version == row.version));
@@ -174,7 +174,7 @@ impl World {
                 Schema::Older => {
                     give_way().await;
                     let mut store = self.store.borrow_mut();
-                    // The schema is stored on condition of the version that was read.
+                    // The schema is stored under the version that was read.
                     if store.schema == Schema::Older {
                         store.schema = Schema::Newer(true);
                         break self.holds(FIRST_WAITS);

@@ -33,7 +33,7 @@ pub struct Options {
 /// Runs the cookbook and prints it to `out`.
 ///
 /// # Errors
-/// Any error from the store or the output; an error for a name in [`Options::only`] that is not the name of a recipe.
+/// Any error from the store or the output; an error if a name in [`Options::only`] is not the name of a recipe.
 ///
 /// # Panics
 /// Panics if a result differs from the result computed from the input.

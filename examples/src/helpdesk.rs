@@ -281,12 +281,12 @@ async fn changes(
     cost(store, "its customer notified, by a worker");
     let mails = store.table::<Mail>().query(Mail::rows(CONTOSO)).collect().await?;
     assert_eq!(mails, [Mail { tenant: CONTOSO.into(), ticket: oldest }]);
-    // The requests of this check do not count towards the next printed cost.
+    // The requests of this check are not included in the next printed cost.
     store.meter().take();
     Ok(())
 }
 
-/// Shows a newer program that adds a field and an index over existing rows after the older program was stopped.
+/// Shows a newer version of the program, which adds a field and an index over existing rows after the older version was stopped.
 async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities_with_outbox::<next::Ticket, _>(outbox.clone());
@@ -304,7 +304,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
         .await?;
     cost(store, "20 of priority 1, by the new index");
     assert!(!urgent.is_empty() && next::TicketByPriority::SCHEMA.name == "ByPriority");
-    // From now on, the older program must not run, because it would not maintain the index.
+    // From now on, the older version must not run, because it would not maintain the index.
     match store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await {
         Ok(_) => return Err("the older program starts".into()),
         Err(error) => println!("  the older program is refused: {error}"),

@@ -239,7 +239,7 @@ async fn documents_and_audit(store: &Store, books: &Bookkeeping) -> Result<(), F
     Ok(())
 }
 
-/// Shows a newer program that adds a field with an index over all entries. The older program posts until the index is built.
+/// Shows a newer version of the program, which adds a field with an index over all entries. The older version posts until the index is built.
 async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities::<next::Entry>().create_if_missing().await?;
@@ -249,7 +249,7 @@ async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     old.post(CONTOSO, &chart, &[draft("by the older program".into(), tomorrow, 9, 2)]).await?;
     println!("  the older program posts while the index is announced");
 
-    // From here on, the older program no longer runs.
+    // From here on, the older version no longer runs.
     let began = Instant::now();
     let built = new.backfill::<next::EntryByCostCenter>().assume_no_older_programs().run().await?;
     rate("indexed", u32::try_from(built.scanned)?, began);

@@ -85,7 +85,7 @@ impl Place {
 /// Opens the examples' store in a folder, which is created if it is missing.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder contains files that no example created; `Io` if a folder cannot be created; any error of [`Engine::open`].
+/// `FolderNotOurs` if the folder contains files that no example created; `Io` if a folder cannot be created; any error from [`Engine::open`].
 pub fn open(folder: &Path) -> Result<Store> {
     own(folder)?;
     let blobs = folder.join(BLOBS);

@@ -29,8 +29,8 @@ pub(crate) struct Writes {
 /// Returns the changes that the writes make, if all of them can be applied. `ticks` becomes the Timestamp of the entities.
 ///
 /// # Errors
-/// The error of the first operation that fails, with its position (EGT-33, EGT-34). `RequestBodyTooLarge` for the first operation whose row does not
-/// fit into the journal frame; merges and [`TransactionMeasure::Unmeasured`] can exceed its size.
+/// The error of the first operation that fails, with its position (EGT-33, EGT-34). `RequestBodyTooLarge`, with the position of the operation, if a
+/// row does not fit into the journal frame; merges and [`TransactionMeasure::Unmeasured`] can exceed its size.
 ///
 /// [`TransactionMeasure::Unmeasured`]: table_store::limits::TransactionMeasure::Unmeasured
 pub(crate) fn changes(

@@ -45,10 +45,10 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder contains anything else, including an engine or a backup of another
+    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything else, including an engine or a backup of another
     /// engine, such as the one that this engine's folder was restored from; `FolderLocked` if another backup is being written to it; `Corrupted` if a
-    /// part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io`, `DiskFull`; any error of
-    /// [`checkpoint`](Self::checkpoint).
+    /// part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the copy cannot be written;
+    /// any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
         let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);
@@ -67,7 +67,8 @@ impl Engine {
     ///
     /// # Errors
     /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with the file and the offset, if the
-    /// backup is damaged; `FormatTooNew`, `FormatTooOld`; `Io`, `DiskFull`.
+    /// backup is damaged; `FormatTooNew` or `FormatTooOld` if this library cannot read its format; `Io` or `DiskFull` if the copy
+    /// cannot be written.
     pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
         EngineOptions::new().restore(from, to)
     }

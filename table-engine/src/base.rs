@@ -137,7 +137,7 @@ impl Base {
     /// If disk space or file descriptors run out, the next recorded version does this instead.
     ///
     /// # Errors
-    /// Any error of the disk except a shortage.
+    /// Any error from the disk except a shortage.
     pub(crate) fn establish(&mut self) -> Result<()> {
         if !self.stored.lineage.is_empty() {
             return Ok(());

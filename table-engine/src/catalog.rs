@@ -29,9 +29,9 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// The names of tables whose deletion is in progress, each with the instant at which it completes, in ticks (OPT-4, ENG-9).
+    /// The names of tables whose deletion is in progress, each with the time at which it completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The names of the tables being deleted, sorted by instant. Expired names are removed from the front.
+    /// The names of the tables being deleted, sorted by that time. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -128,7 +128,7 @@ impl Catalog {
         self.take(id);
     }
 
-    /// Removes a table. From `now` until an instant, requests for its name return `TableBeingDeleted`.
+    /// Removes a table. From `now` until the given time, requests for its name return `TableBeingDeleted`.
     pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
         while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
             self.leaving.remove(&name);

@@ -32,7 +32,7 @@ use crate::timestamps::Timestamps;
 pub(crate) use checkpoints::{Checkpoints, Thresholds};
 pub(crate) use direct::Direct;
 
-/// The maximum number of requests of one group.
+/// The maximum number of requests in one group.
 const GROUP: usize = 1_024;
 /// The longest wait for writers to submit their next requests.
 const GATHER: Duration = Duration::from_micros(200);
@@ -70,7 +70,7 @@ pub(crate) struct Committer {
     reclaim: Vec<u32>,
 }
 
-/// Parts of an engine on disk. Fields are dropped in the order of their declaration, so the lock outlives the files that it protects.
+/// The parts of an engine on disk. Fields are dropped in the order of their declaration, so the lock outlives the files that it protects.
 pub(crate) struct OnDisk {
     pub(crate) journal: Journal,
     pub(crate) checkpoints: Checkpoints,

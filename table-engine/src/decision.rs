@@ -20,7 +20,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
     /// The id of the table.
     pub(crate) table: u32,
-    /// The current instant of the engine's steady clock, which is never before the instant of an earlier decision.
+    /// The current time of the engine's steady clock, which is never before the time of an earlier decision.
     pub(crate) now: u64,
     /// The Timestamp of the written rows, unique to this transaction. It is never before `now`, because the next engine on this folder starts its
     /// steady clock from it.

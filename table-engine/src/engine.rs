@@ -125,7 +125,7 @@ impl Engine {
     /// automatically. An explicit checkpoint before copying the folder, or before a long pause, shortens the next open.
     ///
     /// # Errors
-    /// `EnginePoisoned` if an earlier write failed; `EngineClosed`.
+    /// `EnginePoisoned` if an earlier write failed; `EngineClosed` if the engine was closed.
     pub async fn checkpoint(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
@@ -135,7 +135,8 @@ impl Engine {
     ///
     /// # Errors
     /// `Corrupted` if a part of the base cannot be read: this part is left unchanged, and the rest is compacted. `EnginePoisoned`
-    /// if an earlier write failed; `EngineClosed`; `Io`, after which the engine continues to work.
+    /// if an earlier write failed; `EngineClosed` if the engine was closed; `Io` if the disk fails, after which the engine
+    /// continues to work.
     pub async fn compact(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
     }
@@ -235,8 +236,10 @@ impl EngineOptions {
     /// Opens a folder, creating it if it does not exist, and recovers its content.
     ///
     /// # Errors
-    /// `FolderLocked` if another engine has it open; `ReadOnly` if it is a backup; `FolderNotOurs`, `FormatTooNew`,
-    /// `FormatTooOld` and `Corrupted`, which leave the folder unchanged; `Io`.
+    /// `FolderLocked` if another engine has the folder open; `ReadOnly` if it is a backup; `FolderNotOurs` if it
+    /// contains other files or an incomplete restore; `FormatTooNew` or `FormatTooOld` if this library cannot
+    /// read its format; `Corrupted` if it is damaged; `Io` if the disk fails. `FolderNotOurs`, `FormatTooNew`,
+    /// `FormatTooOld` and `Corrupted` leave the folder unchanged.
     pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
         Engine::start_on_disk(self, folder.as_ref())
     }

@@ -77,7 +77,7 @@ pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> boo
 /// files would change the other folder. Returns `true` if a file was replaced. Missing files are ignored.
 ///
 /// # Errors
-/// `DiskFull`, `ServerBusy`, `Io`. After an error, each file is either the old one or its copy.
+/// `DiskFull`, `ServerBusy` or `Io` if the disk reports an error. After an error, each file is either the old one or its copy.
 pub(crate) fn separate(disk: &dyn Disk, folder: &Path, files: &[PathBuf]) -> Result<bool> {
     let mut is_any = false;
     for file in files {

@@ -16,7 +16,7 @@ use crate::key::{Key, Span};
 
 pub(super) use search::Search;
 
-/// The maximum number of gaps of a state. If it is exceeded, all gaps are discarded, and scans find the relevant gaps again.
+/// The maximum number of gaps in a state. If it is exceeded, all gaps are discarded, and scans find the relevant gaps again.
 const MOST: usize = 1_024;
 /// The number of written keys that are remembered. A reported gap that is older than all of them is refused.
 const REMEMBERED: usize = 2_048;

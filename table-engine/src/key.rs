@@ -19,7 +19,7 @@ pub(crate) use split::SplitKey;
 /// The bytes of a stored key; clones share them.
 pub(crate) type Key = Arc<[u8]>;
 
-/// The number of bytes of the table's id at the front of a key.
+/// The number of bytes in the table's id at the front of a key.
 pub(crate) const TABLE_BYTES: usize = 4;
 /// The end of the partition within a key.
 const END: u8 = 0;
@@ -65,7 +65,7 @@ pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
 }
 
-/// A half-open key range: from `start` (included) to `end` (excluded).
+/// A half-open key range: from `start` (inclusive) to `end` (exclusive).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: Vec<u8>,

@@ -61,8 +61,8 @@ pub(crate) fn bytes() -> Vec<u8> {
 /// Inspects a folder without changing it.
 ///
 /// # Errors
-/// `FolderNotOurs` for other content, `FormatTooNew` or `FormatTooOld` for a version that
-/// this library does not read, `Corrupted` for a damaged manifest.
+/// `FolderNotOurs` if the folder has other content; `FormatTooNew` or `FormatTooOld` if this
+/// library does not read the version; `Corrupted` if the manifest is damaged.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     let io = |error| Task::ReadFolder(folder.into()).refused(error);
     let names = match disk.list(folder) {
@@ -86,7 +86,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     if has(RESTORING) {
         return Err(Error::of(FolderFault::HalfRestored(folder.into())));
     }
-    // A crash while the folder is created leaves at most these files. The folder `lost+found` is in the root of a volume.
+    // A crash while the folder is created leaves at most these files. The `lost+found` folder is in the root of a volume.
     let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, "lost+found"];
     if names.iter().all(|name| allowed.contains(&name.as_str())) {
         return Ok(Folder::Empty);

@@ -38,7 +38,7 @@ pub enum Durability {
 pub struct FaultInjection {
     /// Every n-th page is empty and has a token (PAGE-4). A value of 1 is treated as 2, because a query must end eventually.
     pub empty_page_every: Option<NonZeroU32>,
-    /// The maximum number of entities of a page, regardless of `$top` (PAGE-4).
+    /// The maximum number of entities on a page, regardless of `$top` (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
     /// Pages end at the end of a partition (PAGE-1).
     pub partition_pages: bool,

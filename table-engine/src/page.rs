@@ -27,7 +27,7 @@ pub(crate) struct PageBounds {
     pub(crate) entities: usize,
     /// The maximum number of bytes of entities returned.
     pub(crate) bytes: usize,
-    /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry counts as more than one.
+    /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry is counted as more than one.
     pub(crate) examined: u64,
     /// The maximum number of bytes of entries examined.
     pub(crate) examined_bytes: usize,
@@ -65,7 +65,7 @@ pub(crate) fn get(
 /// Returns the maximum number of entities on a page of this query.
 ///
 /// # Errors
-/// `InvalidInput` above 1,000 (TOP-2).
+/// `InvalidInput` if `top` is above 1,000 (TOP-2).
 pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
     match top {
         Some(top) if top > PAGE_ENTITIES => Err(Error::of(EngineFault::Top { top, most: PAGE_ENTITIES })),
@@ -74,7 +74,7 @@ pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
     }
 }
 
-/// Returns one page, and a gap if its scan found one.
+/// Returns one page, and the longest gap that the scan found: a key range without rows, which later scans can skip.
 pub(crate) fn read(
     state: &State,
     table: (u32, &TableName),
@@ -179,8 +179,8 @@ impl<'q> Pager<'q> {
             rows: Gather::default(),
             bytes: 0,
             rows_read: 0,
-            // Fifteen comparisons, the published maximum (FIL-7), count as about one additional entry, so the time of a page is
-            // bounded for every filter.
+            // Fifteen comparisons, the published maximum (FIL-7), are counted as about one additional entry, so the time of a
+            // page is bounded for every filter.
             weight: query.filter.as_ref().map_or(1, |filter| 1 + filter.comparisons() as u64 / COMPARISONS),
             examined: 0,
             examined_bytes: 0,

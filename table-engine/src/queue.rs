@@ -1,11 +1,11 @@
 //! The engine as a [`QueueStore`]: a queue is an internal table, and each operation is one decision on it.
 //!
-//! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by instant. The next
+//! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by time. The next
 //!   message to receive is therefore the first row of a range, and receiving does not rewrite the text.
-//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. Receivers never conflict, share syncs,
-//!   and never hold the same message at the same time.
-//! - Instants come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set: leases end on time even
-//!   after that clock has jumped forward and back, and no message expires before a correct clock shows its end.
+//! - The committer runs decisions in turn on the latest state, in the same groups as other writes. Receivers never conflict, share syncs, and never
+//!   hold the same message at the same time.
+//! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even
+//!   after that clock has jumped forward and back, and no message expires before a correct clock shows its expiry.
 
 mod decisions;
 mod fault;
@@ -131,7 +131,7 @@ impl Engine {
 
     /// Finds the first remaining message, skipping tombstones of received messages. The read runs on the caller's thread, so no writer waits.
     ///
-    /// The result stays valid, because a later decision inserts messages at its own instant or later, with a later Timestamp, and its instant is not
+    /// The result stays valid, because a later decision inserts messages at its own time or later, with a later Timestamp, and its time is not
     /// before that of the last decision in the state.
     fn find_front(&self, queue: &QueueName) -> Result<Front> {
         let state = self.inner.shared.state()?;

@@ -28,8 +28,8 @@ impl Engine {
     /// or a backup.
     ///
     /// The engine shows the state of the folder at the time of the call: every transaction acknowledged before, in the writer's order, and possibly
-    /// the first of the transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if it is
-    /// later refused because the disk is full, or undone by a power loss.
+    /// the first few of the transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if
+    /// it is later refused because the disk is full, or undone by a power loss.
     ///
     /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped.
     /// All files of the base are kept open, about one per 16 MiB, and systems limit the number of open files of a process. The folder must be on a
@@ -64,8 +64,9 @@ impl EngineOptions {
     /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options for reading are used: limits, cache, clock, faults.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup; `FormatTooNew`,
-    /// `FormatTooOld`, `Corrupted`; `ServerBusy` if the process may not open so many files; `Io`.
+    /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup; `FormatTooNew`
+    /// or `FormatTooOld` if this library cannot read its format; `Corrupted` if it is damaged; `ServerBusy` if the process
+    /// may not open so many files; `Io` if the disk fails.
     pub fn open_read_only(self, folder: impl AsRef<Path>) -> Result<Engine> {
         let folder = &*folder::absolute(folder.as_ref())?;
         let disk = folder::hold_existing(&self.disk, folder)?;

@@ -1,4 +1,4 @@
-//! Constructors that other clients have and the engine does not. Each of them names the engine's corresponding constructor at compile time.
+//! Constructors that other clients have and the engine does not. Calling one is a compile error that names the engine's corresponding constructor.
 
 use crate::Engine;
 

@@ -59,7 +59,7 @@ impl Reserve {
     /// Makes the reserve large enough for a checkpoint of a journal of `journal` bytes.
     ///
     /// # Errors
-    /// The error of a full disk, if the reserve cannot grow.
+    /// The error for a full disk, if the reserve cannot grow.
     pub(crate) fn keep_for(&self, journal: u64) -> io::Result<()> {
         if self.file.is_some() {
             let mut room = self.room();

@@ -101,7 +101,7 @@ impl Shared {
     /// Returns an error if writes are no longer accepted.
     ///
     /// # Errors
-    /// `EnginePoisoned` after a failed write, `EngineClosed` after a close, `ReadOnly` for an engine that was opened for reading only.
+    /// `EnginePoisoned` if a write failed, `EngineClosed` if the engine was closed, `ReadOnly` if it was opened for reading only.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.read_only {
             self.check_open()?;

@@ -71,8 +71,8 @@ impl Snapshot {
     /// Returns one page of a query.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6), `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another query (PAGE-9),
-    /// `EngineClosed` if the engine was closed.
+    /// `TableNotFound` if the table does not exist (OPT-6), `InvalidInput` if `top` is out of range (TOP-2) or the continuation belongs to another query
+    /// (PAGE-9), `EngineClosed` if the engine was closed.
     pub fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;

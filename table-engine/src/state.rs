@@ -16,8 +16,8 @@ use crate::key::{self, Key, Span, SplitKey};
 use crate::memtable::Memtable;
 use crate::statistics::Statistics;
 
-/// Tables and rows at one moment. If several layers have an entry for a key, the memtable takes precedence over frozen rows, and frozen
-/// rows over the base.
+/// Tables and rows at one point in time. If several layers have an entry for a key, the memtable takes precedence over frozen rows, and
+/// frozen rows over the base.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) catalog: Catalog,
@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) fronts: OrdMap<u32, Front>,
     /// Ranges of keys without rows, which scans skip.
     pub(crate) gaps: Gaps,
-    /// The instant of the last decision included in the state.
+    /// The time of the last decision included in the state.
     pub(crate) decided: u64,
     /// `true` if the engine was closed. The state is then empty.
     pub(crate) is_closed: bool,

@@ -15,7 +15,7 @@ use crate::fault::EngineFault;
 /// A scheduler, which starts the threads of an engine and decides which of them runs. A scheduler that runs one thread at a time, chosen by a seed,
 /// makes the history of the engine reproducible.
 pub trait Scheduler: Debug + Send + Sync + 'static {
-    /// Returns the current instant. It never decreases.
+    /// Returns the current time. It never decreases.
     fn now(&self) -> Instant;
 
     /// Starts a thread.

@@ -47,18 +47,18 @@ impl Timestamps {
     }
 }
 
-/// The longest step of a clock without elapsed time that counts as passed time. A longer step may be the correction of a wrong time.
+/// The longest step of a clock without elapsed time that is taken for passed time. A longer step may be the correction of a wrong time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
-/// Returns a clock that never decreases. It starts at the instant `from`, or at the given clock's time if that is later, and shows the given clock's
-/// time unless it is ahead.
+/// Returns a clock that never decreases. It starts at `from`, or at the given clock's time if that is later, and shows the given clock's time unless
+/// it is ahead.
 ///
 /// After the given clock has been set back, the returned clock advances with the [elapsed](Clock::elapsed) time, slower by a sixteenth, until the
 /// given clock has caught up. The correction of a wrong time is not elapsed time. If the given clock does not measure elapsed time, the returned
 /// clock advances by half of each step of the given clock, because the given clock may be advanced by hand; it counts at most ten minutes of a step.
 pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
     let first = Reading::of(&clock);
-    // The last reading of the given clock, and the current instant of the returned clock.
+    // The last reading of the given clock, and the current time of the returned clock.
     let state = Mutex::new((first, first.instant.unwrap_or_default().max(from)));
     Clock::new(move || {
         let reading = Reading::of(&clock);
@@ -73,7 +73,7 @@ pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
 /// A reading of a clock.
 #[derive(Clone, Copy)]
 struct Reading {
-    /// The current time; `None` if the clock shows the maximum instant.
+    /// The current time; `None` if the clock shows the maximum time.
     instant: Option<u64>,
     elapsed: Option<Duration>,
 }

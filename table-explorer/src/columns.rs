@@ -3,7 +3,7 @@
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
 
-/// The maximum number of columns of a grid. An entity's own page shows all properties.
+/// The maximum number of columns in a grid. An entity's own page shows all properties.
 const COLUMNS: usize = 14;
 
 /// One column.

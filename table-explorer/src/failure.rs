@@ -19,7 +19,7 @@ pub(crate) enum Failure {
     /// The explorer refuses a change.
     #[error("{0}")]
     Refused(String),
-    /// An error of the store.
+    /// An error from the store.
     #[error("{0}")]
     Store(#[from] Error),
 }
@@ -54,7 +54,7 @@ impl Failure {
         }
     }
 
-    /// Returns the code and the rule of a store's error.
+    /// Returns the code and the rule of an error from the store.
     pub(crate) fn code(&self) -> Option<(String, Option<&'static str>)> {
         match self {
             Self::Store(error) => Some((error.code().to_string(), error.rule())),

@@ -20,7 +20,7 @@ pub(crate) enum Phase {
     Disabled,
     /// The backfill has not started.
     Announced,
-    /// The backfill waits until programs of an older release are refused, and then starts its pass.
+    /// The backfill waits until programs built from an older release are refused, and then starts its pass.
     Closing,
     /// The first of two steps of the pass: compares rows of the index with their entities.
     Rows,

@@ -47,7 +47,7 @@ impl Context<'_> {
     /// Returns the name of a table as spelled in the store.
     ///
     /// # Errors
-    /// `Store` with `InvalidResourceName` if the string is not a valid table name.
+    /// `Store`, with the code `InvalidResourceName`, if the string is not a valid table name.
     pub(crate) fn table(&self, text: &str) -> Result<TableName> {
         let name = TableName::new(text)?;
         let known = self.known.tables.iter().find(|known| known.folded() == name.folded());

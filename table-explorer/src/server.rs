@@ -34,7 +34,7 @@ impl Server {
     /// Binds an address. Use a loopback address, because any program that can reach the server needs only the token to read the store.
     ///
     /// # Errors
-    /// An error of the system, for example if the port is in use.
+    /// Any error from the system, for example if the port is in use.
     pub async fn bind(address: SocketAddr, explorer: Explorer) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;

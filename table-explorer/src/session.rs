@@ -73,7 +73,7 @@ impl Session {
     /// Checks that a page of this session sent a form.
     ///
     /// # Errors
-    /// `Forbidden` for a wrong token, and for a request that another site sent.
+    /// `Forbidden` if the token is wrong, or if another site sent the request.
     pub(crate) fn check_form(&self, headers: &HeaderMap, token: Option<&str>, host: &str) -> Result<()> {
         let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
         let is_own = origin.is_none_or(|origin| {
@@ -91,7 +91,7 @@ impl Session {
 /// Checks that a request names the host that it was sent to, which prevents DNS rebinding.
 ///
 /// # Errors
-/// `Forbidden` for any other host.
+/// `Forbidden` if it names any other host.
 pub(crate) fn check_host(headers: &HeaderMap, host: &str) -> Result<String> {
     let named = headers.get(HOST).and_then(|named| named.to_str().ok()).unwrap_or_default();
     let port = host.rsplit_once(':').map(|(_, port)| port).unwrap_or_default();

@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use table_core::{EdmType, Value};
 use table_inspect::value;
 
-/// The maximum number of characters of a string in a cell.
+/// The maximum number of characters of a string that a cell shows.
 const CELL: usize = 96;
-/// The maximum number of bytes of a binary value in a cell.
+/// The maximum number of bytes of a binary value that a cell shows.
 const BYTES: usize = 8;
 
-/// Returns a string in which code points replace control characters and characters that change the text direction.
+/// Returns a string in which control characters, and characters that change the text direction, are replaced with their code points.
 pub(crate) fn text(text: &str) -> String {
     let is_hidden = |character: char| {
         character.is_control() && !matches!(character, '\n' | '\t')
@@ -36,7 +36,7 @@ pub(crate) fn raw_key(key: &str) -> Markup {
     html! { @if key.is_empty() { span.faint { "(empty)" } } @else { (stored(key)) } }
 }
 
-/// Returns an instant in UTC. The script converts it to the user's time zone.
+/// Returns a time in UTC. The script converts it to the user's time zone.
 pub(crate) fn instant(at: DateTime<Utc>) -> Markup {
     let precise = at.to_rfc3339_opts(SecondsFormat::AutoSi, true);
     html! { time datetime=(precise) title=(precise) { (at.format("%Y-%m-%d %H:%M:%S")) } }
@@ -53,7 +53,7 @@ pub(crate) fn age(time: chrono::Duration) -> String {
     }
 }
 
-/// Returns the value of a key part in readable form: an instant as a time, any other value as text.
+/// Returns the value of a key part in readable form: as a time if it is one, and otherwise as text.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
         Ok(at) if found.len() >= 20 => instant(at),

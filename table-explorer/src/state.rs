@@ -16,7 +16,7 @@ use crate::session::Session;
 pub struct Source {
     /// The tables.
     pub(crate) tables: DynTableStore,
-    /// The queues, if the store has them.
+    /// The queues, if the store has any.
     pub(crate) queues: Option<DynQueueStore>,
     /// The engine, for its statistics.
     pub(crate) engine: Option<Engine>,

@@ -19,7 +19,7 @@ const KEYS: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Branch {
     pub(crate) partition_key: String,
-    /// The number of rows counted up to now.
+    /// The number of rows counted so far.
     pub(crate) rows: usize,
     /// `true` if all rows were counted.
     pub(crate) is_whole: bool,

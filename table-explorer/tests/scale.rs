@@ -1,6 +1,6 @@
 //! Tests with large tables: all pages are read to the end, and the server's requests and memory use stay bounded.
 //!
-//! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they are a separate program and run one after another.
+//! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they are a separate program and run sequentially.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to
-//! any store of the `object_store` crate, while writers continue.
+//! any store that the `object_store` crate supports, while writers continue.
 //!
 //! # Key layout
 //! | blob | content |
@@ -157,8 +157,9 @@ impl BlobBackup {
     ///
     /// # Errors
     /// - `FolderNotOurs` if the folder is not empty, or the prefix contains no complete backup.
-    /// - `Corrupted` with the file and the offset; `BlobNotFound` if a file is missing.
-    /// - `FormatTooNew`, `FormatTooOld`, `Io`, `DiskFull`, or any error from the blob store.
+    /// - `Corrupted`, with the file and the offset, if a block is damaged; `BlobNotFound` if a file is missing.
+    /// - `FormatTooNew` or `FormatTooOld` if this library cannot read the backup's format; `Io` or `DiskFull` if the folder cannot be written; any
+    ///   error from the blob store.
     ///
     /// After an error, a folder that already contains row files is refused by `Engine::open`; empty the folder before the next attempt.
     pub async fn restore(&self, to: impl AsRef<Folder>) -> Result<CopyReport> {
@@ -191,7 +192,7 @@ impl BlobBackup {
     }
 
     /// Returns the files of the backup, with their lengths, and `true` if the prefix contains no blob.
-    /// A longer prefix may contain another backup, with files of the same names.
+    /// A longer prefix may contain another backup, with the same file names.
     async fn list(&self) -> Result<(HashMap<String, u64>, bool)> {
         let mut listing = self.store.list(Some(&self.prefix));
         let (mut files, mut is_empty) = (HashMap::new(), true);

@@ -20,7 +20,7 @@ pub(crate) struct Patience {
 pub(crate) struct Alarm(Mutex<Option<Shared<BoxFuture<'static, ()>>>>);
 
 impl Patience {
-    /// Creates the time-out of a queue with an alarm that outlives the queue.
+    /// Creates the time-out for a queue. The alarm outlives the queue.
     pub(crate) fn with(alarm: &Arc<Alarm>) -> Self {
         Self { given: AtomicU64::default(), alarm: Arc::clone(alarm) }
     }

@@ -48,7 +48,7 @@ pub(crate) struct Part<W> {
     pub(crate) place: Place,
     /// The number of operations for this item only.
     pub(crate) own: usize,
-    /// Rows that several items write together, which count as one operation each.
+    /// Rows that several items write together. Each of these rows is counted as one operation.
     pub(crate) shared: Vec<String>,
     pub(crate) what: W,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Part<W> {
 #[derive(Debug)]
 pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
-    /// Final writes of items; each is made once all other parts of its item are written.
+    /// Final writes for items; each is made once all other parts of its item are written.
     pub(crate) last: Vec<Part<W>>,
     /// Items that replace input items in the next round, each with the index of the input item and with the information found so far.
     pub(crate) again: Vec<(usize, I)>,
@@ -133,8 +133,8 @@ pub(crate) trait Derive: Sized + Sync {
 /// An item that cannot be settled does not block the other items.
 ///
 /// # Errors
-/// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied`
-/// if other writers changed the same rows during every attempt.
+/// Any outage of the store, reported after all other parts were written;
+/// `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
 pub(crate) async fn settle<D: Derive>(
     of: &D,
     items: impl IntoIterator<Item = D::Item>,
@@ -214,7 +214,7 @@ fn by_place(places: Vec<&Place>) -> Vec<usize> {
     order.into_iter().map(|(at, _)| at).collect()
 }
 
-/// Sorts errors by item, and keeps the first error of each item.
+/// Sorts errors by item, and keeps the first error for each item.
 fn first_of_each(failed: &mut Vec<(usize, Error)>) {
     failed.sort_by_key(|(at, _)| *at);
     failed.dedup_by_key(|(at, _)| *at);
@@ -254,7 +254,7 @@ async fn write_run<D: Derive>(
 /// Submits operations of one partition.
 ///
 /// # Errors
-/// Any error from the store; the error of a transaction that is too large.
+/// Any error from the store; an error if the transaction is too large.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,

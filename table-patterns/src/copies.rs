@@ -3,7 +3,7 @@
 //! # Context
 //! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both
 //! entities takes two requests; with a copy of the name and address in the department, one request is enough. In exchange, a
-//! change of the manager must reach every department that she manages.
+//! change to the manager must reach every department that she manages.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -13,7 +13,7 @@
 //! | the partition of the source | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the relation, and of the table, PartitionKey and RowKey of the
-//! holder, each followed by U+0000. A change of the source therefore finds its copies with one range query in its own
+//! holder, each followed by U+0000. A change to the source therefore finds its copies with one range query in its own
 //! partition (PAT-DEN-3). Typed reads skip these rows, like outbox rows.
 //!
 //! A [`CopyRelation`] declares the source, the holder and the copied properties. Both structs declare it, by `#[entity(copied_by(…))]` and
@@ -27,7 +27,7 @@
 //!   is written only if the source still has the version that was copied.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
 //!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even
-//!   if processes die. A holder is read before its source and written under its `ETag`, and each change of a source writes every holder. An outdated
+//!   if processes die. A holder is read before its source and written under its `ETag`, and each change to a source writes every holder. An outdated
 //!   write by a slow writer therefore always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a
 //!   referenced source is refused, or its holders are [cleared](OnDelete).
@@ -57,9 +57,9 @@
 //!   entity for the eighth time becomes poison, which names the entities.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
-//! - Copies that a later release declares are *announced*: programs of the older release continue to write
-//!   without them until the [backfills](crate::Entities::backfill_copies) of the sources and of the holders
-//!   begin. Each backfill adds the copies that older programs omitted.
+//! - Copies that a later release declares are *announced*: programs built from the older release continue
+//!   to write without them until the [backfills](crate::Entities::backfill_copies) of the sources and of
+//!   the holders begin. Each backfill adds the copies that older programs omitted.
 //! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either
 //!   type does not compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A
 //!   [unit](crate::unit) reads sources and holders when it is committed.
@@ -178,7 +178,7 @@ pub trait CopyRelation: Sized + 'static {
     type Source: Entity + Gives<Self>;
     /// The entity that has the copies among its properties. It declares the relation by `#[entity(copies_from(…))]`.
     type Holder: Entity + Holds<Self>;
-    /// The copied values. If a change of the source does not affect them, no holder is written.
+    /// The copied values. If a change to the source does not affect them, no holder is written.
     type Copied: PartialEq;
 
     /// The name of the relation in its reference rows. It must not change after references were written.

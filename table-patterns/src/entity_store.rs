@@ -26,7 +26,7 @@ pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     false
 }
 
-/// Returns `true` if a change of an entity leads to index or copy changes in other partitions.
+/// Returns `true` if a change to an entity leads to index or copy changes in other partitions.
 const fn needs_outbox<E: Entity>() -> bool {
     E::RELATIONS.is_some() || has_remote(E::SCHEMA.indexes)
 }

@@ -8,15 +8,15 @@ pub(crate) enum Failure {
     /// A failure of the store, the network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` and
     /// `UpdateConditionNotSatisfied`. The same work can succeed later, and never becomes poison.
     Outage,
-    /// The work requires a newer program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to such a program, and never becomes
-    /// poison. A `SchemaMismatch` of a handler is a failure instead.
+    /// The work requires a newer version of the program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to that version, and
+    /// never becomes poison. A `SchemaMismatch` from a handler is a failure instead.
     Newer,
     /// The work itself is invalid: every other code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
     Lasting,
 }
 
 impl Failure {
-    /// Returns the consequence of an error. A change of this list changes the table of [`Handler`](crate::work::Handler).
+    /// Returns the consequence of an error. A change to this list changes the table of [`Handler`](crate::work::Handler).
     pub(crate) fn of(error: &Error) -> Self {
         match error.code() {
             ErrorCode::ServerBusy

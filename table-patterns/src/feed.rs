@@ -1,7 +1,7 @@
-//! Change feed: the changes of a partition in the order of their commits, readable from any position.
+//! Change feed: the changes in a partition in the order of their commits, readable from any position.
 //!
 //! # Context
-//! A feed lets a read model, an audit trail or another system follow every change of a partition, in order and at its own speed. Workers of an
+//! A feed lets a read model, an audit trail or another system follow every change in a partition, in order and at its own speed. Workers of an
 //! [`outbox`](crate::outbox) process each intent once and forget it; a feed keeps its entries until they are trimmed.
 //!
 //! # Key layout
@@ -20,8 +20,8 @@
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
-//! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, for changes of one entity and
-//!   of several entities. It does not depend on the clock of a writer, a reader or the store.
+//! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, both for changes to one
+//!   entity and for changes to several. It does not depend on the clock of a writer, a reader or the store.
 //! - No entry ever appears before a [`Cursor`] that was returned. If a writer was suspended before its commit, however long, the commit is refused,
 //!   and the writer reads the head again and takes the next number.
 //! - Each reader gets each entry that has not been trimmed at least once: a reader that stores its cursor after it
@@ -149,7 +149,7 @@ pub struct FeedEntry {
 
 /// A position in the feed of a partition. It can be stored, as JSON for example, and used by another process.
 ///
-/// A cursor of a feed whose table was deleted and created again reads the new feed from its beginning.
+/// If the table was deleted and created again, an old cursor reads the new feed from its beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
     /// The identifier of the feed; 0 at the beginning of any feed.
@@ -159,7 +159,8 @@ pub struct Cursor {
 
 impl FeedEntry {
     /// Returns the key of the changed entity, if it is of type `E`.
-    /// A feed contains the changes of all types in its partition; to tell the types apart, see [`mixed`](crate::mixed).
+    /// A feed contains the changes to entities of all types in its partition; to tell the types apart, see
+    /// [`mixed`](crate::mixed).
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey, feed::Cursor};
@@ -200,7 +201,7 @@ impl Cursor {
         self.is_of(other) && self.number >= other.number
     }
 
-    /// Returns `true` if both cursors are of the same feed.
+    /// Returns `true` if both cursors belong to the same feed.
     pub(crate) const fn is_of(&self, other: &Self) -> bool {
         self.feed == other.feed
     }

@@ -1,7 +1,7 @@
-//! The fence of a backfill (of an index, copies or a feed). It delays the pass until no write of a program with an older schema can take effect.
+//! The fence of a backfill (of an index, copies or a feed). It delays the pass until no write by a program with an older schema can take effect.
 //!
 //! Until then, older programs may write. Every older program records a sighting before it writes, and reads the schema again after the
-//! sighting. The fence refuses older programs only after no older program was seen for [`LAST_REQUESTS`], and then reads the last
+//! sighting. The fence refuses older programs only after no older program has been seen for [`LAST_REQUESTS`], and then reads the last
 //! sighting again. `docs/models/backfill.rs` checks this protocol.
 
 use std::time::Duration;
@@ -48,8 +48,8 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Decides whether the pass of the pending part with this note may begin or continue.
-    /// `start` is the position at which the pass begins. Without older programs, the pass may always begin.
+    /// Decides whether the pass for the pending part with the given note may begin or continue. `start` is
+    /// the position at which the pass begins. Without older programs, the pass may always begin.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,

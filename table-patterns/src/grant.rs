@@ -23,8 +23,9 @@
 //! - A bearer does not learn that the schema was replaced by an incompatible one, or that the table
 //!   was deleted and created again. Let all SAS tokens expire first.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
-//! - Steps for other partitions that the program itself adds to an outbox need its key, which the bearer cannot read: workers set them aside. Index
-//!   entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds them.
+//! - Steps for other partitions that the program itself adds to an outbox need the key of the outbox, which the bearer cannot read: workers set
+//!   these steps aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds
+//!   the steps.
 //!
 //! # When not to
 //! A program with an account SAS or an identity can open its tables itself.
@@ -125,9 +126,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// Backfills for later releases wait until the grant has expired.
     ///
     /// # Errors
-    /// - `InvalidInput` for an expiry that no store can represent.
+    /// - `InvalidInput` if no store can represent the expiry.
     /// - `SchemaMismatch` if a program with this schema may not write.
-    /// - Any error from opening the table and from the store.
+    /// - Any error from opening the table, or from the store.
     pub async fn grant(&self, partition_key: &PartitionKey, expiry: DateTime<Utc>) -> Result<PartitionGrant> {
         let expiry = ticks::from_datetime(expiry).ok_or_else(|| Error::of(GrantFault::Expiry))?;
         let handle = self.clone().create_if_missing().await?;

@@ -13,7 +13,7 @@
 //! | copy, other table | as declared | as declared | as in the same partition |
 //! | list, same partition | `Sales` | `lastname_Jones` | `EmployeeIDs`: `["000152","000223"]` |
 //! | list, other partition | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
-//! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change of each entity: see [`guard`](crate::outbox::guard) |
+//! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change to each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
 //! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains
@@ -27,8 +27,9 @@
 //! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even
 //!   if a process crashes. Each write is conditional on the versions of the entities that were read. Rows that other writers changed in the meantime
 //!   are read again, with back-off and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
-//! - A value of a `unique` index in the partition belongs to one entity. A second entity gets a
-//!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
+//! - A value of a `unique` index in the partition belongs to at most one entity. Writing a second
+//!   entity with that value fails with a [`UniqueViolation`](crate::ErrorCode::UniqueViolation)
+//!   that names the first (PAT-INTRA-5).
 //! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction.
 //!   [`settle`](crate::Entities::settle) then processes each record from the current entity; it may run late, twice or in any order. It writes the
 //!   index entry under a guard that contains the newest change settled there, so a worker that was suspended or got a stale read is refused
@@ -40,8 +41,8 @@
 //!   Blobs that no entity names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a
 //!   collection removes a blob before a reader has read it, the reader starts again.
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
-//!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs of an older release may write without the index.
-//!   [`check`](crate::Entities::check) finds damage by other tools.
+//!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without
+//!   the index. [`check`](crate::Entities::check) finds damage by other tools.
 //! - A backfill and a repair write the missing rows of several entities of a partition together, each entity under the version that was read. If a
 //!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
 //! - All writers must open the table (`create_if_missing`).
@@ -61,7 +62,7 @@
 //! | backfill and repair of an index in the partition | 1 transaction for as many entities as fit in 100 operations and 4 MiB, 16 transactions at a time | 1 per entity, 1 per copy, 1 per list |
 //! | backfill and repair of a remote index | one settling per entity without its row, 16 at a time | |
 //!
-//! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes the entire list.
+//! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change to a list writes the entire list.
 //! Measured with 16 writers: two copies in the same transaction cost about 1.8 times as much as a plain insert. A backfill of 20,000 rows with copies
 //! in the partition processed 42 thousand rows per second with every transaction synced, and 67 thousand with no transaction synced.
 //!
@@ -73,8 +74,8 @@
 //! - A backfill and a repair write the entities that they index, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
 //! - A guard remains after its entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
-//! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it is opened. The
-//!   claims are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
+//! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it opens its
+//!   table. The claims are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
 //! - Index rows of an earlier layout are neither found nor deleted if the present layout cannot produce their keys.
 //!
 //! # When not to

@@ -5,7 +5,7 @@
 //! | [`backup`] | full and incremental backups of an embedded engine in a blob store |
 //! | [`copies`] | properties of one entity that are copied into other entities and kept consistent (PAT-DEN) |
 //! | [`entities`] | the write path: every write of an entity, with the rows of its patterns |
-//! | [`feed`] | every change of a partition, in order, readable from any position (PAT-EC-8) |
+//! | [`feed`] | every change in a partition, in order, readable from any position (PAT-EC-8) |
 //! | [`grant`] | writes of entities with derived rows by the bearer of a SAS for one partition |
 //! | [`index`](mod@index) | self-maintaining secondary indexes (PAT-INTRA, PAT-INTER, PAT-IX) |
 //! | [`large`] | large values in blobs, with their addresses in the entity (PAT-LARGE) |

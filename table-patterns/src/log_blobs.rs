@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `queue/2014/07/31/1800/000001.log`: service, date, hour, counter (LOG-2) | `StartTime`, `EndTime`, `LogType`, `LogVersion` (LOG-4) |
 //!
-//! Lines end with LF, and fields are separated by `;` (LOG-6): the version, the instant, the kind, the id, and the fields of the line. A field that
+//! Lines end with LF, and fields are separated by `;` (LOG-6): the version, the time, the kind, the id, and the fields of the line. A field that
 //! contains `;`, a quote, an angle bracket, an ampersand or a line break is quoted and HTML-encoded, and decoded when read.
 //!
 //! # Guarantee
@@ -17,15 +17,15 @@
 //!   lines have ids (LOG-6). Several processes can write the log of the same service, because blobs are only created and never overwritten.
 //! - Unflushed lines are in memory, and lost with the process.
 //!   [The caller determines](LogWriter::flush_at) their number: smaller blocks cost more requests, and larger blocks risk more lines.
-//! - A line is in the folder of its hour or of the next hour: a block spans at most an hour and is stored in the hour of its last line (LOG-3),
-//!   regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
+//! - A line is in the folder of its hour or of the next hour: a block spans at most an hour and is stored under the hour of its last line
+//!   (LOG-3), regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
 //!
 //! # Cost
 //! A write takes one request per block, and one listing when a writer begins an hour. A read takes one listing per hour and one request per blob. The
 //! content is skipped if the metadata excludes matching lines.
 //!
 //! # Bounds
-//! At most 1,000,000 blobs per hour and service. Stores without metadata (a local folder) are supported: reads then download every blob.
+//! At most 1,000,000 blobs per hour and service. Stores without metadata (such as a local folder) are supported: reads then download every blob.
 //!
 //! # When not to
 //! If single entries are looked up by key, or the newest entries are read often, use [a log tail](crate::log_tail).

@@ -11,10 +11,10 @@
 //!
 //! # Guarantee
 //! - No event overwrites another: [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie breaker,
-//!   which contains a random number of the writer and the number of the event at this writer (PAT-LOG-4).
+//!   which contains the writer's random number and the event's number at that writer (PAT-LOG-4).
 //! - Events are ordered by tick, the latest first. Within a tick, the events of one [`LogTail`] and its clones are ordered by their appends, the
 //!   latest first. Events of different writers have different keys, in arbitrary order.
-//! - The stamps of [`append`](LogTail::append) of one [`LogTail`] never decrease, even if its clock is set back.
+//! - The stamps that [`append`](LogTail::append) creates for one [`LogTail`] never decrease, even if its clock is set back.
 //! - After a lost response, the event is looked up (CON-11): either it is stored exactly once, or the error reports that the outcome is unknown.
 //! - A [`LogFollower`] returns each event once, the oldest first, if its append took no longer than the settling time.
 //!

@@ -22,7 +22,7 @@
 //!
 //! # Bounds
 //! - Stop the writers of the source first, because the copy misses rows that are written before its position, and the checksums then differ. Another
-//!   copy from the beginning transfers additions and changes, but rows that were deleted in the source since remain in the target.
+//!   copy from the beginning transfers additions and changes, but rows that have since been deleted in the source remain in the target.
 //! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
 //! - Partitions with a feed or with pending intents are registered in the target, whose followers and sweeps find them. The keys of the outbox are
 //!   not copied, so workers of the target set aside the steps that a program recorded for other partitions. Copy
@@ -31,8 +31,8 @@
 //!   workers until all steps are done.
 //! - Steps that were set aside are copied without the entries of the poison queue. Before the copy,
 //!   [requeue](crate::outbox::Outbox::requeue_poison) them and run workers.
-//! - Guards against late workers are copied with versions of the source's clock. If that clock was ahead, workers of the target skip later steps for
-//!   the same rows until the clock of the target has passed these versions. Start the writers of the target after that time.
+//! - Guards against late workers are copied with versions from the source's clock. If that clock was ahead, workers of the target skip later steps
+//!   for the same rows until the clock of the target has passed these versions. Start the writers of the target after that time.
 //! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. The indexes, copies and
 //!   feeds of a table that has rows are then announced, because the target does not know that they are complete. Run their backfills with
 //!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.

@@ -2,7 +2,8 @@
 //!
 //! # Context
 //! A copy in another partition, a counter in another table or a document in a search index must follow a change. A message that is sent
-//! after the change is lost if the program stops in between. The intent is therefore stored as a row in the partition of the change.
+//! after the change is lost if the program stops before sending it. The intent is therefore stored as a row in the partition of the
+//! change.
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
@@ -12,9 +13,9 @@
 //! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
 //!
 //! `Attempts` counts the started attempts. Until the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row,
-//! because a worker has claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Wait` is the time from
-//! this note to `NotBefore`, in ticks: a row whose `NotBefore` is much further ahead was claimed with a clock that is ahead, and is free.
-//! `Prompted` is the time at which a sweep last sent a message for the row.
+//! because a worker has claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Wait` is the length of
+//! that delay, in ticks: a row whose `NotBefore` is much further ahead was claimed with a clock that is ahead, and is free. `Prompted` is the time at
+//! which a sweep last sent a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`, or the same with `InsertOrMerge`, or `DeleteIfExists`

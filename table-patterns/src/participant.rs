@@ -10,7 +10,7 @@
 //!   once per attempt, and a result that is not written has no effect.
 //! - The rows are in the partition of the entity, are not the entity itself, and are not entities with declarations.
 //! - The steps are idempotent; see [`Step`].
-//! - The result for `(old, new)` undoes the result for `(_, old)`: rows of an old value are removed, or kept as a record.
+//! - The result for `(old, new)` undoes the result for `(_, old)`: rows for the old value are removed, or kept as a record.
 //!
 //! # Guarantee
 //! Rows and steps are written together with the entity or not at all. This holds for every write through a [handle](crate::Entities) with the
@@ -104,7 +104,7 @@ pub trait Participant<E>: Send + Sync {
     /// Adds the rows and steps for the change from `old` to `new`. `None` means that the entity does not exist; at least one of the two is `Some`.
     ///
     /// # Errors
-    /// Any error from [`Changes`] or the participant, in which case the entity is not written.
+    /// Any error from [`Changes`] or the participant. The entity is then not written.
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 

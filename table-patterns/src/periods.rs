@@ -13,7 +13,7 @@
 //! is a partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
-//! - An entity is stored in the table of its instant. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that was checked
+//! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that was checked
 //!   before its period expired can recreate the table; the next `expire` drops it.
 //! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If a table is missing, the first write creates it.
 //! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer kept. It is idempotent and can be interrupted.
@@ -84,12 +84,12 @@ pub use period::Period;
 pub use query::PeriodQuery;
 pub use tables::PeriodTables;
 
-/// An entity that is stored in the table of its period.
+/// An entity that is stored in the table for its period.
 ///
 /// The entity may declare indexes and lists in its own partition and a feed, have slots, and be written in units:
-/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table of an instant, which maintains all of them. All of these
-/// rows are dropped with the table of the period. Rows in other partitions or tables would remain, so an entity with an index in another
-/// partition or table, or with copies, is refused at compile time.
+/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle
+/// maintains all of them. All of these rows are dropped with the table. Rows in other partitions or tables would remain, so an entity with
+/// an index in another partition or table, or with copies, is refused at compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};
@@ -114,6 +114,6 @@ pub trait Periodic: Entity + Send + Sync {
     /// The length of a period.
     const PERIOD: Period;
 
-    /// Returns the instant that determines the period. Like the key, the instant must never change.
+    /// Returns the time that determines the period. Like the key, this time must never change.
     fn instant(&self) -> DateTime<Utc>;
 }

@@ -16,7 +16,7 @@
 //! If all writers use this module, a part never exists without its parent:
 //! - [`insert_part`](crate::Entities::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
 //! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, under the version of each.
-//!   A part that is inserted in between changes the version of the parent, and the delete is retried.
+//!   A part that is inserted in the meantime changes the version of the parent, so the delete is retried.
 //!
 //! # Cost
 //! Inserting a part takes one request with two operations; it changes the `ETag` of the parent.
@@ -24,7 +24,7 @@
 //!
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
-//! Inserts of parts of one parent are serialised.
+//! Inserts of parts under one parent are serialised.
 //!
 //! # When not to
 //! For hundreds of parts, or many concurrent writers of parts, omit the check, and delete [in batches](crate::periods), parts first.
@@ -104,7 +104,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
 
     /// Deletes an entity with all its parts in one transaction. Returns the number of deleted rows. See [the pattern](crate::relation).
     ///
-    /// The row key of the entity must not begin the row key of another one, or the range of its parts would contain the other entity:
+    /// The row key of the entity must not be a prefix of another entity's row key, or the range of its parts would contain the other entity:
     ///
     /// ```compile_fail
     /// use table_patterns::{Engine, Entity, EntityStore};

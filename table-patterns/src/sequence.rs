@@ -20,9 +20,9 @@
 //!
 //! # Guarantee
 //! A number is committed at most once, regardless of failures and of the number of concurrent processes, because `Next` changes only under its
-//! `ETag`, and only [`set`](GaplessSequence::set) can lower it. A unit that fails returns its number: the next unit gets the same one. Both types may
-//! take numbers from the same sequence, which then has gaps. A sequence belongs to the entity type that takes its first number. Another type with a
-//! sequence of the same name in the partition is refused; to share numbers, two types must take them through one handle.
+//! `ETag`, and only [`set`](GaplessSequence::set) can lower it. If a unit fails, the next unit gets the same number. Both types may take numbers from
+//! the same sequence, which then has gaps. A sequence belongs to the entity type that takes its first number. Another type with a sequence of the
+//! same name in the partition is refused; to share numbers, two types must take them through one handle.
 //!
 //! # Bounds
 //! Numbers begin with 1 and end at `i64::MAX`. If the response of a gapless unit is lost ([`Error::is_ambiguous`]), check that the entity

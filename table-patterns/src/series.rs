@@ -26,7 +26,7 @@
 //! property stores none, and neither does a series whose increment writes other rows in its transaction.
 //!
 //! # Bounds
-//! An entity has at most 252 properties, and more slots do not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes of one entity
+//! An entity has at most 252 properties, and more slots do not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes to one entity
 //! are serialised, so if many writers increment concurrently, give each writer a separate series and add them up when reading.
 //!
 //! # When not to

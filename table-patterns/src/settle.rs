@@ -14,20 +14,20 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Brings the index entries or copies of an entity in another partition or table in line with the current entity. Returns the number of rows
     /// written. Call this function at least once for each recorded change. It is idempotent.
     ///
-    /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes of an index. The guard of each key is
+    /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes to an index. The guard of each key is
     /// therefore read before the entity, and written together with the entry: if two calls settle the same key, the call that read the older entity
     /// fails. A worker also knows the number of the change, which detects stale reads.
     ///
     /// # Errors
     /// - `UniqueViolation` if another entity has the value, which no transaction across partitions can prevent.
     ///   The change stays recorded and must be resolved manually (PAT-EC-4).
-    /// - `IndexListFull` (PAT-IX-4).
+    /// - `IndexListFull` if a list has reached its bound (PAT-IX-4).
     /// - Any error from the store.
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
         self.settle_recorded(change, None).await
     }
 
-    /// Settles a recorded change as the work of a delivery.
+    /// Settles a recorded change that a delivery has brought to a worker.
     pub(crate) async fn settle_recorded(
         &self,
         change: &RemoteChange,

@@ -6,9 +6,10 @@
 //! partition misses them. It also loses the state of sequences, so a copy would assign a number twice.
 //!
 //! # Places
-//! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of complete partitions. Types in the same
-//! tables and partitions share a place. Each entity type is registered with its handle. The remote rows follow from the declarations of the registered types. If the set of a registered type contains an
-//! unregistered type that has remote rows, every function fails. Types outside the set are unknown: an erasure leaves their remote rows.
+//! A [`Tenant`] is a list of places. A place is a table, or [the tables of periods](crate::periods), with a selection of complete partitions. Types in the
+//! same tables and partitions share a place. Each entity type is registered with its handle. The remote rows follow from the declarations of the registered
+//! types. If the set of a registered type contains an unregistered type that has remote rows, every function fails. Types outside the set are unknown: an
+//! erasure leaves their remote rows.
 //!
 //! # Verbs
 //! | verb | effect |
@@ -34,8 +35,8 @@
 //!   partition. Before the export, run a worker until all steps are done.
 //! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again or skipped. A blob is
 //!   imported again from its first part; no part of a blob is lost.
-//! - Programs that rely on the registration of an erased tenant's partition may do so: its steps are found if it returns. The registration is marked
-//!   as erased, and the first [sweep](crate::work::Sweep) after two hours removes it.
+//! - Programs may rely on the registration of an erased tenant's partition: its steps are found if the tenant returns. The registration is marked as
+//!   erased, and the first [sweep](crate::work::Sweep) after two hours removes it.
 //!
 //! # Cost
 //! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction; it then reads the
@@ -46,8 +47,8 @@
 //! # Bounds
 //! - Stop the writers of the tenant during an export, an import and an erasure. A table of a period that is dropped during an export is omitted.
 //! - A [grant](crate::grant) that was issued before an erasure does not register its partition again. Issue another one when the tenant returns.
-//! - Register all types of a table from one store and with the same partitions. Rows in two selections of a table are counted and exported twice.
-//! - Register the tables of [views](crate::view) of the entities separately. A view that aggregates several tenants must be rebuilt after an erasure,
+//! - Register all types of a table from one store and with the same partitions. Rows that are in two selections of a table are counted and exported twice.
+//! - Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.
 //! - Rows that handlers of recorded steps wrote to other tables are unknown: register these tables.
 //! - The guard of an index row that was removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An

@@ -24,7 +24,7 @@ pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
 /// Refuses guarded steps without versions on a store whose Timestamps do not determine the order of changes.
 ///
 /// # Errors
-/// `Unsupported` (ETAG-6) for a store with coarse Timestamps.
+/// `Unsupported` (ETAG-6) if the Timestamps of the store are coarse.
 pub(crate) fn require<S: TableStore>(store: &S) -> Result<()> {
     if is_known(store) {
         return Ok(());

@@ -28,8 +28,8 @@
 //! their sources and holders. If their rows exceed a limit, the commit fails.
 //!
 //! # When not to
-//! To write one entity, use the functions of the handle.
-//! For more writes than fit into one transaction, use [bulk](crate::Entities::bulk), which is not atomic.
+//! To write one entity, use the methods of the handle. For more writes than fit into one transaction, use
+//! [bulk](crate::Entities::bulk), which is not atomic.
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -158,7 +158,7 @@ pub struct UnitOfWork<S, O> {
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
-    /// The transactions of other processes; `None` for a unit outside of a transaction.
+    /// The transactions of other processes; `None` for a unit outside a transaction.
     rivals: Option<Rivals>,
 }
 
@@ -242,7 +242,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// - The error of the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb.
     /// - The error of a contributed row, with the name of its contributor.
     /// - `UniqueViolation` (PAT-INTRA-5) or `IndexListFull` (PAT-IX-4) from an index.
-    /// - `InvalidInput` for a unit without operations (EGT-12).
+    /// - `InvalidInput` if the unit has no operations (EGT-12).
     /// - `UpdateConditionNotSatisfied` if every attempt had a conflict on a list.
     pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
         self.prepare().await?;

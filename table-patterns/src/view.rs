@@ -3,7 +3,7 @@
 //! # Context
 //! How many employees does each department have? How many routes start at an airport? Answering such questions from the
 //! rows of the entities requires a scan. A view is another table whose layout answers such a question, and which is
-//! updated after each change of the rows. It is the read side of CQRS.
+//! updated after each change to the rows. It is the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
@@ -16,7 +16,7 @@
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed is applied |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
-//! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
+//! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the time at which it was first seen |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid that distinguishes the view from earlier views with the same table |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the PartitionKey and RowKey of the
@@ -27,12 +27,12 @@
 //!
 //! # Guarantee
 //! - In each partition of the view, the rows and sums of an entity change in one transaction with their record. An entity counts once even
-//!   if its changes are delivered twice: only the difference to the record is added.
+//!   if its changes are delivered twice: only the difference from the record is added.
 //! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that it set aside. Changes may be
 //!   delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
 //!   entity, and written under their `ETag`s even if nothing changes. An outdated write by a slow worker therefore always fails. For the same reason,
 //!   an entity without rows in a partition leaves an empty record.
-//! - The changes of a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
+//! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work for each
 //!   row, while other programs read and write, and is resumable. It does not repeat changes from before its start. It corrects damage caused by a
@@ -40,7 +40,7 @@
 //!   sums of a row to which no entity contributes become 0. A row that another tool has added is not removed.
 //! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again
 //!   is building. Handles that regard the view as ready check its state every ten seconds, and then fail with
-//!   `IndexNotReady`. A stored position of an earlier rebuild is refused.
+//!   `IndexNotReady`. A position that was stored during an earlier rebuild is rejected.
 //!
 //! # Cost
 //! | verb | requests |
@@ -53,12 +53,12 @@
 //! | rebuild | 2 range queries for 256 adjacent rows of the source, and 1 get for each partition of the view that contained one of them before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 1 get and 1 write per partition with a feed |
 //!
 //! # Bounds
-//! - A change of one entity in one partition of the view is one transaction: its rows, the rows that it removes, and the sums that it changes are
+//! - A change to one entity in one partition of the view is one transaction: its rows, the rows that it removes, and the sums that it changes are
 //!   together at most 99. The list of an entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record in each
 //!   partition that it leaves; such records do not make later changes more expensive.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same data.
 //! - A sum is an `Int64`. If it overflows, the change fails and nothing is written.
-//!   All changes of one sum write the same row, so their rate is limited to what one partition supports.
+//!   All changes to one sum write the same row, so their rate is limited to what one partition supports.
 //! - A row that is put belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.

@@ -47,7 +47,7 @@ impl Account {
     /// Creates the emulator's account, whose key every client knows (AUTH-30).
     ///
     /// # Errors
-    /// None in practice, because the key is valid.
+    /// Returns no error in practice, because the key is valid.
     pub fn emulator(engine: Engine) -> Result<Self> {
         Ok(Self::new(AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY)?, engine))
     }
@@ -67,8 +67,8 @@ impl Account {
         self
     }
 
-    /// Returns the request counts of the busiest partitions, which the account updates while it is served. A queue counts as a partition of a table
-    /// without a name.
+    /// Returns the request counts of the busiest partitions, which the account updates while it is served. A queue is counted as a partition of a
+    /// table without a name.
     #[must_use]
     pub fn partition_load(&self) -> PartitionLoad {
         self.traffic.load.clone()
@@ -104,7 +104,7 @@ impl Account {
     /// Sets the stored policies of a table during a turn of the settings.
     ///
     /// # Errors
-    /// `InvalidInput` for policies that [`StoredAccessPolicy::check`] rejects. `Io` or `EnginePoisoned` if the engine fails.
+    /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies. `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn set_policies(
         &self,
         _turn: &MutexGuard<'_, ()>,

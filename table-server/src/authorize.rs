@@ -31,7 +31,7 @@ pub(crate) enum Access {
 
 impl Access {
     /// # Errors
-    /// `AuthorizationFailure` for any credential except the account's key. Queues refuse a bearer token with `AuthenticationFailed` instead.
+    /// `AuthorizationFailure` if the credential is not the account's key. Queues refuse a bearer token with `AuthenticationFailed` instead.
     pub(crate) fn owner(&self, service: Service) -> Result<(), Refusal> {
         match self {
             Self::Key => Ok(()),
@@ -55,7 +55,7 @@ impl Access {
     }
 
     /// # Errors
-    /// 403 for a table SAS or a queue SAS, and for an account SAS that lacks the service, the resource type, or all of the permissions (ASAS-5).
+    /// 403 if the credential is a table SAS or a queue SAS, or an account SAS that lacks the service, the resource type, or all of the permissions (ASAS-5).
     pub(crate) fn to_account(
         &self,
         service: Service,
@@ -101,8 +101,8 @@ fn denied(code: ErrorCode, help: &'static str) -> Refusal {
 /// first. An invalid header does not invalidate a valid SAS, because the sender could have omitted the header.
 ///
 /// # Errors
-/// `AuthenticationFailed` for a wrong signature or token, an old date (AUTH-9), or no proof at all. `InvalidAuthenticationInfo` for several
-/// Authorization headers: a proxy may have verified another one.
+/// `AuthenticationFailed` if the signature or token is wrong, the date is too old (AUTH-9), or the request has no credential.
+/// `InvalidAuthenticationInfo` if the request has several Authorization headers, because a proxy may have verified another one.
 pub(crate) fn access(
     exchange: &Exchange,
     account: &Account,

@@ -71,7 +71,7 @@ impl Bearer {
     /// Verifies the token of a request.
     ///
     /// # Errors
-    /// `AuthenticationFailed`, with the check that failed. The message does not repeat the token.
+    /// `AuthenticationFailed`, with the check that failed, if the token is not accepted. The message does not repeat the token.
     pub(crate) fn verify(&self, token: &str, account: &str, exchange: &Exchange) -> Result<(), Refusal> {
         let refuse = |help: &str| Refusal::new(403, "AuthenticationFailed", help);
         if !exchange.caller.secure {

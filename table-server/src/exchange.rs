@@ -84,7 +84,7 @@ impl Exchange {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
         let (label, domain) = self.host().split_once('.').unwrap_or(("", ""));
-        // Names of hosts are compared without case (RFC 9110, section 4.2.3).
+        // Host names are case-insensitive (RFC 9110, section 4.2.3).
         let in_host = || find(accounts, &label.to_ascii_lowercase()).map(|found| (found, rest, false));
         let in_path = || find(accounts, first).map(|found| (found, below, true));
         let begins = |service: &str| {
@@ -123,7 +123,8 @@ impl Exchange {
     /// Returns the method of the operation, which may be tunnelled in a `POST` (REQ-2).
     ///
     /// # Errors
-    /// `XMethodIncorrectCount`, `XMethodNotUsingPost` or `XMethodIncorrectValue`.
+    /// `XMethodIncorrectCount` if `X-HTTP-Method` has several values, `XMethodNotUsingPost` if the request is not a `POST`, `XMethodIncorrectValue`
+    /// if the value is not a known method.
     pub(crate) fn verb(&self) -> Result<&str, Refusal> {
         verb(self.method.as_str(), texts(self.headers.get_all(X_HTTP_METHOD)))
     }
@@ -131,7 +132,7 @@ impl Exchange {
     /// Returns a header that may occur only once.
     ///
     /// # Errors
-    /// `InvalidInput` if it occurs several times or is not text. Such a header must not count as missing, because it may be a condition.
+    /// `InvalidInput` if it occurs several times or is not text. Such a header must not be treated as missing, because it may be a condition.
     pub(crate) fn single(&self, name: &HeaderName) -> Result<Option<&str>, Refusal> {
         let mut values = self.headers.get_all(name).iter();
         let Some(first) = values.next() else { return Ok(None) };
@@ -161,7 +162,7 @@ impl Exchange {
     /// Returns a parameter that is an integer.
     ///
     /// # Errors
-    /// `OutOfRangeQueryParameterValue` for a number outside the range of its type, `InvalidQueryParameterValue` for other text.
+    /// `OutOfRangeQueryParameterValue` if the number is outside the range of its type, `InvalidQueryParameterValue` if the text is not a number.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &'static str) -> Result<Option<T>, Refusal> {
         let text = self.query(name);
         let refuse = |text: &str| {
@@ -206,7 +207,8 @@ impl Exchange {
 /// Returns the method of an operation. `tunnelled` contains the values of `X-HTTP-Method` (REQ-2).
 ///
 /// # Errors
-/// `XMethodIncorrectCount`, `XMethodNotUsingPost` or `XMethodIncorrectValue`.
+/// `XMethodIncorrectCount` if `X-HTTP-Method` has several values, `XMethodNotUsingPost` if the request is not a `POST`, `XMethodIncorrectValue` if
+/// the value is not a known method.
 pub(crate) fn verb<'a>(
     method: &'a str,
     mut tunnelled: impl Iterator<Item = &'a str>,
@@ -224,8 +226,8 @@ pub(crate) fn verb<'a>(
     }
 }
 
-/// Checks that the query of a URL is UTF-8. Decoders replace other bytes by U+FFFD, so a filter would be compared with another text than the
-/// client's (QRY-2).
+/// Checks that the query of a URL is UTF-8. Decoders replace other bytes with U+FFFD, so a filter would compare with a different string than
+/// the client sent (QRY-2).
 ///
 /// # Errors
 /// `InvalidInput` if it is not UTF-8.

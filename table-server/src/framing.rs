@@ -12,8 +12,8 @@ use crate::refusal::Refusal;
 /// Checks the framing and the host.
 ///
 /// # Errors
-/// `NotImplemented` for a transfer coding other than `chunked`, `InvalidHeaderValue` for `chunked` twice, and both close the connection.
-/// `HostInformationNotPresent` for a missing or empty host, `InvalidHeaderValue` for a repeated or invalid one.
+/// `NotImplemented` if the transfer coding is not `chunked`, and `InvalidHeaderValue` if `chunked` occurs twice; both close the
+/// connection. `HostInformationNotPresent` if the host is missing or empty, `InvalidHeaderValue` if it is repeated or invalid.
 pub(crate) fn check(exchange: &Exchange) -> Result<(), Refusal> {
     transfer_coding(exchange).map_err(|refusal| Refusal { closes: true, ..refusal })?;
     host(exchange)

@@ -124,7 +124,7 @@ async fn to_its_end(
 /// Reads the body of a verified request within the limits, and counts the request against the limit of concurrent requests.
 ///
 /// # Errors
-/// `ServerBusy` if the limit is reached; `RequestBodyTooLarge`; 408 for a body that arrives too slowly.
+/// `ServerBusy` if the limit is reached; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too slowly.
 async fn read<'a>(
     shared: &'a Shared,
     exchange: &mut Exchange,

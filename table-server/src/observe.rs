@@ -91,7 +91,7 @@ async fn answer(method: &Method, path: &str, observed: &impl Observed) -> Respon
     response
 }
 
-/// Returns the path without a SAS that a client wrongly put there instead of in the query.
+/// Returns the path without the SAS that a client may wrongly have put there instead of in the query.
 fn shown(path: &str) -> &str {
     let is_signature =
         |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));

@@ -32,7 +32,7 @@ operations! {
 }
 
 impl Operation {
-    /// Returns the operation of a request, determined from its method and path. A refused request counts as its intended operation.
+    /// Returns the operation of a request, determined from its method and path. A refused request is counted under the operation that it asked for.
     pub(crate) fn of(exchange: &Exchange) -> Self {
         if exchange.service == Service::Blobs {
             return Self::Blob;

@@ -5,10 +5,10 @@ use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Responds to a preflight request. It is not signed, and applies to the entire service regardless of its path.
+/// Responds to a preflight request. Such a request is not signed, and applies to the entire service regardless of its path.
 ///
 /// # Errors
-/// 400 without an origin or a method; 403 if no rule matches.
+/// 400 if the request has no origin or no method; 403 if no rule matches.
 pub(crate) fn answer(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
     let header = |name: &str| {
         exchange.header(name).filter(|value| !value.is_empty()).ok_or_else(|| {

@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 /// Responds to a request with `restype=service`.
 ///
 /// # Errors
-/// 403 if the credential does not permit it (ASAS-4); 400 for properties that the service does not accept.
+/// 403 if the credential does not permit it (ASAS-4); 400 if the service does not accept the properties.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,

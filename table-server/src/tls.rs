@@ -79,8 +79,8 @@ impl Tls {
     /// clients to trust it.
     ///
     /// # Errors
-    /// `Io` if the folder cannot be written or read. `InvalidInput` for a name that a certificate cannot contain, or if the folder contains other
-    /// files with these names.
+    /// `Io` if the folder cannot be written or read. `InvalidInput` if a certificate cannot contain one of the names, or if the folder contains
+    /// other files with the names of the two files.
     pub fn self_signed(folder: impl AsRef<Path>, names: &[String]) -> Result<Self> {
         let folder = folder.as_ref();
         self_signed::ensure(folder, names)?;

@@ -20,7 +20,7 @@ impl Traffic {
     /// Counts a request of the account, of any kind (SCL-1).
     ///
     /// # Errors
-    /// `ServerBusy` beyond the account's target (SCL-3).
+    /// `ServerBusy` if the account exceeds its target (SCL-3).
     pub(crate) fn request(&self) -> Result<(), Refusal> {
         self.throttle.as_ref().map_or(Ok(()), Throttle::request)
     }
@@ -28,7 +28,7 @@ impl Traffic {
     /// Counts entities of a partition before they are written or read (SCL-2).
     ///
     /// # Errors
-    /// `ServerBusy` beyond the partition's target (SCL-3).
+    /// `ServerBusy` if the partition exceeds its target (SCL-3).
     pub(crate) fn entities(&self, table: &str, partition: &str, entities: usize) -> Result<(), Refusal> {
         self.load.record(table, partition);
         self.throttle.as_ref().map_or(Ok(()), |throttle| throttle.entities(table, partition, entities))
@@ -42,7 +42,7 @@ impl Traffic {
         keys.partition_key.single().map_or(Ok(()), |partition| self.entities(table, partition, 1))
     }
 
-    /// Counts the entities of a page beyond the first entity.
+    /// Counts the entities on a page, except the first one.
     pub(crate) fn returned(&self, table: &str, keys: &KeyRange, entities: usize) {
         if let (Some(throttle), Some(partition)) = (&self.throttle, keys.partition_key.single()) {
             throttle.charge(table, partition, entities.saturating_sub(1));

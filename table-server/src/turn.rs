@@ -20,8 +20,8 @@ const BYTES: usize = 512;
 const READ: u32 = 1;
 /// The units of work for one request without a valid signature.
 const REQUEST: u32 = 2;
-/// The units of work per connection that are free. They suffice for a handshake and the head of a request, so a client does not have to wait for
-/// other clients that share its address.
+/// The number of units of work that each connection can use without waiting. They suffice for a handshake and the head of a request, so a client
+/// does not have to wait for other clients that share its address.
 const FREE: u32 = 12;
 
 /// Counts a request without a valid signature.

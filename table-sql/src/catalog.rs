@@ -30,7 +30,7 @@ impl Default for SqlOptions {
 /// Creates a session with the tables of a store. Names are case-sensitive even without quotes.
 ///
 /// # Errors
-/// `External` with any error from the store.
+/// `External`, with the error from the store, if a request fails.
 pub async fn session(store: &DynTableStore, options: &SqlOptions) -> Result<SessionContext> {
     let mut config = SessionConfig::new();
     config.options_mut().sql_parser.enable_ident_normalization = false;

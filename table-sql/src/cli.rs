@@ -43,7 +43,7 @@ pub struct TablesSql {
 /// Runs the statement and writes its rows to `out`. Memory holds all rows of the result.
 ///
 /// # Errors
-/// `Usage` for a statement that is invalid or writes; any error from the store.
+/// `Usage` if the statement is invalid or writes; any error from the store.
 pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     let store = command.store.open(Purpose::Read).await?;
     let sample = (command.sample > 0).then_some(command.sample);
@@ -79,7 +79,7 @@ fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     Ok((0..batch.num_rows()).map(row).collect())
 }
 
-/// Returns the failure of a statement: an error of the store, or an invalid statement.
+/// Returns the failure of a statement: an error from the store, or an invalid statement.
 fn failure(error: DataFusionError) -> Failure {
     match error {
         DataFusionError::External(cause) => match cause.downcast::<table_core::Error>() {

@@ -17,9 +17,9 @@ pub(crate) enum Kind {
     Int64,
     Double,
     Boolean,
-    /// A column of instants in nanoseconds.
+    /// A column of times in nanoseconds.
     Nanos,
-    /// A column of instants in microseconds. Finer fractions are truncated.
+    /// A column of times in microseconds. Finer fractions are truncated.
     Micros,
     /// A column of GUIDs as strings.
     Guid,

@@ -105,7 +105,7 @@ fn compare(column: &Column, operator: Comparison, value: &ScalarValue) -> Option
     Some(Filter::compare(name_of(column)?, operator, value))
 }
 
-/// Returns the instant, if it is a whole number of ticks.
+/// Returns the time if it is a whole number of ticks.
 fn instant(nanos: i64) -> Option<Value> {
     let count = (nanos % 100 == 0).then(|| ticks::UNIX_EPOCH.checked_add_signed(nanos / 100))??;
     (count >= ticks::EDM_MIN).then(|| ticks::to_datetime(count).map(Value::DateTime))?

@@ -60,7 +60,7 @@ fn has_part(schema: &StoredSchema, condition: &Condition<'_>) -> bool {
     pieces.any(|source| keys::name_of(source) == name)
 }
 
-/// Returns the keys that satisfy a condition on a complete key.
+/// Returns the range of the keys that satisfy a condition on a complete key.
 fn of_text(test: &Test<'_>) -> TextRange {
     let (operator, constant) = match test {
         Test::StartsWith(prefix) if is_portable(prefix) => return TextRange::prefix(prefix),

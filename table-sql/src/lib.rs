@@ -6,8 +6,8 @@
 //! |---|---|
 //! | `PartitionKey`, `RowKey` | string |
 //! | `Timestamp` | timestamp in nanoseconds |
-//! | a part of the keys, by its name in the stored schema | `bigint` for padded digits, a timestamp for ticks, otherwise a string |
-//! | a property | its type; GUIDs are strings; instants are in microseconds if some are outside the years 1678 to 2261 |
+//! | a part of the keys, by its name in the stored schema | `bigint` for padded digits, a timestamp for ticks, and a string for all other parts |
+//! | a property | its type; GUIDs are strings; times are in microseconds if some are outside the years 1678 to 2261 |
 //!
 //! A property with values of several types has a column for each type: the most frequent type has the name of the property, and the others have a
 //! suffix, such as `Age@String`. A key part with the same name as a property has the suffix `@key`. Names are case-sensitive even without quotes. The

@@ -1,4 +1,4 @@
-//! The program `tables-sql`, which `tables sql` runs.
+//! The `tables-sql` program, which `tables sql` runs.
 
 use std::process::ExitCode;
 

@@ -22,7 +22,7 @@ struct Seen {
     name: String,
     /// The number of values of each type, in the order of [`EdmType::ALL`].
     types: [u64; 8],
-    /// `true` if an instant is outside the range of nanoseconds.
+    /// `true` if a time does not fit into a count of nanoseconds.
     is_distant: bool,
 }
 

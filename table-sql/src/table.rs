@@ -36,7 +36,7 @@ impl StoreTable {
     /// Opens a table, and determines its columns from its stored schemas and from a sample of its rows.
     ///
     /// # Errors
-    /// `External` with any error from the store, such as `TableNotFound`.
+    /// `External`, with the error from the store, such as `TableNotFound`, if a request fails.
     pub async fn open(store: &DynTableStore, table: &TableName, options: &SqlOptions) -> Result<Self> {
         let external = |error: table_core::Error| DataFusionError::External(Box::new(error));
         let schemas = table_inspect::keys::schemas(store, table).await;

@@ -1,7 +1,7 @@
 //! Test that the queries of `duckdb/queries.sql` have the same answers as in DuckDB on a Parquet export of the same tables.
 //!
 //! `TABLES_DUCKDB=python cargo test --test duckdb` exports the tables, and lets DuckDB write its answers again. The Python installation
-//! needs the package `duckdb`.
+//! needs the `duckdb` package.
 
 mod common;
 

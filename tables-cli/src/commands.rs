@@ -187,7 +187,7 @@ struct Context {
 /// Parses the name of a table.
 ///
 /// # Errors
-/// `Usage` for an invalid table name.
+/// `Usage` if the name is invalid.
 fn table(name: &str) -> Result<TableName> {
     TableName::new(name).map_err(|error| Failure::Usage(error.to_string()))
 }
@@ -195,7 +195,7 @@ fn table(name: &str) -> Result<TableName> {
 /// Parses the key of an entity.
 ///
 /// # Errors
-/// `Usage` for an invalid key.
+/// `Usage` if the key is invalid.
 fn key(partition_key: &str, row_key: &str) -> Result<EntityKey> {
     EntityKey::new(partition_key, row_key).map_err(|error| Failure::Usage(error.to_string()))
 }

@@ -34,7 +34,7 @@ pub enum Failure {
     /// The command refuses to run. The message states the fact and the next step.
     #[error("{0}")]
     Refused(String),
-    /// An error of the store, with its code, key and rule.
+    /// An error from the store, with its code, key and rule.
     #[error("{0}")]
     Store(#[from] table_core::Error),
     /// An error of a file, with its name.
@@ -83,7 +83,7 @@ impl Failure {
         }
     }
 
-    /// Returns a hint for the usual cause of a store's error. The error's own message cannot name the options of this command.
+    /// Returns a hint about the usual cause of an error from the store. The error's own message cannot name the options of this command.
     #[must_use]
     pub fn next_step(&self) -> Option<&'static str> {
         use table_core::ErrorCode as Code;

@@ -11,7 +11,7 @@
 //! | `Edm.Binary` | bytes |
 //!
 //! An absent property is null, unlike an empty string. A property with values of several types has one column for each type: the most frequent type
-//! uses the name of the property, and the other types have a suffix, such as `Age@String`. Instants that no timestamp unit can represent are in a
+//! uses the name of the property, and the other types have a suffix, such as `Age@String`. Times that no timestamp unit can represent are in a
 //! column such as `Ends@ticks`, as the number of 100 ns since the year 1.
 //!
 //! Rows are written and read in groups, so memory use does not depend on the size of the
@@ -44,7 +44,7 @@ const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// Calls the decoder of a file. For some damaged files the decoder panics; they are then reported as damaged.
+/// Calls the decoder of a file. The decoder panics for some damaged files, which are then reported as damaged.
 fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
     let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
     // IMPORTANT: the decoder is not used again after an error.

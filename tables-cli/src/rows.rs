@@ -75,7 +75,7 @@ impl Selection {
     /// Returns the query that selects the rows.
     ///
     /// # Errors
-    /// `Usage` for conditions on key parts if no schema is stored or the key does not support them, and for a filter that is empty or invalid.
+    /// `Usage` if no schema is stored for conditions on key parts, the key does not support them, or the filter is empty or invalid.
     pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
         let mut query = match &self.filter {
             None => Query::new(KeyRange::ALL),

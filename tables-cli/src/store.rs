@@ -48,8 +48,8 @@ impl Store {
     /// Opens the store at a location.
     ///
     /// # Errors
-    /// `Refused` for a folder that does not exist, unless the purpose is [`Purpose::Create`] or [`Purpose::Serve`]; `Store` with the error of the
-    /// engine or account; `Usage` for Cosmos DB if the program was built without support for it.
+    /// `Refused` if the folder does not exist, unless the purpose is [`Purpose::Create`] or [`Purpose::Serve`]; `Store`, with the error, if the
+    /// engine or the account fails; `Usage` if the location is a Cosmos DB database and the program was built without support for it.
     pub async fn open(location: &Location, purpose: Purpose) -> Result<Self> {
         let shown = location.to_string();
         let (tables, engine) = match location {
@@ -70,7 +70,7 @@ impl Store {
     /// Returns an error if the store does not return rows in key order. Called by commands that need this order.
     ///
     /// # Errors
-    /// `Refused`, with a message that names an alternative.
+    /// `Refused`, with a message that names an alternative, if the store does not return rows in key order.
     pub fn require_key_order(&self, help: &str) -> Result<()> {
         if self.tables.capabilities().ordered {
             return Ok(());
@@ -149,7 +149,7 @@ impl StoreOptions {
     /// Returns the location that a string denotes, using the profiles.
     ///
     /// # Errors
-    /// `Usage` for a string that denotes no location; `Refused` for a profile that does not exist or cannot be read.
+    /// `Usage` if the string denotes no location; `Refused` if the profile does not exist or cannot be read.
     pub fn locate(&self, text: &str) -> Result<Location> {
         match text.strip_prefix('@') {
             Some(name) => Profiles::read(self.config.as_deref())?.location(name),

@@ -79,7 +79,7 @@ fn an_account_is_backed_up_by_its_changes_and_restored_to_another_one() {
     let listed = shown(at, "backup ls DIR/backups -o csv");
     let moments: Vec<_> = listed.lines().skip(1).filter_map(|line| line.rsplit(',').next()).collect();
     assert_eq!(moments, ["each page", "one moment"], "{listed}");
-    // The tables of an account are read one after another, so two tables are never read at the same moment.
+    // The tables of an account are read in turn, so two tables are never read at the same time.
     shown(at, &format!("put Orders web 9 Total=12 --store {}", one.string));
     shown(at, &format!("backup DIR/backups --settle --store {}", one.string));
     let listed = shown(at, "backup ls DIR/backups -o csv");

@@ -1,4 +1,4 @@
-//! Tests of bad input: each has a clear error that names the place and the expectation, and nothing is written in part.
+//! Tests of bad input: each is reported with a clear error that names the position and the expected input, and nothing is written in part.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -40,7 +40,7 @@ fn masked(text: &str, form: &str, instead: &str) -> String {
     masked
 }
 
-/// Splits a line at blanks outside of double quotes.
+/// Splits a line at blanks outside double quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut is_quoted) = (vec![String::new()], false);
     for character in line.chars() {

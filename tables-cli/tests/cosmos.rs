@@ -5,7 +5,7 @@
 //! target/debug/examples/served sh -c 'TABLES_COSMOS_STORE=$0 cargo test -p tables-cli --features cosmos --test cosmos' CONNECTION_STRING
 //! ```
 //!
-//! The database has the container `Events` with three levels.
+//! The database has an `Events` container with three levels.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -51,7 +51,7 @@ fn tables_are_copied_to_containers_and_back_and_changed_there() {
     let on = |line: &str| shown(at, &line.replace("COSMOS", &format!("'{cosmos}'")));
     let checksum = |store: &str| on(&format!("count Events --checksum --store {store}"));
 
-    // The copy uses the three levels of the container `Events`, and creates `Company` with one level.
+    // The copy uses the three levels of the `Events` container, and creates `Company` with one level.
     on("copy Events --store DB --to COSMOS");
     on("copy Company --store DB --to COSMOS");
     assert!(on("ls --store COSMOS -o json").contains("Company"));

@@ -141,7 +141,7 @@ fn tables_of_other_published_programs_are_read_and_written_again() {
     assert_eq!(found, rows.len(), "serilog");
 }
 
-/// A row with a constant key in each partition is a kind of its own.
+/// A row with a constant key in each partition is a separate kind.
 #[test]
 fn journals_and_histories_are_read_and_written_again() {
     let rows = layouts::published::akka_journal();

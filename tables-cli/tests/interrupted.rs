@@ -265,7 +265,7 @@ async fn killed_backups_and_restores_contain_each_row_once() {
     assert!(resumed.get() > 5, "{resumed:?}");
 }
 
-/// A restore continues over rows of an interrupted run, but writes nothing if the table also has a row of another program.
+/// A restore continues over rows of an interrupted run, but writes nothing if the table also has a row from another program.
 #[tokio::test]
 async fn a_restore_that_would_overwrite_another_row_is_refused() {
     let mut random = StdRng::seed_from_u64(7);

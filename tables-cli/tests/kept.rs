@@ -1,5 +1,5 @@
 //! Tests of every command that writes, on tables with each kind of derived rows: the command
-//! keeps the derived rows right, or refuses and writes nothing.
+//! keeps the derived rows correct, or refuses to run and writes nothing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

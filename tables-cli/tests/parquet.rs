@@ -28,7 +28,7 @@ mod with_parquet {
 
     const CHECKSUM: &str = "count Company --checksum --store";
 
-    /// Writes rows with every type, a property of two types, and distant instants.
+    /// Writes rows with every type, a property of two types, and times far in the past and future.
     fn fill(at: &Path) {
         shown(
             at,

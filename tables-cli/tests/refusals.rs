@@ -9,7 +9,7 @@ use common::{refused, shown};
 use tables_cli::Exit::{Refused, Store, Usage};
 use tables_cli::{Exit, Tables};
 
-/// Command lines on a folder with the table `Company`, each with its exit code and a part of its message.
+/// Command lines for a folder with a `Company` table, each with its exit code and a part of its message.
 const REFUSALS: &[(&str, Exit, &str)] = &[
     ("ls --store DIR/none", Refused, "there is no folder `DIR/none`"),
     ("ls --store https://contoso.table.core.windows.net", Usage, "has no shared access signature"),

@@ -1,6 +1,6 @@
-//! Test of twenty commands in a row: a folder and a `table-server` give the same output.
+//! Test that twenty consecutive commands give the same output on a folder and on a `table-server`.
 //!
-//! `TABLES_WALK_STORE` names another store without tables, such as the connection string of Azurite, which must give the same output too.
+//! `TABLES_WALK_STORE` names another store without tables, such as the connection string of Azurite, which must give the same output.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Returns `count`, multiplied by the environment variable `TABLES_EFFORT`. `cargo test` tries only a few cases; a manual run can try more.
+/// Returns `count`, multiplied by the value of the `TABLES_EFFORT` environment variable. `cargo test` tries only a few cases; a manual run can try more.
 ///
 /// # Panics
 /// Panics if `TABLES_EFFORT` is set but is not a number.
@@ -13,8 +13,8 @@ pub fn effort(count: u64) -> u64 {
     count.saturating_mul(*TIMES)
 }
 
-/// Returns the seeds of [`effort(count)`](effort) cases, starting with the environment variable `TABLES_FIRST_SEED`, which lets a long run
-/// be split into parts.
+/// Returns the seeds of [`effort(count)`](effort) cases, starting with the value of the `TABLES_FIRST_SEED` environment variable, which
+/// lets a long run be split into parts.
 ///
 /// # Panics
 /// Panics if `TABLES_FIRST_SEED` or `TABLES_EFFORT` is set but is not a number.

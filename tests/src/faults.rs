@@ -25,7 +25,7 @@ pub enum Death {
     After,
 }
 
-/// Outages that all processes of a run share: until an instant, calls to a table or a queue are refused.
+/// Outages that all processes of a run share: until a given time, calls to a table or a queue are refused.
 #[derive(Clone, Debug, Default)]
 pub struct Outages(Arc<Mutex<Option<Outage>>>);
 

@@ -19,7 +19,7 @@ pub const KEY: &str = "a2V5";
 /// Creates an account in memory.
 ///
 /// # Panics
-/// Never in practice, because the key is valid.
+/// Does not panic in practice, because the key is valid.
 #[must_use]
 pub fn account() -> Account {
     let key = AccountKey::new(ACCOUNT, KEY).unwrap_or_else(|error| panic!("{error}"));

@@ -83,7 +83,7 @@ enum Work {
 /// Runs the plan, and returns its counts.
 ///
 /// # Errors
-/// The first difference, or an error of the engine or of `SQLite`.
+/// The first difference, or an error from the engine or from `SQLite`.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Counts)) -> Outcome<Counts> {
     if plan.folder.exists() {
         std::fs::remove_dir_all(&plan.folder)?;

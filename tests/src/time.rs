@@ -20,9 +20,9 @@ pub enum Skew {
     None,
     /// The clock is ahead by a number of days, or behind if it is negative.
     Days(i64),
-    /// The clock always shows the instant at which it was created.
+    /// The clock always shows the time at which it was created.
     Standing,
-    /// The clock runs backwards from the instant at which it was created.
+    /// The clock runs backwards from the time at which it was created.
     Backwards,
     /// At every eighth reading, the clock jumps by a number of days and back again.
     Jumping(i64),
@@ -47,7 +47,7 @@ impl Skew {
     }
 }
 
-/// An instant in ticks, which all clones share.
+/// A time in ticks, which all clones share.
 #[derive(Clone, Debug)]
 pub struct Time(Arc<AtomicU64>);
 

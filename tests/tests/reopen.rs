@@ -16,7 +16,7 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The number of engines that are opened one after another on one folder.
+/// The number of engines that are opened in sequence on one folder.
 const LIVES: u32 = 40;
 
 fn open(folder: &Path) -> Result<Engine> {

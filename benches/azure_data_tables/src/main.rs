@@ -1,4 +1,4 @@
-//! The crate `azure_data_tables` as a client that reads its work line by line: `insert 600` requests about 600 ms of inserts.
+//! The `azure_data_tables` crate as a client that reads its work line by line: `insert 600` requests about 600 ms of inserts.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 const ENTITIES: u32 = 10_000;
 const READ: &str = "ReadingsToRead";
 
-/// Instants are kept as strings. The other clients parse them, which is more work.
+/// Times are kept as strings. The other clients parse them, which is more work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Reading {

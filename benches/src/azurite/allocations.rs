@@ -9,8 +9,8 @@ use crate::azurite::ours::Ours;
 use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
-/// The measured kinds of work, each with the number of entities per operation and the permitted allocations per entity, which is the measured number
-/// plus about a sixth. Measured allocations per entity: 89 for an insert and 85 for a point get (most of them for the request: its headers, its
+/// The measured kinds of work, each with the number of entities per operation and the permitted allocations per entity: the measured number plus
+/// about a sixth. Measured allocations per entity: 89 for an insert and 85 for a point get (most of them for the request: its headers, its
 /// signature, the HTTP client), 15.1 in a transaction, and 5.2 in a page, 5 of them for the strings of the struct.
 const WORKS: [(Work, u32, f64); 4] =
     [(Work::Insert, 1, 104.0), (Work::Batch, 100, 18.0), (Work::Get, 1, 99.0), (Work::Page, 1_000, 6.0)];

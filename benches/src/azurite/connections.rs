@@ -11,9 +11,9 @@ use crate::report::{Report, Target};
 
 const REQUESTS: u32 = 1_000;
 /// The permitted number of connections in addition to one per concurrent request. A separate task returns a connection to hyper's pool when the
-/// connection waits for its next request, possibly a moment after the caller has received its response. A request in that moment finds no idle
-/// connection and opens another one. Whichever connection is free first carries the request, and both are kept. After a while, the pool has a spare
-/// connection and opens no more: 3 and 34 connections were counted for 1 and 32 concurrent requests.
+/// connection waits for its next request, possibly shortly after the caller has received its response. A request that is sent before that finds no
+/// idle connection and opens another one. Whichever connection is free first carries the request, and both are kept. After a while, the pool has a
+/// spare connection and opens no more: 3 and 34 connections were counted for 1 and 32 concurrent requests.
 const SPARE: u32 = 4;
 
 /// Checks that a client opens about as many connections as it has concurrent requests.

@@ -14,7 +14,7 @@ use crate::harness::Figure;
 use crate::options::Options;
 use crate::report::{OURS, Report, Target};
 
-/// The crate `azure_data_tables`, version 0.21.
+/// The `azure_data_tables` crate, version 0.21.
 const CRATE: &str = "azure_data_tables";
 /// Microsoft's client, `azure-data-tables`.
 const PYTHON: &str = "azure-data-tables (Python)";

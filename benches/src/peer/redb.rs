@@ -68,7 +68,7 @@ impl RawRedb {
     }
 }
 
-/// The state at one moment.
+/// The state at one point in time.
 #[derive(Debug)]
 pub struct Snapshot {
     table: ReadOnlyTable<&'static [u8], &'static [u8]>,

@@ -18,9 +18,9 @@ use crate::report::OURS;
 pub enum Kind {
     /// The embedded engine.
     Tables,
-    /// The crate `fjall`, a log-structured merge tree.
+    /// The `fjall` crate, a log-structured merge tree.
     Fjall,
-    /// The crate `redb`, a copy-on-write B-tree.
+    /// The `redb` crate, a copy-on-write B-tree.
     Redb,
     /// `SQLite`, a B-tree with a write-ahead log.
     Sqlite,

@@ -100,7 +100,7 @@ fn look_ups(
     tagged: &Entities<Tagged, Engine>,
     all: &[Tagged],
 ) -> Outcome<()> {
-    // After this checkpoint, lookups read the base, as is usual in a store that has existed for a while.
+    // After this checkpoint, lookups read the base, as they usually do in a store that has existed for a while.
     block_on(tagged.table().store().checkpoint())?;
     let turn = AtomicU64::new(0);
     // A stride that reaches every entity in an order that a cache cannot exploit.

@@ -14,7 +14,7 @@ use crate::folder::bytes_of;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// The number of characters of a `PartitionKey`.
+/// The number of characters in a `PartitionKey`.
 const KEY: usize = 500;
 /// The number of entities in a partition, and in one transaction.
 const PARTITION: u32 = 100;

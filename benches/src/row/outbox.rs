@@ -34,7 +34,7 @@ const WRITERS: usize = 64;
 const WORKERS: usize = 64;
 /// The pause of a worker that finds no work.
 const IDLE: Duration = Duration::from_millis(10);
-/// The maximum time between the last change and the moment when all changes have taken effect.
+/// The maximum time from the last change until all changes have taken effect.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The last step of each change: a message whose handler records when the change has taken effect.
 #[derive(Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Message for Made {
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
-/// The time of each change from its `Timestamp` to its effect, in ticks. If two workers process the same change, the first one counts.
+/// The time of each change from its `Timestamp` to its effect, in ticks. If two workers process the same change, the first effect is recorded.
 #[derive(Clone, Debug, Default)]
 struct Lags(Arc<Mutex<HashMap<RowKey, u64>>>);
 
@@ -124,7 +124,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let pace = Rate { operations: PACE.into(), elapsed: Duration::from_secs(1) };
     let rates = [("made", made), ("wanted", pace)];
     let rates = rates.map(|(name, rate)| Figure::new(name, vec![rate.per_second()]));
-    // This is shown for information only. A busy machine cannot run so many threads, and the target would then be missed for that reason.
+    // This is shown for information only, because a busy machine cannot run so many threads, and would miss a target for that reason alone.
     report.compare_figures(&format!("{work}: the pace"), &rates, Target::Shown);
     for (what, lag) in ["median", "99th of 100"].into_iter().zip(lags.figures()) {
         let figures = [lag, Figure::new("insert", vec![alone])];

@@ -1,6 +1,6 @@
-//! Dropping a period with many entities, compared with dropping a period with few, using the pattern with one table per period. The engine does not
-//! sync each change, because the time of the disk would hide any growth with the number of entities. As for a [table](super::drop), the fastest of
-//! several drops are compared.
+//! Dropping a period with many entities, compared with dropping a period with few. Each period has a separate table. The engine does not sync each
+//! change, because the time of the disk would hide any growth with the number of entities. As for a [table](super::drop), the fastest of several
+//! drops are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use crate::stage::Stage;
 
 /// The number of periods of each size.
 const PERIODS: u16 = 5;
-/// The number of entities of a small period.
+/// The number of entities in a small period.
 const FEW: u32 = 1_000;
 
 impl Periodic for Reading {
@@ -54,7 +54,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     block_on(periods.prepare())?;
     for (days, (_, entities)) in (0..2 * PERIODS).zip(sizes.into_iter().cycle()) {
         let table = periods.table_of(day(days)?)?;
-        // Full transactions fill the table quickly. The instants of the readings do not belong to the period, but a drop ignores them.
+        // Full transactions fill the table quickly. The times of the readings are not in the period, but a drop ignores them.
         Tables::in_table(block_on(table.create_if_missing())?).load(entities)?;
     }
     settle()?;

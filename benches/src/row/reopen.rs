@@ -14,7 +14,7 @@ use crate::stage::Stage;
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let sizes = [("large", stage.large()), ("small", stage.small())];
     let mut rates = sizes.map(|_| Vec::new());
-    // A round starts and kills two processes, which takes as long as three rounds of other rows.
+    // A round starts and kills two processes, which takes as long as three rounds for other rows.
     for _ in 0..stage.options.rounds.div_ceil(3) {
         for ((_, entities), rates) in sizes.into_iter().zip(&mut rates) {
             let folder = child::filled(stage, entities)?.folder;

@@ -1,4 +1,4 @@
-//! The rate of a reader alone and during conditional updates. The updates read an entity, change it, and write it if its version is unchanged.
+//! The rate of a reader alone and during conditional updates. The updates read an entity, change it, and write it if its version has not changed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -19,7 +19,7 @@ use crate::report::{Report, Target, short};
 use crate::row::backfill;
 use crate::stage::Stage;
 
-/// The row of a view: the sum of the measurements of a site.
+/// The row of a view: the sum of a site's measurements.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Sites")]
 #[partition_key(site)]

@@ -1,4 +1,4 @@
-//! The latency of a client while other connections are open that never send a verified request.
+//! The latency of a client while other connections, which never send a verified request, are open.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};

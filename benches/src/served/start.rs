@@ -65,7 +65,7 @@ fn build() -> Outcome<PathBuf> {
 
 /// Starts the program and sends requests until it lists its tables.
 fn start(program: &Path) -> Outcome<Duration> {
-    // The port was free a moment ago. If the server chose the port, it would have to be read from the server's output.
+    // The port was free just before. If the server chose the port, it would have to be read from the server's output.
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let begun = Instant::now();
     let mut command = Command::new(program);

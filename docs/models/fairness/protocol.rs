@@ -1,4 +1,4 @@
-//! The protocol of reservations: the attempts of a transaction, and its waits for other processes.
+//! The protocol of reservations: how a transaction attempts to commit, and how it waits for other processes.
 
 use crate::fairness::world::{
     Died, Found, LONGEST, LOSSES, MOST_ATTEMPTS, MOST_DELETED, MOST_EXPIRED, MS, PAUSE, Program, Reservation,
@@ -25,7 +25,7 @@ impl World {
         Ok(found)
     }
 
-    /// Deletes reservations of others, as many as one transaction may contain.
+    /// Deletes reservations of other processes, at most as many as one transaction may contain.
     async fn delete(
         &self,
         program: &Program,
@@ -60,7 +60,7 @@ impl World {
         first.filter(|first| transaction.own != Some(first.key())).copied()
     }
 
-    /// Waits until the transaction is the first one, or no process has reserved the partition.
+    /// Waits until the transaction's reservation is the first one, or no process has reserved the partition.
     async fn wait(
         &self,
         program: &Program,
@@ -71,7 +71,7 @@ impl World {
         let start = self.now();
         while let Some(first) = self.ahead(program, transaction, &found) {
             if seen.is_none_or(|seen| seen.key() != first.key()) {
-                // Another process has passed over the one before, whose owner would have been faster.
+                // Another process has deleted the previous reservation. The owner of that reservation would have been faster.
                 if seen.is_some_and(|seen| waited >= seen.hold / 2) {
                     program.expired.set(program.expired.get() + 1);
                 }
@@ -124,7 +124,7 @@ impl World {
         let apart = self.below(program.latency / 2 + 1);
         if self.random.one_in(2) {
             let read = self.request(program, transaction, row).await?;
-            // The other request was sent at the same time: its response is not later than this.
+            // The other request was sent at the same time, and its response arrives no later than this.
             self.sleep(apart).await;
             let found = found(&mut self.store.borrow_mut());
             return Ok((read, found));
@@ -135,7 +135,7 @@ impl World {
         Ok((read, found))
     }
 
-    /// Reads the row, after other transactions that have reserved the partition.
+    /// Reads the row after the other transactions that have reserved the partition.
     async fn read(&self, program: &Program, transaction: &mut Transaction) -> Result<(u64, u64), Died> {
         let mut looked = program.is_shared.get() || transaction.own.is_some();
         let (mut read, mut found) = if looked {
@@ -176,7 +176,7 @@ impl World {
     ) -> Result<bool, Died> {
         let own = transaction.own.filter(|_| self.holds(DELETES));
         if own.is_some() && !program.may_delete {
-            // The transaction contains the delete of the reservation, and is refused as a whole.
+            // The transaction contains the delete of the reservation, so it is refused as a whole.
             self.request(program, transaction, |_| ()).await?;
             program.refusals.set(program.refusals.get() + 1);
             if program.refusals.get() > 1 {
@@ -251,7 +251,7 @@ impl World {
             transaction.hold = hold.clamp(SHORTEST, LONGEST);
             let backoff = (MS << transaction.lost.min(7)).min(100 * MS);
             self.sleep(backoff / 2 + self.below(backoff / 2)).await;
-            // After a touch, the next attempt may be refused although no other process wrote. It is repeated to find out.
+            // After a touch, the next attempt may be refused although no other process has written. It is repeated to find out.
             let is_disturbed = !std::mem::take(&mut transaction.has_touched);
             let reserves = transaction.own.is_none() || is_disturbed;
             if transaction.lost >= LOSSES && reserves && self.holds(RESERVES) {

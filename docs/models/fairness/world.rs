@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use crate::interleave::Random;
 
-/// Ticks of the simulation in a millisecond.
+/// The number of simulation ticks in a millisecond.
 pub(super) const MS: u64 = 10;
 /// The maximum number of attempts of a transaction whose process does not pause.
 pub(super) const MOST_ATTEMPTS: usize = 7;
@@ -16,9 +16,9 @@ pub(super) const LOSSES: usize = 3;
 /// The bounds of a hold.
 pub(super) const SHORTEST: u64 = 200 * MS;
 pub(super) const LONGEST: u64 = 5_000 * MS;
-/// The number of consecutive reservations that expire while a process waits for them before it stops waiting for any.
+/// The number of consecutive reservations that must expire while a process waits for them before the process stops waiting.
 pub(super) const MOST_EXPIRED: u64 = 4;
-/// The maximum number of rows that a look reads, and that a transaction deletes.
+/// The maximum number of rows that one read of the queue returns, and that one transaction deletes.
 pub(super) const MOST_READ: usize = 128;
 pub(super) const MOST_DELETED: usize = 100;
 /// The longest delay between two checks of the reservations.
@@ -29,11 +29,11 @@ pub(super) const HORIZON: u64 = 120_000 * MS;
 #[derive(Clone, Copy)]
 pub(super) struct Reservation {
     pub(super) number: u64,
-    /// Distinguishes it from other reservations with its number, now or earlier.
+    /// A random identifier. It distinguishes the reservation from other reservations with the same number, current or earlier.
     pub(super) id: u64,
     pub(super) owner: usize,
     pub(super) hold: u64,
-    /// The date by the clock of its process.
+    /// The date, by the clock of the process that wrote the reservation.
     pub(super) date: i64,
 }
 
@@ -49,29 +49,29 @@ pub(super) struct Store {
 /// A process, which runs one transaction at a time.
 pub(super) struct Program {
     pub(super) number: usize,
-    /// Its shortest round trip.
+    /// The shortest round trip of the process.
     pub(super) latency: u64,
     /// The longest delay between two transactions of the process.
     pub(super) think: u64,
     pub(super) transactions: usize,
-    /// The error of its clock.
+    /// The error of the process's clock.
     pub(super) ahead: i64,
-    /// The speed of its clock in percent.
+    /// The speed of the process's clock in percent.
     pub(super) speed: u64,
-    /// The request at which it pauses, or dies.
+    /// The request at which the process pauses or dies.
     pub(super) pauses_at: Option<u64>,
     pub(super) dies_at: Option<u64>,
     pub(super) requests: Cell<u64>,
-    /// The version of the row that its last transaction knew.
+    /// The version of the row that the process's last transaction knew.
     pub(super) known: Cell<Option<u64>>,
-    /// `true` if another process has written since its transaction before.
+    /// `true` if another process has written since the previous transaction of this process.
     pub(super) is_shared: Cell<bool>,
     pub(super) passed: RefCell<BTreeSet<(u64, u64)>>,
-    /// `true` if its credential permits deletes.
+    /// `true` if the credential of the process permits deletes.
     pub(super) may_delete: bool,
-    /// The number of commits that its credential did not permit.
+    /// The number of commits that the credential of the process did not permit.
     pub(super) refusals: Cell<u64>,
-    /// The reservations that expired while it waited for them since it last found none.
+    /// The number of reservations that expired while the process waited for them, since it last found no reservation.
     pub(super) expired: Cell<u64>,
 }
 
@@ -79,10 +79,10 @@ pub(super) struct Program {
 #[derive(Default)]
 pub(super) struct Transaction {
     pub(super) lost: usize,
-    /// The number and the identifier of its reservation.
+    /// The number and the identifier of the transaction's reservation.
     pub(super) own: Option<(u64, u64)>,
     pub(super) hold: u64,
-    /// `true` if its reservation has changed the version of the row since its last attempt.
+    /// `true` if the transaction's reservation has changed the version of the row since the last attempt.
     pub(super) has_touched: bool,
     pub(super) has_paused: bool,
 }
@@ -90,7 +90,7 @@ pub(super) struct Transaction {
 #[derive(Default)]
 pub(super) struct Schedule {
     pub(super) now: u64,
-    /// Processes by the time at which they continue.
+    /// The processes, by the time at which they continue.
     pub(super) due: BTreeSet<(u64, u64, usize)>,
     pub(super) count: u64,
     pub(super) running: usize,
@@ -114,19 +114,19 @@ pub(super) struct Died;
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) first: Vec<Reservation>,
-    /// `true` if no others exist.
+    /// `true` if no other reservations exist.
     pub(super) is_whole: bool,
 }
 
 impl Found {
-    /// Returns `false` if a reservation does not exist.
+    /// Returns `false` only if the reservation does not exist.
     pub(super) fn may_contain(&self, key: (u64, u64)) -> bool {
         !self.is_whole || self.first.iter().any(|known| known.key() == key)
     }
 }
 
 impl Reservation {
-    /// Returns `true` for a row of another form.
+    /// Returns `true` if the row has another format.
     pub(super) const fn is_odd(&self) -> bool {
         self.hold == 0
     }

@@ -13,7 +13,7 @@ struct Expense {
     #[digits(6)]
     employee: u32,
     at: DateTime<Utc>,
-    /// Distinguishes two claims with the same instant (PAT-LOG-4).
+    /// Distinguishes two claims made at the same time (PAT-LOG-4).
     #[digits(3)]
     number: u16,
     cents: i64,

@@ -1,4 +1,4 @@
-//! The operations of the ledger: accounts, entries, reversals, closings. The module `reports` has the balances and statements.
+//! The operations of the ledger: accounts, entries, reversals, closings. The `reports` module has the balances and statements.
 
 mod reports;
 

@@ -1,4 +1,4 @@
-//! A tenant's webhook: delivers the changes of the tenant's feed in order and at least once, with an idempotency key for each change.
+//! A tenant's webhook: delivers the changes in the tenant's feed in order and at least once, with an idempotency key for each change.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Receiver {
     }
 }
 
-/// Delivers all changes of a tenant. The sender fails once before it stores its cursor, so it delivers a page again.
+/// Delivers all changes in a tenant's feed. The sender fails once before it stores its cursor, so it delivers a page again.
 pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
     let (feed, table, tenant) =
         (books.entries.feed(), books.entries.table().name()?, PartitionKey::new(CONTOSO)?);

@@ -58,7 +58,7 @@ pub struct Expense {
     pub employee: u32,
     /// The time of the claim.
     pub at: DateTime<Utc>,
-    /// A number that distinguishes claims with the same instant.
+    /// A number that distinguishes claims made at the same time.
     #[digits(3)]
     pub number: u16,
     /// The amount in cents.
@@ -111,7 +111,7 @@ pub fn reviews() -> Vec<Review> {
 /// Returns all expense claims, earliest first.
 #[must_use]
 pub fn expenses() -> Vec<Expense> {
-    // Two claims per day with the same instant, starting at 2014-07-31T18:21:46Z.
+    // Two claims per day, made at the same time, starting at 2014-07-31T18:21:46Z.
     let first = DateTime::from_timestamp(1_406_830_906, 0).unwrap_or_default();
     (0..30u16)
         .map(|nth| Expense {

@@ -4,7 +4,7 @@ use table_core::Entity;
 
 use crate::model::company;
 
-/// An employee, in the table `Current` and later in `Archive`. Example key: (`Sales`, `000456`).
+/// An employee, in the `Current` table, and later in the `Archive` table. Example key: (`Sales`, `000456`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Current")]
 #[partition_key(department)]

@@ -26,7 +26,7 @@ pub struct LoggedEarthquake {
 /// Returns the events as log entries, in the order of the input: latest first.
 ///
 /// # Errors
-/// An error if an instant has no tick count, which does not happen with this input.
+/// An error if a time cannot be expressed in ticks, which does not happen with this input.
 pub fn log(events: &[source::Earthquake]) -> Result<Vec<LoggedEarthquake>> {
     let entry = |(place_in_input, event): (usize, &source::Earthquake)| {
         let tie = u64::try_from(events.len() - place_in_input).unwrap_or_default();

@@ -255,7 +255,7 @@ pub const LARGEST: usize =
     Entry::INSERT + Request::INSERT + Audit::INSERT + 50 * Posting::INSERT + 2 + 2 + 2 * 5;
 const _: () = assert!(LARGEST <= 100);
 
-/// A participant that writes a line to the audit log for each change of a type.
+/// A participant that writes a line to the audit log for each change to a type.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditTrail;
 

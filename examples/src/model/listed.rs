@@ -72,7 +72,7 @@ pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     airports
 }
 
-/// Creates the outbox for changes of lists in other tables. Its records are rows of the partition, and its queue is in memory.
+/// Creates the outbox for changes to lists in other tables. Its records are rows of the partition, and its queue is in memory.
 ///
 /// # Errors
 /// Any error from the name of the queue, which is always valid.

@@ -1,4 +1,4 @@
-//! Routes with the names of both airports, which are copies that follow changes of the airports (PAT-DEN).
+//! Routes with the names of both airports, which are copies that follow changes to the airports (PAT-DEN).
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -6,7 +6,7 @@ use table_patterns::periods::{Period, Periodic};
 
 use crate::data::weather as source;
 
-/// The rainfall of a day, in the table of its month. Example: the key (`Seattle`, `20151231`) in the table `RainOf201512`.
+/// The rainfall of a day, in the table for its month. Example: the key (`Seattle`, `20151231`) in `RainOf201512`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "RainOf")]
 #[partition_key(location)]

@@ -45,7 +45,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let line = |airport: &Airport| format!("[\"USA_{}\",\"iata_{}\"]", airport.state, airport.iata);
     assert_eq!(named, greenville.iter().map(line).collect::<Vec<_>>());
 
-    // A code belongs to one airport, so one request reads the copy under the code.
+    // A code belongs to one airport, so one request reads the copy under that code.
     let by_code = || Airport::by_code("GWO");
     let found = airports.get_eventual(by_code()).await?;
     let greenwood = of(&|airport| airport.iata == "GWO");

@@ -47,7 +47,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     written += log.flush().await?;
 
-    // The reader finds hours by their prefix, blobs by the first and last instant in their metadata, and lines by their instants.
+    // The reader finds hours by their prefix, blobs by the first and last times in their metadata, and lines by their times.
     let from = "2018-02-06T15:00:00Z".parse::<DateTime<Utc>>().map_err(no_instant)?;
     let to = from + TimeDelta::hours(3);
     let lines = LogReader::new(store.blobs(), SERVICE)?.collect(from, to, &[LogKind::Write]).await?;

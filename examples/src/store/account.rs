@@ -14,8 +14,8 @@ use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
 /// Opens a part of an account: tables and queues with a new prefix, and a new container. Existing data is not changed. If the connection
-/// string does not contain queues or blobs, as for Cosmos DB, they are in memory. So are the blobs of an account without a blob service,
-/// such as on `table-server`.
+/// string names no queues or blobs, as for Cosmos DB, they are in memory. Blobs are also in memory if the account has no blob service,
+/// such as an account on `table-server`.
 ///
 /// # Errors
 /// Any error from [`AzureTables::from_connection_string`] or from creating the container.

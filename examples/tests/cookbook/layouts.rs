@@ -128,7 +128,7 @@ fn dq_the_base_layout() {
     });
 }
 
-/// Returns the `$filter` of a plan that has one lookup.
+/// Returns the `$filter` in a plan that has one lookup.
 fn filter(plan: Plan) -> String {
     let [lookup] = plan.lookups.try_into().unwrap();
     lookup.filter.unwrap()

@@ -1,4 +1,4 @@
-//! Tests of tables with a prefix in an account.
+//! Tests of tables whose names have a prefix.
 
 use table_core::store::TablePage;
 use table_core::{Engine, TableStore, TableStoreExt};

@@ -13,8 +13,8 @@ use crate::folder;
 use crate::manifest;
 use crate::options::EngineOptions;
 
-/// The files of an engine at one moment, for a backup that is not a folder, such as one in an object store (`docs/format.md`, "Backup"). The files
-/// stay readable until the image is dropped, or the engine is closed. The engine keeps running while an image exists.
+/// The files of an engine at one point in time, for a backup that is not a folder, such as one in an object store (`docs/format.md`, "Backup").
+/// The files stay readable until the image is dropped, or the engine is closed. The engine keeps running while an image exists.
 ///
 /// First store [`manifest`](Self::manifest) as `BACKUP`, then every file in [`files`](Self::files) whose `kept` is `false`. Finally store
 /// [`base`](Self::base) as `BASE`, which completes the backup. Files that are not part of this backup may then be deleted.
@@ -44,20 +44,20 @@ impl Engine {
     /// Returns the files for a backup of everything that was acknowledged before the call. It starts with a checkpoint.
     ///
     /// # Errors
-    /// `InvalidInput` for an engine in memory; any error from [`checkpoint`](Self::checkpoint).
+    /// `InvalidInput` if the engine is in memory; any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup_image(&self) -> Result<BackupImage> {
         Ok(BackupImage { base: self.base_to_back_up().await?, engine: self.clone() })
     }
 }
 
 impl BackupImage {
-    /// Returns the bytes of the file `BACKUP`.
+    /// Returns the bytes of the `BACKUP` file.
     #[must_use]
     pub fn manifest(&self) -> Vec<u8> {
         manifest::bytes()
     }
 
-    /// Returns the bytes of the file `BASE`.
+    /// Returns the bytes of the `BASE` file.
     #[must_use]
     pub fn base(&self) -> Vec<u8> {
         self.base.base_bytes()
@@ -67,7 +67,7 @@ impl BackupImage {
     ///
     /// # Errors
     /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one that this engine's folder was restored from;
-    /// `Corrupted`.
+    /// `Corrupted` if the bytes of `earlier` are damaged.
     pub fn files(&self, earlier: Option<&[u8]>, place: &str) -> Result<Vec<BackupFile>> {
         self.after_read(self.base.files(earlier, Path::new(place)))
     }
@@ -75,7 +75,7 @@ impl BackupImage {
     /// Reads an entire file and checks it.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset; `Io`; `EngineClosed` if the engine was closed.
+    /// `Corrupted`, with the file and the offset, if the file is damaged; `Io` if it cannot be read; `EngineClosed` if the engine was closed.
     pub fn check(&self, file: &BackupFile) -> Result<()> {
         self.after_read(self.base.check_file(file))
     }
@@ -83,7 +83,7 @@ impl BackupImage {
     /// Fills the buffer with bytes from a file, starting at an offset.
     ///
     /// # Errors
-    /// `Io` if the file cannot be read; `InvalidInput` for a file of another image; `EngineClosed` if the engine was closed.
+    /// `Io` if the file cannot be read; `InvalidInput` if the file belongs to another image; `EngineClosed` if the engine was closed.
     pub fn read(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.after_read(self.base.read_file(file, offset, buffer))
     }
@@ -133,7 +133,8 @@ impl EngineOptions {
     /// Starts restoring a backup that is not a folder, given its `BACKUP` and `BASE`, to a folder that is empty or missing.
     ///
     /// # Errors
-    /// `FolderNotOurs` if `to` is not empty, or the bytes are not a backup; `FormatTooNew`, `FormatTooOld`; `Corrupted`; `Io`.
+    /// `FolderNotOurs` if `to` is not empty, or the bytes are not a backup; `FormatTooNew` or `FormatTooOld` if this library cannot read the format;
+    /// `Corrupted` if the bytes are damaged; `Io` if the folder cannot be written.
     pub fn restoration(&self, manifest: &[u8], base: &[u8], to: impl AsRef<Path>) -> Result<Restoration> {
         let folder = folder::absolute(to.as_ref())?;
         manifest::check_backup(manifest, &folder)?;
@@ -154,7 +155,7 @@ impl Restoration {
     /// Writes bytes of a file at an offset. Each file must be written from start to end.
     ///
     /// # Errors
-    /// `Io`, `DiskFull`; `InvalidInput` for a file of another backup.
+    /// `Io` or `DiskFull` if the file cannot be written; `InvalidInput` if it belongs to another backup.
     pub fn write(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
         self.base.write_file(file, offset, bytes)
     }
@@ -162,7 +163,7 @@ impl Restoration {
     /// Checks every written block and completes the engine's folder.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset; `Io`, `DiskFull`.
+    /// `Corrupted`, with the file and the offset, if a block is damaged; `Io` or `DiskFull` if the folder cannot be written.
     pub fn finish(self) -> Result<CopyReport> {
         let report = self.base.end_fetch()?;
         end_restore(&*self.disk, &self.folder, &self.base)?;

@@ -19,7 +19,7 @@ use crate::manifest::{self, BACKUP, Folder, LOCK};
 pub struct PartialBackup {
     /// The files that were copied.
     pub copied: CopyReport,
-    /// The rows that could not be read, by key ranges. Empty if the backup is complete.
+    /// The rows that could not be read, as key ranges. Empty if the backup is complete.
     pub lost: Vec<LostRows>,
 }
 
@@ -66,8 +66,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder is not empty; `FolderLocked` if another backup is
-    /// being written to it; `Io`, `DiskFull`; any error from [`checkpoint`](Self::checkpoint).
+    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder is not empty; `FolderLocked` if another backup
+    /// is being written to it; `Io` or `DiskFull` if the copy cannot be written; any error from
+    /// [`checkpoint`](Self::checkpoint).
     pub async fn salvage_backup(&self, folder: impl AsRef<Path>) -> Result<PartialBackup> {
         let base = self.base_to_back_up().await?;
         let target = &*folder::absolute(folder.as_ref())?;

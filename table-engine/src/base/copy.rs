@@ -132,7 +132,7 @@ impl BaseView {
         self.stored.version.runs().iter().map(|run| BackupFile::of(run)).collect()
     }
 
-    /// Returns the bytes of this version's file `BASE`.
+    /// Returns the bytes of this version's `BASE` file.
     pub(crate) fn base_bytes(&self) -> Vec<u8> {
         self.stored.bytes()
     }

@@ -2,7 +2,7 @@
 //!
 //! A Bloom filter whose buckets are single cache lines, so a lookup waits for memory once.
 
-/// The number of bytes of a bucket.
+/// The number of bytes in a bucket.
 const BUCKET: usize = 64;
 /// The number of bits for each key. About one in eighty lookups of missing keys is a false positive.
 const BITS: usize = 10;

@@ -21,7 +21,7 @@ struct Opening {
     next: u64,
 }
 
-/// The openings of a folder that recorded a version, the latest last. Empty in a new or restored folder, and in folders of earlier formats.
+/// The openings of a folder that recorded a version, the latest last. Empty in a new or restored folder, and in folders in earlier formats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lineage(Vec<Opening>);
 
@@ -31,7 +31,7 @@ impl Lineage {
         self.0.is_empty()
     }
 
-    /// Returns the lineage of the next version, which the opening `identity` records.
+    /// Returns the lineage of the next version, which is recorded by the opening `identity`.
     pub(super) fn with(&self, identity: Uuid, sequence: u64, next: u64) -> Self {
         let mut openings = self.0.clone();
         if openings.last().is_some_and(|last| last.identity == identity) {

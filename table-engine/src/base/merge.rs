@@ -81,8 +81,8 @@ impl Base {
     /// Performs the most urgent merge, or a part of it.
     ///
     /// # Errors
-    /// An error of the disk while a new version was recorded, except a lack of space or file descriptors. After an error the base must
-    /// not be written to.
+    /// Any error from the disk while a new version was recorded, except a lack of space or file descriptors. After an error the base
+    /// must not be written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
             // The list changes only in memory; the next recorded version persists the change. A segment that is set apart may still contain rows.

@@ -191,7 +191,7 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let wasteful = || {
         let (waste, allowed) = waste(segments, run_bytes);
         let share = |segment: &Figures| {
-            // A few bytes of waste do not make a small segment count as wasteful.
+            // A few wasted bytes do not make a small segment wasteful.
             u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
         };
         let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
@@ -321,7 +321,7 @@ mod tests {
         ];
         (prop::collection::vec(weights(), 0..20), condition).prop_map(|(layers, condition)| {
             let figures = Figures { layers, condition };
-            // A merge of a settled segment is never required.
+            // A settled segment never has to be merged.
             let condition = if figures.is_settled() { Condition::Usual } else { condition };
             Figures { condition, ..figures }
         })

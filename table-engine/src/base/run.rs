@@ -202,8 +202,8 @@ impl Run {
         Ok(directory)
     }
 
-    /// Returns the tally of the entries from `start` (included) to `end` (excluded). Tallies of blocks within these bounds are taken from the
-    /// directory. A block that extends beyond the bounds, or that has no tally, is read.
+    /// Returns the tally of the entries from `start` (inclusive) to `end` (exclusive). Tallies of blocks within these bounds are taken
+    /// from the directory. A block that extends beyond the bounds, or that has no tally, is read.
     pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>) -> Result<Tally> {
         if *self.last < *start || end.is_some_and(|end| *self.first >= *end) {
             return Ok(Tally::default());

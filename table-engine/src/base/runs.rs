@@ -1,4 +1,4 @@
-//! The runs of one flush or merge, written one after another.
+//! The runs of one flush or merge, which are written in sequence.
 
 use std::sync::Arc;
 

@@ -263,7 +263,7 @@ impl Version {
         layers.map(|layer| Some(layer.ok()?.map_or(0, |layer| layer.weight.entries))).sum()
     }
 
-    /// Returns `true` if a segment may have blocks from `start` (included) to `end` (excluded).
+    /// Returns `true` if a segment may have blocks from `start` (inclusive) to `end` (exclusive).
     fn has_blocks(&self, index: usize, start: &[u8], end: Option<&[u8]>) -> bool {
         let Some(segment) = self.segments.get(index) else { return false };
         let start = start.max(&segment.start);
@@ -312,7 +312,7 @@ impl Version {
         self.segments.get(self.find(key)).map(|segment| segment.runs().collect()).unwrap_or_default()
     }
 
-    /// Returns the tally of all layers from `start` (included) to `end` (excluded), except those of the given runs.
+    /// Returns the tally of all layers from `start` (inclusive) to `end` (exclusive), except those of the given runs.
     pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>, except: &[u64]) -> Result<Tally> {
         let mut tally = Tally::default();
         for (index, segment) in self.segments.iter().enumerate().skip(self.find(start)) {

@@ -55,7 +55,7 @@ impl BaseView {
         BaseCursor::new(&self.stored.version, span, true)
     }
 
-    /// Returns a cursor over the rows of a span that bypasses the cache, for rows that are read once.
+    /// Returns a cursor over the rows of a span. The cursor bypasses the cache, because its rows are read only once.
     pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
         BaseCursor::new(&self.stored.version, span, false)
     }

@@ -132,7 +132,8 @@ impl Checkpoints {
         self.disk_full.is_some()
     }
 
-    /// Returns `true` if a checkpoint frees more of a full disk than it writes: the journal also contains earlier versions of the memtable's rows.
+    /// Returns `true` if a checkpoint frees more space on a full disk than it takes, because the journal also contains earlier versions of the
+    /// memtable's rows.
     fn frees_room(&self, state: &State, journal_bytes: u64) -> bool {
         let written = state.memtable.bytes() as u64 + reclaim_threshold(state.catalog.len());
         self.lacks_room && journal_bytes > written
@@ -316,8 +317,8 @@ impl Committer {
 }
 
 impl OnDisk {
-    /// Frees space because the disk was full for a group of writes: at once the space that is reserved for later writes, and later, if a checkpoint frees
-    /// space, that of the journal.
+    /// Frees space because the disk was too full for a group of writes. The space reserved for later writes is freed immediately. The space of the
+    /// journal is freed later, by a checkpoint that frees more than it takes.
     pub(super) fn free_room(&mut self) {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;

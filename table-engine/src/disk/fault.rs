@@ -56,8 +56,8 @@ impl Task {
         Error::of(DiskFault::Failed { task: self, source })
     }
 
-    /// Returns the error of a task that had no effect: `DiskFull` if the disk is full, `ServerBusy` for a lack of descriptors or memory, `Io` for all
-    /// other causes. Must not be used for a sync, because a sync that fails on a full disk may have had an effect.
+    /// Returns the error of a task that had no effect: `DiskFull` if the disk is full, `ServerBusy` if descriptors or memory ran out, and `Io` for
+    /// any other cause. Must not be used for a sync, because a sync that fails on a full disk may have had an effect.
     pub(crate) fn refused(self, source: io::Error) -> Error {
         if is_full(&source) {
             Error::of(DiskFault::Full { task: self, source })

@@ -5,17 +5,17 @@ use crate::key::{Span, SplitKey};
 
 /// The minimum number of consecutive deletions for which a gap is reported.
 const WORTH: usize = 64;
-/// The number of deletions that take as long to visit as skipping a gap takes.
+/// The number of deletions that take as long to visit as it takes to skip a gap.
 const SKIPPED: usize = 16;
 
-/// The longest stretch without rows found until now, and the current stretch.
+/// The longest stretch without rows found so far, and the current stretch.
 pub(in super::super) struct Search<'s> {
     span: &'s Span,
     /// `true` if the scan has met no row since the current stretch began.
     is_in_gap: bool,
     /// The start of the current stretch; `None` for the start of the scan.
     start: Option<Vec<u8>>,
-    /// The number of deletions in the current stretch, where each skipped gap counts as [`SKIPPED`].
+    /// The number of deletions in the current stretch, with each skipped gap counted as [`SKIPPED`].
     passed: usize,
     longest: Option<(usize, Span)>,
 }

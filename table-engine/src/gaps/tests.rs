@@ -15,13 +15,13 @@ const KEYS: u16 = 400;
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// A number of rows, starting at a given row, are written or deleted.
+    /// A number of rows, starting at a given row, is written or deleted.
     Write {
         from: u16,
         count: u16,
         puts: bool,
     },
-    /// A number of rows, starting with the first row, are deleted, as readers of a queue do.
+    /// A number of rows, starting with the first one, is deleted, as by the readers of a queue.
     DeleteHead {
         count: u16,
     },

@@ -19,9 +19,9 @@ use crate::catalog::TableEntry;
 use crate::journal::file::Salt;
 use crate::key::{Key, TABLE_BYTES};
 
-/// The number of bytes of a frame before its record.
+/// The number of bytes in a frame before its record.
 pub(crate) const HEADER: usize = 28;
-/// The number of bytes of a frame before the checksum of its head.
+/// The number of bytes in a frame before the checksum of its head.
 const HEAD: usize = 24;
 
 /// The maximum number of [bytes](Change::bytes) of a transaction's changes. The length of a record is a `u32`.
@@ -46,7 +46,7 @@ impl Change {
     }
 }
 
-/// The effect of one transaction.
+/// The effect of one transaction, as recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
     /// Entities of one partition were written.
@@ -135,7 +135,7 @@ impl Record {
     }
 }
 
-/// Returns the number of bytes of a key up to the end of its partition (included).
+/// Returns the number of bytes of a key up to the end of its partition (inclusive).
 pub(crate) fn partition_bytes(key: &[u8]) -> usize {
     let texts = key.get(TABLE_BYTES..).unwrap_or_default();
     texts.iter().position(|byte| *byte == 0).map_or(key.len(), |end| TABLE_BYTES + end + 1)

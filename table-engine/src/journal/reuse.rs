@@ -9,8 +9,8 @@ use crate::disk::{Disk, fault::Task};
 use crate::journal::Tail;
 use crate::journal::file::{self, FileHeader, Salt};
 
-/// Renames the file `old` to the number `new`, durably, and truncates it to `room` bytes. Its frames have sequence numbers starting at `sequence`. Returns
-/// `None` if the file has other names, under which another folder may still need its frames.
+/// Durably gives the file `old` the number `new`, and truncates it to `room` bytes. Sequence numbers in the file start at `sequence`. Returns `None` if
+/// the file has other names, under which another folder may still need its frames.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,

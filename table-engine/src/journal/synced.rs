@@ -20,7 +20,7 @@ pub(crate) const SYNCED: &str = "SYNCED";
 
 const MAGIC: &[u8; 8] = b"TBLSYNC\0";
 const VERSION: u32 = 1;
-/// The number of bytes of a record.
+/// The number of bytes in a record.
 const RECORD: usize = 52;
 /// The distance between the two records, so a write to one of them never touches a sector of the other.
 const DISTANCE: u64 = 4096;
@@ -77,7 +77,7 @@ impl Records {
     /// Reads the record of a folder. A missing file and a damaged record are ignored.
     ///
     /// # Errors
-    /// `ServerBusy` for a lack of descriptors or memory, and any other error of the disk on opening the file.
+    /// `ServerBusy` if descriptors or memory ran out; any other error from the disk on opening the file.
     pub(crate) fn read(disk: &dyn Disk, folder: &Path) -> Result<Self> {
         let path = folder.join(SYNCED);
         let file = match disk.open_to_read(&path) {

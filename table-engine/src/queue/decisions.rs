@@ -18,7 +18,7 @@ pub(super) const EXPIRED: usize = 256;
 /// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
-/// Returns the instant at a distance of `time` after `now`, in ticks.
+/// Returns the time that is `time` after `now`, in ticks.
 fn after(now: u64, time: Duration) -> u64 {
     let more = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     now.saturating_add(more).min(ticks::MAX)
@@ -41,7 +41,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     Lease::new(message, receipt, rows::datetime(visible))
 }
 
-/// Sets the time at which a message becomes visible. Returns the new receipt and the instant.
+/// Sets the time at which a message becomes visible. Returns the new receipt and that time.
 fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) -> (PopReceipt, u64) {
     let visible = after(ground.now, hidden);
     let (key, receipt) = rows::shown_key(ground.table, visible, ground.ticks, place);

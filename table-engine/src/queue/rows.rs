@@ -1,4 +1,4 @@
-//! Rows of a queue (`docs/format.md`, "Queues"): two for each message, one by id, one by the time it becomes visible.
+//! Rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one by its id, and one by the time at which it becomes visible.
 
 use chrono::{DateTime, Utc};
 use table_store::query::{KeyRange, TextRange};
@@ -49,7 +49,7 @@ fn key_of(table: u32, row_key: &str) -> Key {
     bytes.into()
 }
 
-/// Returns the span of the messages from a position to an instant (included) in the order of visibility.
+/// Returns the span of the messages that become visible at or after a position, and no later than the given time.
 pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     let Front { instant, ticks } = from;
     let lower = std::ops::Bound::Included(format!("v{instant:0TICKS$}{ticks:0TICKS$}"));
@@ -163,7 +163,7 @@ pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Messag
     ))
 }
 
-/// Converts an instant of the engine's clock to a `DateTime` for callers.
+/// Converts a time of the engine's clock to a `DateTime` for callers.
 pub(crate) fn datetime(instant: u64) -> DateTime<Utc> {
     ticks::to_datetime(instant).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }

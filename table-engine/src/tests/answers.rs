@@ -1,4 +1,4 @@
-//! Tests that every request is answered, regardless of failures of the committer and of the callers.
+//! Tests that every request is answered, even if the committer or the callers fail.
 
 use std::collections::HashSet;
 use std::pin::Pin;

@@ -1,5 +1,5 @@
-//! A disk for tests with a gate. While the gate is shut, no call proceeds, so a copy of the folder has the state after a crash. The disk does not
-//! sync, because no test in the process simulates a power loss, and syncs would take most of the time.
+//! A disk for tests with a gate. While the gate is shut, no call proceeds, so a copy of the folder is in the state that a crash would leave. The
+//! disk does not sync, because no test in the process simulates a power loss, and syncs would take most of the time.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A simulated disk that keeps an image before every modifying call: the state after a crash at that call.
+//! A simulated disk that keeps an image before every modifying call: the state that a crash at that call would leave.
 
 use std::io;
 use std::path::Path;

@@ -135,7 +135,7 @@ fn f4_writes_of_a_failed_sync_are_rewritten_before_they_are_visible() {
     assert_eq!(numbers(&open_on(&later)), [1, 2, 3]);
 }
 
-/// Inserts rows, each in a separate transaction, with checkpoints and compactions in between.
+/// Inserts rows, each in a separate transaction, with checkpoints and compactions between them.
 fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     for n in 1..22 {
         let pad = properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 900]))]);
@@ -151,7 +151,7 @@ fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error found on a disk on which all of these transactions were acknowledged.
+/// Returns the error, if any, that is found on a disk on which all of these transactions were acknowledged.
 fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String> {
     match options_on(disk, Durability::Durable).open("/sim/a/b") {
         Err(error) => Some(format!("refused: {error}")),

@@ -1,5 +1,5 @@
-//! Tests of a reader concurrent with a writer. The reader sees an actual state with all previously acknowledged writes, writes nothing,
-//! and delays no writer.
+//! Tests of a reader that runs concurrently with a writer. The reader sees an actual state with all previously acknowledged writes,
+//! writes nothing, and delays no writer.
 
 use table_store::query::KeyRange;
 

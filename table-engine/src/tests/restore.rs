@@ -78,7 +78,7 @@ fn a_restore_during_a_backup_to_the_same_folder_copies_the_newer_version() {
     assert!(copy.verify().unwrap().is_whole());
     assert_eq!(all(&copy).len(), 5);
     drop(copy);
-    // Without a change of the backup, a missing file is damage.
+    // Without a change to the backup, a missing file is damage.
     let run = std::fs::read_dir(&backup).unwrap().map(|entry| entry.unwrap().path());
     let run = run.into_iter().find(|path| path.extension().is_some_and(|end| end == "rows"));
     std::fs::remove_file(run.unwrap()).unwrap();

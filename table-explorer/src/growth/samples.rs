@@ -20,7 +20,7 @@ const DAY: i64 = 86_400;
 /// The samples of each table of a store, by its name.
 pub(crate) type Samples = BTreeMap<String, Vec<Sample>>;
 
-/// The size of a table at one moment, stored as an array of seconds since 1970, rows and bytes.
+/// The size of a table at one time, stored as an array of seconds since 1970, rows and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sample(i64, u64, u64);
 
@@ -116,8 +116,8 @@ fn thin(samples: &mut Vec<Sample>, now: i64) {
 mod tests {
     use super::*;
 
-    /// The maximum number of samples of a table: one per minute of an hour, one per hour of two days, one per
-    /// day of 400 days, and one more of each kind at the boundaries.
+    /// The maximum number of samples of a table: one per minute for an hour, one per hour for two days, one
+    /// per day for 400 days, and one more of each kind at the boundaries.
     const MOST: usize = 61 + 49 + 401;
 
     fn at(seconds: i64, rows: u64) -> Sample {

@@ -1,4 +1,4 @@
-//! Changes of several rows: rows that are marked in a grid are deleted after a preview, in groups, conditional on the versions that were shown.
+//! Changes to several rows: rows that are marked in a grid are deleted after a preview, in groups, conditional on the versions that were shown.
 
 use http::{Response, StatusCode};
 use maud::{Markup, html};
@@ -15,9 +15,9 @@ use crate::pages::{Context, change};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of operations of a transaction (EGT-3).
+/// The maximum number of operations in a transaction (EGT-3).
 const GROUP: usize = 100;
-/// The maximum number of rows of one form.
+/// The maximum number of rows in one form.
 const MOST: usize = 1_000;
 
 /// Returns the marked rows of the form, in key order.

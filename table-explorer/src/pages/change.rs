@@ -16,7 +16,7 @@ use crate::pages::{Context, entity};
 use crate::response::{self, Body};
 use crate::show;
 
-/// Refuses a change if changes are disabled, or if a plain write would make derived rows inconsistent.
+/// Returns an error if changes are disabled, or if a plain write would make derived rows inconsistent.
 pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<()> {
     if !context.state.is_writable {
         let text = "changes are off; start the explorer with `--write` to edit entities";

@@ -14,7 +14,7 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The maximum number of bytes of an entity (ENT-1).
+/// The maximum size of an entity (ENT-1).
 const LIMIT: &str = "1 MiB";
 
 /// Returns the key in the address.

@@ -13,7 +13,7 @@ use crate::pages::Context;
 use crate::pages::form_query::FormQuery;
 use crate::response::{self, Body};
 
-/// The number of rows of one request.
+/// The number of rows per request.
 const PAGE: usize = 1_000;
 
 /// Responds with a file. If no columns are selected, the result is first read once to find their names.
@@ -116,7 +116,7 @@ impl Stream {
     }
 }
 
-/// Streams the pages. An error of the store is sent as the last line, which is not an entity.
+/// Streams the pages. An error from the store is sent as the last line, which is not an entity.
 fn chunks(begin: Stream) -> impl futures_util::Stream<Item = Bytes> + Send + 'static {
     stream::unfold(begin, |mut stream| async move {
         match stream.next().await {

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::keyed;
 use crate::pages::Context;
 
-/// The default and maximum number of rows of one page.
+/// The default and maximum number of rows on one page.
 pub(crate) const ROWS: usize = 50;
 const MOST: usize = 1_000;
 
@@ -37,7 +37,7 @@ impl<'a> FormQuery<'a> {
     /// Creates the query from the parameters of the request.
     ///
     /// # Errors
-    /// `Input` for a condition that the key does not support, a value that is impossible for a part or property, or a string that is not a filter.
+    /// `Input` if the key does not support a condition, a value is impossible for its part or property, or the filter is invalid.
     pub(crate) fn new(context: &'a Context<'_>, table: &TableName) -> Result<Self> {
         let request = context.request;
         let schema = schema(context, table);

@@ -20,7 +20,7 @@ use crate::pages::{Context, bulk, entity, load};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The default and maximum number of rows of one page.
+/// The default and maximum number of rows on one page.
 const ROWS: usize = 50;
 const MOST: usize = 1_000;
 

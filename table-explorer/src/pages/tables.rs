@@ -128,7 +128,7 @@ fn row(known: &Known, name: &TableName, counts: &Counts, at: usize) -> Markup {
     }
 }
 
-/// Opens the table with the name in the request, otherwise the first table whose name starts with it, or the list of tables if no name matches.
+/// Opens the table with the name in the request, or else the first table whose name starts with it. If no name matches, opens the list of tables.
 pub(crate) fn find(context: &Context<'_>) -> Response<Body> {
     let text = context.request.query("q").unwrap_or_default().to_ascii_lowercase();
     let begins = |name: &&TableName| name.folded().starts_with(&text);

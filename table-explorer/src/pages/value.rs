@@ -1,4 +1,4 @@
-//! One complete value of an entity: as text, JSON, bytes or an image.
+//! The page that shows the complete value of one property, as text, JSON, bytes or an image.
 
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use http::{Response, StatusCode};

@@ -124,8 +124,8 @@ fn summary(found: &[Waiting]) -> Markup {
     }
 }
 
-/// Returns the time of the oldest intent in the given rows. Changing a row to add a note changes its Timestamp, and records the time of
-/// the intent as `Version`.
+/// Returns the time of the oldest intent in the given rows. Changing a row to add a note changes the row's Timestamp, and records the
+/// time of the intent as `Version`.
 fn oldest(rows: &[TableEntity]) -> Option<DateTime<Utc>> {
     let recorded = |row: &TableEntity| match row.get("Version") {
         Some(Value::Int64(ticks)) => u64::try_from(*ticks).ok().and_then(ticks::to_datetime),

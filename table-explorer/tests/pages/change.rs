@@ -1,4 +1,4 @@
-//! Tests of changes: they are conditional on the `ETag` that the form was shown with, refused if derived rows would become inconsistent,
+//! Tests of changes: they are conditional on the `ETag` that the form was based on, refused if derived rows would become inconsistent,
 //! and disabled by default.
 
 use http::StatusCode;

@@ -12,7 +12,7 @@ use table_inspect::load::{CountingStore, PartitionLoad};
 
 use crate::browser::{Browser, HERE};
 
-/// Returns an explorer of an engine whose requests are counted, after these numbers of reads of partitions.
+/// Returns an explorer of an engine whose requests are counted, after each partition was read the given number of times.
 async fn observed(reads: &[(&str, u32)]) -> (Explorer, PartitionLoad) {
     let engine = Engine::in_memory();
     let load = PartitionLoad::default();

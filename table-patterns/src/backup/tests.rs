@@ -123,7 +123,7 @@ fn a_failure_of_any_restore_request_leaves_no_folder_that_opens() {
             break;
         }
         assert!(!to.join("FORMAT").exists());
-        // Before the first row file the folder counts as empty.
+        // Until the first row file exists, the folder is considered empty.
         let begun = to.exists() && std::fs::read_dir(&to).unwrap().count() > 1;
         if begun {
             assert_eq!(Engine::open(&to).unwrap_err().code(), ErrorCode::FolderNotOurs);

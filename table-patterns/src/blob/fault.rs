@@ -17,7 +17,7 @@ pub(super) enum ReadFault {
     Checksum { blob: String, bytes: u64, crc: u32 },
 }
 
-/// A failed request of the blob store.
+/// A failed request to the blob store.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum StoreFault {
     #[error("blob `{0}` does not exist")]

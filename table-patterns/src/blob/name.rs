@@ -33,8 +33,8 @@ pub(crate) fn names_row(name: &str, keys: [&str; 2]) -> bool {
     })
 }
 
-/// Encodes a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are unchanged, every other byte is written like `=2E`, and the empty
-/// string is `=`. Different strings have different segments, even in stores that do not distinguish `a` and `A`.
+/// Encodes a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are kept, every other byte is written like `=2E`, and the empty
+/// string becomes `=`. Different strings have different segments, even in stores that do not distinguish `a` and `A`.
 pub(crate) fn encode(text: &str) -> String {
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');

@@ -75,7 +75,7 @@ impl LargeReader {
     /// Reads the value into memory.
     ///
     /// # Errors
-    /// `Corrupted` if the content differs from the uploaded content; `Io`.
+    /// `Corrupted` if the content differs from the uploaded content; any error from the blob store, such as `Io`.
     pub async fn bytes(self) -> Result<Bytes> {
         let collected = self.into_stream().try_fold(BytesMut::new(), |mut all, bytes| async move {
             all.extend_from_slice(&bytes);

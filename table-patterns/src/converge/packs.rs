@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Part;
 
-/// Groups parts into transactions. A row that several parts of a group write counts as one operation.
+/// Groups parts into transactions. A row that several parts of a group write is counted as one operation.
 pub(super) fn of<W>(parts: &[Part<W>], most: usize, together: usize) -> Vec<&[Part<W>]> {
     let (mut packs, mut begin, mut own) = (Vec::new(), 0, 0);
     let mut shared: BTreeSet<&String> = BTreeSet::new();

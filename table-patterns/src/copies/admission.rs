@@ -1,4 +1,4 @@
-//! Admission of writes to holders: a write is refused if a newer program has extended their schema.
+//! Admission of writes to holders: a write is refused if a newer version of the program has extended their schema.
 
 use table_core::name::TableName;
 use table_core::store::TableStore;
@@ -22,7 +22,7 @@ impl<E, S: TableStore + Clone> Given<E, S> {
     /// Checks that holders in a table may be written.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a newer program has opened the table with a schema that this one would not maintain; any error from the store.
+    /// `SchemaMismatch` if a newer version of the program has opened the table with a schema that this one would not maintain; any error from the store.
     pub(super) async fn admit(&self, table: &TableName, now: u64) -> Result<()> {
         self.sources.admission(self.relation.holders, table.clone()).admit(now).await
     }

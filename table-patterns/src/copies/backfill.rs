@@ -33,7 +33,7 @@ pub struct CopiesReport {
     /// Entities whose copies could not be settled, with the errors; at most 1,000.
     /// Settle them once they are corrected, with [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
-    /// The delay after which a backfill that has not begun can be run again. Until then, programs of an older release may have requests in flight.
+    /// The delay after which a backfill that has not begun can be run again. Until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
@@ -159,7 +159,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         let layout = table.update_schema_record(|_| ()).await?;
         let Some(copying) = Copying::of(self.handle) else { return Ok(report) };
         for note in &layout.pending {
-            // A note that the schema of this program does not contain belongs to a newer program.
+            // A note that the schema of this program does not contain belongs to a newer version of the program.
             let is_own = E::SCHEMA.keeps.iter().any(|kept| note.strip_prefix("keeps ") == Some(*kept));
             let Some(side) = Side::of_note(note).filter(|_| is_own) else { continue };
             let begun = self.handle.pass_fence(&layout, (note, &START.to_string()), self.has_older).await?;

@@ -1,4 +1,4 @@
-//! Chains: an entity that holds copies can be the source of further copies. A change of its copies is passed on by a worker.
+//! Chains: an entity that holds copies can be the source of further copies. A change to its copies is passed on by a worker.
 //!
 //! Copies must not form a cycle in which each change causes another change. A change therefore names the entities through which it was passed on. A
 //! worker refuses a change that returns to the same entity too often.
@@ -13,8 +13,8 @@ use crate::index::{Derived, RemoteChange};
 
 /// The maximum number of entities that the path of a change records.
 const PATH: usize = 64;
-/// The number of visits to one entity at which a path counts as a cycle. The limit is
-/// above 1 because entities of several types may have the same key.
+/// The number of visits to one entity at which a path is considered a cycle. The limit is above 1
+/// because entities of several types may have the same key.
 const VISITS: usize = 8;
 
 /// Returns the change that a worker settles in the holders of an entity; `None` if no relation copies a value that differs between two states. The

@@ -22,7 +22,7 @@ use crate::copies::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
 use crate::index::{Derived, RemoteChange};
 
-/// The rows that a change of a holder adds to its transaction.
+/// The rows that a change to a holder adds to its transaction.
 #[derive(Default)]
 struct HolderRows {
     /// References in the partition of the holder, new and obsolete.
@@ -48,11 +48,11 @@ impl<H> Link<'_, H> {
 }
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Adds the writes that a change of a holder requires (references, and conditions on sources), and sets its copied properties.
+    /// Adds the writes that a change to a holder requires (references, and conditions on sources), and sets its copied properties.
     ///
     /// # Errors
     /// - `ResourceNotFound` (PAT-DEN-2), with the name of the source, if a newly referenced source does not exist.
-    /// - `InvalidInput` for a holder that refers to itself, and for a copied value that would change a key (UPD-6).
+    /// - `InvalidInput` if a holder refers to itself, or if a copied value would change a key (UPD-6).
     /// - Any error from the store.
     pub(super) async fn hold(&self, key: &EntityKey, before: Option<&H>, kept: &mut CopyPlan) -> Result<()> {
         if self.relations.holds.is_empty() {
@@ -175,7 +175,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
     }
 
     /// Adds a reference in another partition before the holder refers to the source. The transaction requires the source to exist and
-    /// writes it. A concurrent change of the source that has not seen the reference therefore fails. The reference is the last row of the
+    /// writes it. A concurrent change to the source that has not seen the reference therefore fails. The reference is the last row of the
     /// transaction.
     pub(super) async fn refer(
         &self,

@@ -20,7 +20,7 @@ use crate::entities::{
 use crate::index::{Indexes, ListBlobs, RemoteChange, relay};
 use crate::participant::Participants;
 
-/// The change of an entity, and the writes that its copies add.
+/// The change to an entity, and the writes that its copies add.
 #[derive(Debug)]
 pub(super) struct CopyPlan {
     /// All properties of the entity after the write, including the copies; `None` if the entity is deleted.
@@ -38,7 +38,7 @@ pub(super) struct CopyPlan {
 }
 
 impl CopyPlan {
-    /// Starts the plan of a write.
+    /// Starts the plan for a write.
     pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
         let PendingWrite { kind, stored, together, siblings, .. } = pending;
         let new = match (kind, stored) {
@@ -64,7 +64,7 @@ impl CopyPlan {
     }
 }
 
-/// The context for the write of a holder, for whose type no handle exists.
+/// The context for writing a holder. No handle exists for the holder's type.
 pub(super) struct HolderContext<'a> {
     /// The extensions attached to the store.
     pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,

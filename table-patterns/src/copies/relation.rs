@@ -55,7 +55,7 @@ pub struct Outgoing<E> {
 /// A holder type without its Rust type: its operations are function pointers. Every write to a holder maintains everything that its struct declares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderType {
-    /// `true` if changes of the holder are recorded in a feed.
+    /// `true` if changes to the holder are recorded in a feed.
     pub(super) feed: bool,
     /// Plans the write of a holder that changes from one row to another.
     pub(super) plan: PlanHolder,

@@ -32,8 +32,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Removes references in unknown relations, if only a newer program has announced these relations.
-    /// The backfill of that program completes their copies later.
+    /// Removes references in unknown relations, if only a newer version of the program has announced
+    /// these relations. The backfill of that version completes their copies later.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         let given = self.given();
         let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
@@ -52,14 +52,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Adds the writes that a change of a source requires: its holders in the same partition, and an outbox step for holders in other partitions.
+    /// Adds the writes that a change to a source requires: its holders in the same partition, and an outbox step for holders in other partitions.
     ///
     /// IMPORTANT: the source is read before its references, and written under the version that was read.
     /// Adding a reference also writes the source, so no reference is missed.
     ///
     /// # Errors
-    /// - `InvalidInput` (PAT-DEN-2), with the name of the holder, for a deletion while a holder
-    ///   refers to the source in a relation with [`OnDelete::Refuse`].
+    /// - `InvalidInput` (PAT-DEN-2), with the name of the holder, if the source is deleted while a
+    ///   holder refers to it in a relation with [`OnDelete::Refuse`].
     /// - `Unsupported` if a holder has copies in a relation that is not registered.
     /// - Any error from the store.
     pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {

@@ -197,7 +197,7 @@ impl Batch {
     /// Adds a plan. A refused plan leaves the batch unchanged.
     ///
     /// # Errors
-    /// `InvalidDuplicateRow` for a row that is already in the batch (EGT-4); `UniqueViolation` for two entities with the same unique value.
+    /// `InvalidDuplicateRow` if a row is already in the batch (EGT-4); `UniqueViolation` if two entities have the same unique value.
     pub(crate) fn push(&mut self, plan: EntityPlan) -> Result<()> {
         self.push_within(plan, None)
     }
@@ -205,7 +205,7 @@ impl Batch {
     /// Adds a plan if the batch then fits the operations and bytes of a transaction. A refused plan leaves the batch unchanged.
     ///
     /// # Errors
-    /// `InvalidInput` for too many operations (EGT-2); `RequestBodyTooLarge` for too many bytes (EGT-3); any error from [`push`](Self::push).
+    /// `InvalidInput` if the operations exceed the limit (EGT-2); `RequestBodyTooLarge` if the bytes do (EGT-3); any error from [`push`](Self::push).
     pub(crate) fn push_within(&mut self, plan: EntityPlan, limits: Option<&Limits>) -> Result<()> {
         self.change(limits, |batch, done| batch.add_entity(plan, done))
     }

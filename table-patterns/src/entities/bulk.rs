@@ -224,7 +224,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
                 }
                 planned => planned?,
             };
-            // IMPORTANT: after the stored versions were read, because a newer program may have written them.
+            // IMPORTANT: after the stored versions were read, because a newer version of the program may have written them.
             Self::admit(self, items.iter().any(|item| item.verb == BulkVerb::InsertOrReplace)).await?;
             if rounds.submit(&site, &planned, items.len()).await?.is_some() {
                 return Ok(());

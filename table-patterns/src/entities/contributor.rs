@@ -68,7 +68,7 @@ pub(crate) struct ReservedRows {
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 
-/// The change of one entity, from the stored version to the new version.
+/// The change to one entity, from the stored version to the new version.
 pub(crate) struct EntityChange<'a, E> {
     pub(crate) key: &'a EntityKey,
     pub(crate) kind: &'a OperationKind,
@@ -108,7 +108,7 @@ pub(crate) struct Contribution {
 }
 
 impl Contribution {
-    /// Returns the plan of a write with these additions.
+    /// Returns the plan for a write with these additions.
     pub(crate) fn into_plan(self, key: EntityKey, kind: OperationKind) -> EntityPlan {
         let Self { rows, derived_steps, steps, records, recorder } = self;
         EntityPlan { rows, derived_steps, steps, records, recorder, ..EntityPlan::alone(key, kind) }

@@ -15,7 +15,7 @@ use crate::entities::turns::Turns;
 
 /// A handle to the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
 ///
-/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the functions of [`Table`], and creates
+/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the methods of [`Table`], and creates
 /// [units](crate::unit) over several types. Entities without declarations are written without a read, as with a [`Table`].
 ///
 /// ```
@@ -81,7 +81,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         self.contributors.iter().find_map(|contributor| contributor.as_any().downcast_ref())
     }
 
-    /// Sets the clock and the sleep function for back-offs and the rate of backfills.
+    /// Sets the clock and the sleep function that back-offs and the rate limit of backfills use.
     #[must_use]
     pub fn with_runtime(self, pace: Runtime) -> Self {
         Self { retry: self.retry.with_runtime(pace), ..self }

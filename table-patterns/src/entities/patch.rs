@@ -16,7 +16,7 @@ use crate::entities::outbox::StepRecorder;
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Creates a patch of one entity. The patch sends a read and a write if a contributor needs the stored
-    /// version or a property is set to `None`, otherwise one merge.
+    /// version or a property is set to `None`; otherwise, it sends one merge.
     ///
     /// ```
     /// # use table_core::{Engine, Entity};

@@ -39,7 +39,7 @@ pub(crate) struct EntityPlan {
 }
 
 impl EntityPlan {
-    /// Creates the plan of a write without additions.
+    /// Creates the plan for a write without additions.
     pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
         Self {
             key,
@@ -128,7 +128,7 @@ pub(crate) enum RowWrite {
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
 /// Several entities of a transaction may change the same row.
-/// `parts` are then the changes of all of them, in order. The first change computes the operation for all.
+/// `parts` are then the changes to all of them, in order. The first change computes the operation for all.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the new properties of the row, which determine its size.
     fn row(&self) -> Option<&Row>;
@@ -136,7 +136,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Checks that this entity may change the row after an earlier change in the same transaction.
     ///
     /// # Errors
-    /// `UniqueViolation` if both entities set a row that belongs to only one; `InvalidDuplicateRow` for changes of different patterns.
+    /// `UniqueViolation` if both entities set a row that may belong to only one entity; `InvalidDuplicateRow` if different patterns change the row.
     fn follows(&self, key: &EntityKey, earlier: &dyn DerivedRow) -> Result<()>;
 
     /// Returns the operation, assuming that the stored row matches the entities; `None` if the row must be read.
@@ -191,7 +191,7 @@ pub(crate) trait UndoWrite: Send + Sync {
     fn undo(&self) -> BoxFuture<'_, ()>;
 }
 
-/// A change of a row, to be recorded in the transaction that makes it.
+/// A change to a row, to be recorded in the transaction that makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChangeRecord {
     /// The changed row.

@@ -36,7 +36,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Returns the stored version if it exists and satisfies a condition.
     ///
     /// # Errors
-    /// `ResourceNotFound`, `UpdateConditionNotSatisfied`.
+    /// `ResourceNotFound` if it does not exist; `UpdateConditionNotSatisfied` if it does not satisfy the condition.
     pub(crate) fn expected(
         &self,
         key: &EntityKey,
@@ -62,7 +62,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         }
     }
 
-    /// Adds the table to an error that has none.
+    /// Adds the table to an error that names none.
     pub(crate) fn in_table(&self, error: Error) -> Error {
         match (error.table(), self.table.name()) {
             (None, Ok(table)) => error.with_table(table.as_str()),

@@ -9,7 +9,7 @@ use crate::entities::batch::Batch;
 use crate::entities::commit::{Conflict, Outcome, Site};
 use crate::entities::outbox::StepRecorder;
 
-/// The attempts to commit a write. After a conflict, the write is planned again.
+/// The retry loop for committing a write. After a conflict, the write is planned again.
 pub(crate) struct Rounds<'a> {
     race: RetryLoop<'a>,
     /// `true` if the write is planned again after a conflict on an entity.
@@ -23,7 +23,7 @@ pub(crate) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Creates the attempts to commit a write. `what` names the rows that other writers may change, for the error of the last attempt.
+    /// Creates the retry loop for committing a write. `what` names the rows that other writers may change, for the error after the last attempt.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
         let race = retry.start(what);
         Self { race, replans_entities: false, replans_rows: false, look: false, left: usize::MAX }

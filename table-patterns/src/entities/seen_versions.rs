@@ -34,7 +34,7 @@ struct State {
     passed: HashSet<RowKey>,
     /// The number of reservations that expired while the process waited for them, since it last found no reservation.
     expired: usize,
-    /// The error of a store whose credential does not permit reservations.
+    /// The error that the store returned because the credential does not permit reservations.
     refusal: Option<Error>,
     /// `true` if the credential does not permit reading reservations either.
     is_unreadable: bool,
@@ -164,7 +164,7 @@ impl SeenRows {
         }
     }
 
-    /// Returns the error of a store whose credential does not permit reservations.
+    /// Returns the error that the store returned because the credential does not permit reservations.
     pub(crate) fn refusal(&self) -> Option<Error> {
         self.lock().refusal.clone()
     }

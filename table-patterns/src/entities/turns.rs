@@ -21,8 +21,8 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome};
 
-/// The longest time for which one writer may hold the turn while others wait. Because the holder may no longer be polled, the waiting writers then
-/// write without a turn, which may cause conflicts. The time is longer than a usual request to a distant store.
+/// The longest time for which one writer may hold the turn while others wait. After that, the waiting writers write without a turn, because the
+/// holder may no longer be polled. This may cause conflicts. The time is longer than a usual request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queues of the partitions that a handle writes to. Clones share them.
@@ -32,7 +32,7 @@ pub(crate) struct Turns(Arc<Lines>);
 #[derive(Default)]
 struct Lines {
     lines: Mutex<HashMap<Place, Line>>,
-    /// The time-out of the writers of all partitions. A queue is removed with its last writer.
+    /// The time-out that the writers of all partitions share. A queue is removed with its last writer.
     alarm: Arc<Alarm>,
 }
 

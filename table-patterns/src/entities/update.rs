@@ -25,7 +25,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if `change` changed the key.
     /// - `UpdateConditionNotSatisfied` if every attempt of the [policy](Self::with_retry) conflicted with another writer.
-    /// - `UniqueViolation` or `IndexListFull` of an index.
+    /// - `UniqueViolation` or `IndexListFull` from an index.
     pub fn update<U: ReportedFrom<E>>(
         &self,
         from: U,

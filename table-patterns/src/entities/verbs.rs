@@ -81,7 +81,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts the entity, or replaces the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` from an index; any error for an entity that exceeds its limits.
+    /// `UniqueViolation` or `IndexListFull` from an index; an error if the entity exceeds a limit.
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
         self.put_row(entity, entity.to_row()?).await
     }
@@ -113,7 +113,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` from an index; any error for an entity that exceeds its limits.
+    /// `UniqueViolation` or `IndexListFull` from an index; an error if the entity exceeds a limit.
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
         self.merge_row(entity, entity.to_merge()?).await
     }

@@ -47,7 +47,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         self.plan_in(&self.context, key, kind, old, new)
     }
 
-    /// Plans the write of an entity with the context of a unit.
+    /// Plans the write of an entity in the context of a unit.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -254,7 +254,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The attempts to commit one write. Separate from planning, so this code is not compiled for each kind of plan.
+/// The retry loop for committing one write. Separate from planning, so this code is not compiled for each kind of plan.
 struct Attempts<'a, E: 'static, S, O> {
     handle: &'a Entities<E, S, O>,
     key: &'a EntityKey,

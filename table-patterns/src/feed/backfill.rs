@@ -54,8 +54,8 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete. If programs of an older release may have requests in flight,
-    /// marks nothing and returns the delay before the next attempt.
+    /// Marks the feed as complete. If programs built from an older release may have requests in
+    /// flight, marks nothing and returns the delay before the next attempt.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.
@@ -75,7 +75,7 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
     }
 }
 
-/// Returns `true` if the entities declare a feed that may lack changes of older programs.
+/// Returns `true` if the entities declare a feed that may lack changes by older programs.
 pub(crate) async fn is_announced<E: Entity, S: TableStore>(table: &Table<E, S>) -> Result<bool> {
     if !E::SCHEMA.keeps.contains(&FEED) {
         return Ok(false);

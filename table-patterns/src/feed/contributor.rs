@@ -1,4 +1,4 @@
-//! The feed as a contributor: each change of an entity is recorded in its transaction.
+//! The feed as a contributor: each change to an entity is recorded in its transaction.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::feed::{Feed, entries, read};
 pub(crate) struct FeedRecorder<S> {
     feed: Feed<S>,
     recorder: Arc<dyn RecordChanges>,
-    /// `true` if changes of the entities are recorded. The entries of participants are always recorded.
+    /// `true` if changes to the entities are recorded. The entries of participants are always recorded.
     records: bool,
 }
 
@@ -89,7 +89,7 @@ impl<S: TableStore> RecordChanges for Feed<S> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
-    /// Sets the feed that records changes, such as a feed with another sleep function. Each change of an entity is recorded in its transaction, as
+    /// Sets the feed that records changes, such as a feed with another sleep function. Each change to an entity is recorded in its transaction, as
     /// `inserted`, `updated` or `deleted`. Entities declared with `#[entity(feed)]` have a feed in every program.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {

@@ -54,7 +54,7 @@ impl Head {
         Cursor { feed: self.id, number }
     }
 
-    /// Returns the number of the last change that a reader at `from` has passed. A cursor of another feed is at the beginning of this one.
+    /// Returns the number of the last change that a reader at `from` has passed. A cursor of another feed is treated as the beginning of this one.
     pub(crate) fn passed(&self, from: &Cursor) -> u64 {
         if from.feed == self.id { from.number.max(self.floor) } else { self.floor }
     }

@@ -77,7 +77,7 @@ impl World {
         skipped(before, &entries, reader.cursor(), trimmed)
     }
 
-    /// Reads once from a cursor, which is moved. Returns the entries that were skipped although they were not trimmed.
+    /// Reads once from a cursor, and moves it. Returns the entries that were skipped although they were not trimmed.
     fn skipped_by_read(
         &self,
         feed: &Feed<Store>,

@@ -17,7 +17,8 @@ use crate::feed::Head;
 const REMEMBERED: usize = 100_000;
 
 /// The longest time for which one writer may hold the turn while others wait.
-/// Because the holder may no longer be polled, the waiting writers then continue without a turn, which may cause conflicts.
+/// After that, the waiting writers continue without a turn, because the holder may no longer be polled. This may cause
+/// conflicts.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 type Known = Option<(Head, ETag)>;

@@ -1,4 +1,4 @@
-//! The backfill of a new index over old rows, which is online, resumable and rate-limited, and other changes of an index's state.
+//! The online, resumable and rate-limited backfill of a new index over existing rows, and other changes to an index's state.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -41,11 +41,11 @@ pub struct BackfillProgress {
 /// - Online: writers continue, and already maintain the index while it is built. The missing row of an entity is written in one transaction with the
 ///   entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4 MiB. Sixteen
 ///   transactions run concurrently and share the cost of durable writes.
-/// - Rolling updates: programs of an older release may continue to write until the pass over the entities begins. They record sightings next to
-///   the stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock: by then, no request of an
-///   older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after). Once the pass
-///   begins, older programs are refused. If no older program is running, call [`assume_no_older_programs`](Self::assume_no_older_programs).
-///   Writers that never opened their table must be stopped first.
+/// - Rolling updates: programs built from an older release may continue to write until the pass over the entities begins. They record sightings
+///   next to the stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock: by then, no
+///   request from an older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after).
+///   Once the pass begins, older programs are refused. If no older program is running, call
+///   [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their table must be stopped first.
 /// - Resumable: the position is recorded next to the stored schema after each page. The next run, in any process, continues there.
 /// - When the backfill completes, the index is *ready*.
 ///   Two entities with the same value in a unique index leave it *building*: the error names them, and a later run starts again.
@@ -254,7 +254,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     }
 }
 
-/// Formats the position of a pass, consisting of `rows` or `entities`, the range, and the position in it.
+/// Formats the progress of a pass: `rows` or `entities`, the range, and the position within the range.
 fn words(phase: Phase, place: &Place) -> String {
     let phase = if phase == Phase::Rows { "rows" } else { "entities" };
     let from = place.from.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Changes of an index between two versions of an entity, computed without I/O.
+//! Changes to an index between two versions of an entity, computed without I/O.
 
 use table_core::entity::Entity;
 use table_core::index::{IndexEntry, IndexOf};
@@ -11,7 +11,7 @@ use table_core::{ErrorCode, Result};
 use crate::entities::read_as;
 use crate::outbox::keys::guard_key;
 
-/// A change of the copy or the list of one index at one key.
+/// A change to the copy or the list of one index at one key.
 ///
 /// ```
 /// use table_patterns::index::{Change, ChangeKind};

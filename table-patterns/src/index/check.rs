@@ -28,7 +28,7 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of repaired findings.
     pub repaired: u64,
-    /// The delay after which a backfill that has not begun can be run again. Until then, programs of an older release may have requests in flight.
+    /// The delay after which a backfill that has not begun can be run again. Until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 

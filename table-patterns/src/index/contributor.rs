@@ -110,7 +110,7 @@ fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     fits.map_err(|error| error.with_context(&Author::Index(one.index.name).to_string()))
 }
 
-/// Adds a remote change. The changes of one index are combined into one record with all keys.
+/// Adds a remote change. The changes to one index are combined into one record with all keys.
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {
@@ -163,8 +163,8 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
     /// the indexes. A new index on a table with rows is *building*.
     ///
     /// # Errors
-    /// `SchemaMismatch` if another entity type has claimed the keys of a remote index; any error of
-    /// [`Table::create_if_missing`](table_core::Table::create_if_missing).
+    /// `SchemaMismatch` if another entity type has claimed the keys of a remote index; any error
+    /// from [`Table::create_if_missing`](table_core::Table::create_if_missing).
     pub async fn create_if_missing(mut self) -> Result<Self> {
         self.table = self.table.with_retry(self.retry.clone()).create_if_missing().await?;
         let remote = || E::INDEXES.iter().map(IndexOf::schema).filter(|index| !index.is_same_partition());

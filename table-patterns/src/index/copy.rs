@@ -20,7 +20,7 @@ use crate::index::changes::{HoldsEntry, OwnerOf};
 use crate::index::fault::{IndexFault, UniqueViolation};
 use crate::index::whole::with_newer;
 
-/// The change of one index row.
+/// The change to one index row.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
@@ -81,7 +81,7 @@ impl CopyChange {
         Ok(if stored.is_some_and(holds) { None } else { Some(owner) })
     }
 
-    /// Adds the properties of the stored entity that only programs of a newer release know to its new row.
+    /// Adds the properties of the stored entity that only programs built from a newer release know to its new row.
     ///
     /// IMPORTANT: the transaction has a condition on the version of the entity, or inserts it. If the entity was changed since that version, the
     /// transaction fails.

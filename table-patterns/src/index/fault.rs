@@ -24,7 +24,7 @@ pub struct UniqueViolation {
     pub owner: EntityKey,
 }
 
-/// The reason why a write, a query or a change of an index is refused.
+/// The reason why a write, a query or a change to an index is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum IndexFault {
     #[error(

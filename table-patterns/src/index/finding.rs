@@ -54,6 +54,6 @@ pub struct Finding {
     pub owner: Option<EntityKey>,
     /// `true` if the damage was repaired.
     pub repaired: bool,
-    /// The error that prevented a judgement or a repair.
+    /// The error that prevented the check or the repair.
     pub reason: Option<String>,
 }

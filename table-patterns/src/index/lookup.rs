@@ -70,7 +70,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Returns the entities in a list, in key order.
-    /// Reads the list, then the entities by parallel point queries, at least two requests (PAT-IX-3).
+    /// Reads the list, then the entities by parallel point queries, which takes at least two requests
+    /// (PAT-IX-3).
     ///
     /// Each entity is current and has the requested value; an entity that lost the value since the list was read is omitted.
     ///

@@ -17,7 +17,7 @@ use crate::index::list::{ListBlobs, content};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes list blobs to which no entity has referred for a grace period, and marks newly found orphans. Run this function periodically, because
-    /// each change of a list in a blob leaves the previous blob.
+    /// each change to a list in a blob leaves the previous blob.
     ///
     /// Safe to run concurrently with writers, readers and other collectors. An interrupted run can simply be repeated: the marks that it wrote are
     /// kept. Blobs whose names have a different format are ignored.

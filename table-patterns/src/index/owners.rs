@@ -43,7 +43,7 @@ impl Claim {
     }
 }
 
-/// The claims on a table, by the name of entity type and index.
+/// The claims on a table, by the names of the entity type and the index.
 type Claims = BTreeMap<String, Claim>;
 
 /// Returns the claims of an entity type's indexes on a table. Not generic, because collecting into a map takes long to compile.
@@ -67,7 +67,7 @@ fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) ->
 /// Claims on an earlier table with this name are void.
 ///
 /// # Errors
-/// - `SchemaMismatch` with both names if another entity type has claimed some of the keys.
+/// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
 /// - `Corrupted` if the claims cannot be read.
 /// - Any error from the store.
 pub(crate) async fn claim<E: Entity>(

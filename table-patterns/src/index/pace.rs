@@ -53,7 +53,7 @@ mod tests {
 
     const SECOND: u64 = 10_000_000;
 
-    /// Returns the seconds that a hundred portions of ten items wait, at a rate of a hundred items per second, by a clock.
+    /// Returns how many seconds, by the given clock, a hundred batches of ten items wait at a rate of a hundred items per second.
     fn waited(clock: impl Fn(u64) -> u64 + Send + Sync + 'static) -> u64 {
         let time = Arc::new(AtomicU64::new(1_000 * 86_400 * SECOND));
         let (shown, slept) = (Arc::clone(&time), Arc::clone(&time));

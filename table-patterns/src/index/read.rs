@@ -144,7 +144,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let Some(index) = F::INDEX.filter(|index| !self.index_states().is_ready::<E>(index)) else {
             return query;
         };
-        // A name that is invalid is the error of the query itself.
+        // An invalid name makes the query itself fail.
         let Ok(table) = self.table.name() else { return query };
         let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));
         let check = move |stored: Option<&SchemaRecord>| {

@@ -21,17 +21,17 @@ use crate::paging::each_row;
 use crate::work::handler::{Delivery, Take};
 use crate::work::worker::Worker;
 
-/// Returns the name of the step that settles remote changes of an entity type.
+/// Returns the name of the step that settles remote changes to an entity type.
 fn step_name(entity: &EntitySchema) -> String {
     format!("elsewhere of {}", entity.entity)
 }
 
-/// Returns the step that settles a remote change of an entity.
+/// Returns the step that settles a remote change to an entity.
 pub(crate) fn step_of(entity: &EntitySchema, change: &RemoteChange) -> Step {
     Step::of_pattern(step_name(entity), change.recorded(entity))
 }
 
-/// Returns the remote change of an entity type that a step settles; `None` for any other step.
+/// Returns the remote change to an entity type that a step settles; `None` for any other step.
 pub(crate) fn change_of<E: Entity>(step: &Step) -> Option<RemoteChange> {
     match step {
         Step::Call { name, payload, .. } if *name == step_name(E::SCHEMA) => {
@@ -79,7 +79,7 @@ impl<S: TableStore + 'static, Q: QueueStore + 'static> StepRecorder for Outbox<S
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns `true` if a later recorded change of the entity changed the same key of the index.
+    /// Returns `true` if a later recorded change to the entity changed the same key of the index.
     pub(crate) async fn is_recorded_later(
         &self,
         change: &RemoteChange,
@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Refuses the record of a change in another partition or table. A writer of one partition may record only the changes of that partition.
+    /// Refuses the record of a change in another partition or table. A writer of one partition may record only the changes in that partition.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
             && self.table.name()?.folded() == call.table.folded();
@@ -134,7 +134,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         match RemoteChange::is_of_design::<E>(recorded) {
             Some(true) => Ok(true),
             Some(false) => self.table.is_current().await.map(|_| true),
-            // A text that is not a change is detected when it is parsed.
+            // A string that is not a change is detected when it is parsed.
             None if !recorded.starts_with("[\"") => Ok(true),
             None if self.table.is_current().await? == Some(true) => Ok(false),
             None => {
@@ -161,7 +161,7 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Settles the remote changes of a table's entities, as recorded by its outbox: index entries, and the [copies](crate::copies) that the entities
+    /// Settles the remote changes to a table's entities, as recorded by its outbox: index entries, and the [copies](crate::copies) that the entities
     /// give and hold. Call this function once for each entity type, even if the type is both a source and a holder.
     ///
     /// ```

@@ -114,7 +114,7 @@ impl RemoteChange {
         Self { of, owner, keys, fingerprint: EntryFingerprint::Unknown }
     }
 
-    /// Creates a change of an index entry with an unknown result.
+    /// Creates a change to an index entry with an unknown result.
     pub(crate) const fn of_index(
         index: &'static IndexSchema,
         owner: EntityKey,
@@ -182,7 +182,7 @@ impl RemoteChange {
     /// Parses the text of a change.
     ///
     /// # Errors
-    /// `InvalidInput` if the string is invalid, or names an index that `E` does not have or no longer has.
+    /// `InvalidInput` if the string is invalid, or names an index that `E` does not have.
     pub fn parse<E: Entity>(text: &str) -> Result<Self> {
         let wrong = || Error::of(IndexFault::NotAChange { text: text.to_owned(), entity: E::SCHEMA.entity });
         let items: Vec<serde_json::Value> =

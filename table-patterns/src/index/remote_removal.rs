@@ -35,7 +35,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let (store, table) = (self.table.store(), self.table_of(index)?);
         let mut race = self.retry.start(RACE);
         loop {
-            // IMPORTANT: the guard is read first. Every later change of the entry changes it.
+            // IMPORTANT: the guard is read first. Every later change to the entry changes it.
             let guard = read(store, &table, &guard_key(key)?).await?;
             let found = read(store, &table, key).await?;
             let is_missing = found.is_none();
@@ -73,7 +73,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Returns the write of a stored index row without the entry of an entity; `None` if the row has no such entry.
+    /// Returns the write that removes an entity's entry from a stored index row; `None` if the row has no such entry.
     async fn without_owner(
         &self,
         index: &'static IndexSchema,

@@ -29,7 +29,7 @@ pub(crate) use steps::has_same;
 use verdict::Verdict;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Settles a recorded change of the index, given the generation of the entity that it belongs to. Each generation is settled once.
+    /// Settles a recorded change to the index, given the generation of the entity that it belongs to. Each generation is settled once.
     pub(crate) async fn settle_index(
         &self,
         index: &'static IndexSchema,
@@ -76,7 +76,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 /// The number of stale reads after which settling fails and is left for a later attempt.
 const LOOKS: usize = 3;
 
-/// The entries of an index that a change of an entity affects.
+/// The entries of an index that a change to an entity affects.
 struct Entries<'a, E: Entity, S, O> {
     handle: &'a Entities<E, S, O>,
     index: &'static IndexOf<E>,
@@ -89,7 +89,7 @@ struct Entries<'a, E: Entity, S, O> {
     looks: AtomicUsize,
 }
 
-/// The settled change of the entity. Later changes have larger versions.
+/// The settled change to the entity. Later changes have larger versions.
 struct Generation {
     origin: Origin,
     version: u64,
@@ -200,7 +200,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Reads the stored rows at a key of a remote index. The guard is read first: any later change of the entry changes the guard.
+    /// Reads the stored rows at a key of a remote index. The guard is read first: any later change to the entry changes the guard.
     async fn target(&self, key: &EntityKey) -> Result<Target> {
         let store = self.handle.table.store();
         let found = store.get(&self.table, &guard_key(key)?, &Select::All).await?;

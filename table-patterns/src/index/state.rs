@@ -29,7 +29,7 @@ use crate::index::fault::IndexFault;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndexState {
     /// The index was declared for an existing table, and its backfill has not completed.
-    /// Until the backfill begins, programs of an older release may write without the index.
+    /// Until the backfill begins, programs built from an older release may write without the index.
     Building,
     /// The index is complete and used for reads.
     Ready,
@@ -64,8 +64,8 @@ pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
     }
 }
 
-/// For each index of a schema, `true` if the handle knows that it is ready. This is kept until the states are read again; any other state is read
-/// each time.
+/// For each index of a schema, `true` if the handle knows that it is ready. A `true` is kept until the states are read again; any other state is
+/// read each time.
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicBool>);
 

@@ -1,4 +1,4 @@
-//! Copies of whole entities, which also contain the properties that only programs of a newer release know.
+//! Copies of whole entities, which also contain the properties that only programs built from a newer release know.
 
 use table_core::Result;
 use table_core::index::IndexEntry;
@@ -6,7 +6,8 @@ use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::table::SchemaWatch;
 
-/// Returns the entry of a stored entity in an index. A copy of the whole entity also contains the properties that only programs of a newer release know.
+/// Returns the entry of a stored entity in an index. A copy of the whole entity also contains the properties that only programs built from a newer
+/// release know.
 pub(crate) fn whole_entry(
     index: &IndexSchema,
     entry: IndexEntry,
@@ -21,7 +22,7 @@ pub(crate) fn whole_entry(
     }
 }
 
-/// Returns the row of a copy with those properties of its stored entity that only programs of a newer release know.
+/// Returns the row of a copy with those properties of its stored entity that only programs built from a newer release know.
 pub(crate) fn with_newer(copy: Row, entity: RowView<'_>, newer: &[String]) -> Result<Row> {
     if newer.is_empty() {
         return Ok(copy);

@@ -35,7 +35,7 @@ struct Employee {
     cv: Option<BlobRef>,
 }
 
-/// The entity type of the same rows in an older version of the program.
+/// The entity type for the same rows in an older version of the program.
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]
@@ -53,7 +53,7 @@ const CV: Blob<Employee> = Employee::CV_BLOB;
 
 type Employees = LargeTable<Employee, FaultyStore<Engine>>;
 
-/// The instant 2014-04-23T12:00:00Z, in ticks.
+/// 2014-04-23T12:00:00Z, in ticks.
 const NOON: u64 = 635_338_512_000_000_000;
 const GRACE: u64 = 864_000_000_000;
 
@@ -365,7 +365,7 @@ fn pat_large_2_collectors_whose_clocks_differ_by_less_than_the_grace_period_spar
     {
         assert_eq!(insert_beside_collectors(clocks).unwrap(), Some(vec![7; 20]), "{clocks:?}");
     }
-    // Collectors with clocks further apart remove the blob of an entity that is being written.
+    // If the clocks are further apart, the collectors remove the blob of an entity that is being written.
     let error = insert_beside_collectors([days, 2 * days]).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::BlobNotFound, Some("PAT-LARGE-2")));
 }

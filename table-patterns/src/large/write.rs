@@ -19,11 +19,11 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// Uploads contents for blobs of the entity, and inserts the entity with their addresses.
     ///
     /// # Errors
-    /// - `InvalidInput` for two contents of one blob, for an entity that contains the address of a blob without new
-    ///   content, and if the upload took more than half of the grace period.
+    /// - `InvalidInput` if a blob has two contents, if the entity contains the address of a blob without new
+    ///   content, or if the upload took more than half of the grace period.
     /// - Any error from [`Table::insert`](table_core::Table::insert), the content streams or the blob store.
     ///
-    /// The table is unchanged, unless the error [is ambiguous](table_core::Error::is_ambiguous).
+    /// Nothing was written to the table, unless the error [is ambiguous](table_core::Error::is_ambiguous).
     pub async fn insert(
         &self,
         entity: E,
@@ -36,8 +36,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// A blob without new content keeps the address in the given entity. Readers see either the old address of a blob or the new address.
     ///
     /// # Errors
-    /// - `InvalidInput` under [`IfMatch::Any`] for an entity that contains the address of a blob without new content, because that blob may have been
-    ///   replaced and removed; under an [`ETag`], for an address that the stored entity does not contain.
+    /// - `InvalidInput` under [`IfMatch::Any`] if the entity contains the address of a blob without new content, because that blob may have been
+    ///   replaced and removed; under an [`ETag`] if the entity contains an address that the stored entity does not contain.
     /// - Any error from [`Table::replace`](table_core::Table::replace) or [`insert`](Self::insert).
     pub async fn replace(
         &self,
@@ -89,7 +89,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// # Errors
     /// - `BlobNotFound` if the entity was read so long ago that its value has been removed; read the entity again.
     /// - `Corrupted` if the length of the blob differs from the upload.
-    /// - `Io`.
+    /// - Any other error from the blob store, such as `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
         match blob.address_in(entity) {
             Some(address) => LargeReader::open(self.blobs.as_ref(), address).await.map(Some),
@@ -154,7 +154,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
             if !is_of(address, key) {
                 return Err(self.refuse(LargeFault::OthersBlob).with_property(blob.property()));
             }
-            // The collector may have removed any blob but those of the stored version. Another version fails the write.
+            // The collector may have removed any blob but those of the stored version. The write fails if the stored version is another one.
             let names = |stored: &Versioned<E>| blob.address_in(stored) == Some(address);
             let is_moved = |stored: &Versioned<E>| if_match.is_some_and(|etag| !etag.accepts(stored.etag()));
             let is_kept = stored.as_ref().is_none_or(|stored| names(stored) || is_moved(stored));

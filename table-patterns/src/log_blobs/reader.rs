@@ -1,4 +1,4 @@
-//! Reading a log by time range: hours by prefix, blobs by metadata, lines by instant (LOG-5).
+//! Reading a log by time range: hours by prefix, blobs by metadata, lines by time (LOG-5).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -53,10 +53,10 @@ impl LogReader {
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of the given kinds from one instant (included) to another (excluded), blob by blob. The lines of a blob are in the order in
-    /// which they were written. The time ranges of blobs overlap by up to an hour.
+    /// Streams the lines of the given kinds from one time (inclusive) to another (exclusive), blob by blob. The lines of a blob are in the
+    /// order in which they were written. The time ranges of blobs overlap by up to an hour.
     ///
-    /// If the last item is an error, the remaining lines are unknown: `Corrupted` for an invalid line, or any error from the blob store.
+    /// If the last item is an error, the remaining lines are unknown: `Corrupted` if a line is invalid, or any error from the blob store.
     pub fn stream(
         &self,
         from: DateTime<Utc>,
@@ -77,7 +77,7 @@ impl LogReader {
         .try_flatten()
     }
 
-    /// Returns the lines in the order of their instants.
+    /// Returns the lines in chronological order.
     ///
     /// # Errors
     /// Any error from [`stream`](Self::stream).
@@ -88,7 +88,7 @@ impl LogReader {
         kinds: &[LogKind],
     ) -> Result<Vec<LogLine>> {
         let mut lines: Vec<LogLine> = self.stream(from, to, kinds).try_collect().await?;
-        // The sort is stable: lines of a writer with the same instant keep their order.
+        // The sort is stable: lines that a writer wrote at the same time keep their order.
         lines.sort_by_key(|line| line.at);
         Ok(lines)
     }
@@ -106,7 +106,7 @@ impl Reading {
                 }
                 continue;
             }
-            // A block is stored in the hour of its last line, which is at most an hour after its first line (LOG-5).
+            // A block is stored under the hour of its last line, which is at most an hour after its first line (LOG-5).
             let lag = TimeDelta::hours(1);
             let end = self.wanted.to.checked_add_signed(lag).unwrap_or(DateTime::<Utc>::MAX_UTC);
             let Some(hour) = self.hour.filter(|hour| *hour <= end) else { return Ok(None) };

@@ -213,7 +213,7 @@ fn a_service_name_must_be_plain() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The fields have a fixed width: sorted names are ordered by hour and counter.
+    /// The fields have a fixed width, so sorted names are in the order of hour and counter.
     #[test]
     fn log_7_names_sort_by_time(
         left in (0_i64..4_000_000, 0_u32..1_000_000),
@@ -226,7 +226,7 @@ proptest! {
         prop_assert_eq!(name(left).cmp(&name(right)), left.cmp(&right));
     }
 
-    /// The model is a list. Requests fail before or after they are done, and the clock is set back and corrected. Flushed lines are read once, in the
+    /// The model is a list. Requests fail before or after they take effect, and the clock is set back and corrected. Flushed lines are read once, in the
     /// order of their instants, for any interval. A line waits no longer for a flush than its age permits.
     #[test]
     fn log_5_and_6_flushed_lines_are_read_once(

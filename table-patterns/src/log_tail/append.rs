@@ -52,7 +52,7 @@ impl Writer {
         &self.clock
     }
 
-    /// Returns a stamp for an instant, or for the current time. Stamps for the current time never decrease.
+    /// Returns a stamp for the given time, or for the current time. Stamps for the current time never decrease.
     fn stamp(&self, instant: Option<u64>) -> LogStamp {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.count = last.count.wrapping_add(1);
@@ -68,18 +68,18 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// Appends an event with the current time. `event` creates it from a stamp, and may be called again with another stamp.
     ///
     /// # Errors
-    /// `InvalidInput` if the event does not contain its stamp; any error for an entity that exceeds its limits. If an error [is
+    /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If an error [is
     /// ambiguous](Error::is_ambiguous), the event may be stored, because the lookup also failed.
     pub async fn append(&self, event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         self.insert(None, event).await
     }
 
-    /// Appends an event with a given instant, such as an imported event. A later append with the same tick is considered newer.
+    /// Appends an event that happened at the given time, such as an imported event. A later append with the same tick is considered newer.
     ///
-    /// A [`LogFollower`](crate::log_tail::LogFollower) that has already passed the instant does not return the event.
+    /// A [`LogFollower`](crate::log_tail::LogFollower) that has already read past that time does not return the event.
     ///
     /// # Errors
-    /// `KeyEncoding` for an instant outside the years 1 to 9999; any error from [`append`](Self::append).
+    /// `KeyEncoding` if the time is outside the years 1 to 9999; any error from [`append`](Self::append).
     pub async fn append_at(
         &self,
         instant: DateTime<Utc>,

@@ -52,7 +52,7 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
     partitions: Selection<E, C>,
     position: LogStamp,
     settle: Duration,
-    /// The instant up to which the last poll read the log.
+    /// The time up to which the last poll read the log.
     horizon: Option<LogStamp>,
     /// Ranges after the position that did not fit into a poll, each contained in the previous range.
     ahead: Vec<Ahead>,
@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
                 }
                 Some(ahead) => LogStamp::between(self.position, ahead.inside).map_or_else(
                     || {
-                        // No stamp lies in between, so the remaining events have the same stamp in several partitions.
+                        // No stamp lies between the two, so the remaining events have the same stamp in several partitions.
                         ahead.begun = true;
                         (ahead.inside, usize::MAX)
                     },
@@ -143,7 +143,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
             return Ok(Vec::new());
         }
         if self.ahead.is_empty() {
-            // No stored event follows the range. Its end is an instant of this clock, which may be wrong, so the position stays at an event.
+            // No stored event follows the range. Its end was read from this clock, which may be wrong, so the position stays at an event.
             let newest = slice.items.first().map(|event| LogTail::<E, S, O>::stamp_in(event)).transpose()?;
             self.position = newest.unwrap_or(self.position);
             self.horizon = Some(upto);

@@ -1,4 +1,4 @@
-//! Reads of a log in one or several partitions: the newest events, the events since an instant, and slices between two stamps.
+//! Reads of a log in one or several partitions: the newest events, the events since a given time, and slices between two stamps.
 
 use std::ops::Bound;
 
@@ -66,10 +66,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(self.slice(&log, None, LogStamp::LAST, n).await?.items)
     }
 
-    /// Returns the events since an instant, the newest first, at most `most`.
+    /// Returns the events since the given time, newest first, at most `most`.
     ///
     /// # Errors
-    /// `KeyEncoding` for an instant outside the years 1 to 9999; any error from [`newest`](Self::newest).
+    /// `KeyEncoding` if the time is outside the years 1 to 9999; any error from [`newest`](Self::newest).
     pub async fn since<C: WholePartitions>(
         &self,
         log: Selection<E, C>,
@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, before, most).await
     }
 
-    /// Returns the newest `most` events after one stamp (excluded) up to another (included).
+    /// Returns the newest `most` events after one stamp (exclusive) up to another (inclusive).
     pub(super) async fn slice<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -175,7 +175,7 @@ fn stamp_of(entity: EntityRef<'_>, prefix: &str) -> Result<LogStamp> {
     text.parse().map_err(|error: Error| error.with_key(entity.partition_key, entity.row_key))
 }
 
-/// Returns the range of rows after one stamp (excluded) up to another (included). Greater stamps have smaller encodings.
+/// Returns the range of rows after one stamp (exclusive) up to another (inclusive). Greater stamps have smaller encodings.
 fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     let upper = match after {
         Some(after) => Bound::Excluded(format!("{prefix}{after}")),
@@ -184,7 +184,7 @@ fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     TextRange { lower: Bound::Included(format!("{prefix}{upto}")), upper }
 }
 
-/// Returns the last stamp before an instant; `None` if it does not exist.
+/// Returns the last stamp before the given time; `None` if it does not exist.
 fn just_before(instant: DateTime<Utc>) -> Result<Option<LogStamp>> {
     Ok(predecessor(LogStamp::new(instant, 0)?))
 }

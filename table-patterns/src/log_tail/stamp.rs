@@ -1,4 +1,4 @@
-//! The stamp of an event in a log: the instant, and a number that distinguishes events with the same tick.
+//! The stamp of an event in a log: its time, and a number that distinguishes events with the same tick.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -47,10 +47,10 @@ impl LogStamp {
     /// The stamp that follows every event.
     pub const LAST: Self = Self { ticks: ticks::MAX, tie: u64::MAX };
 
-    /// Creates a stamp for an instant. Precision below a tick is truncated (TICK-6).
+    /// Creates a stamp for the given time. Precision below a tick is truncated (TICK-6).
     ///
     /// # Errors
-    /// `KeyEncoding` for an instant outside the years 1 to 9999 (TICK-2).
+    /// `KeyEncoding` if the time is outside the years 1 to 9999 (TICK-2).
     pub fn new(instant: DateTime<Utc>, tie: u64) -> Result<Self> {
         let outside = || Error::of(LogFault::Instant(format!("{instant:?}")));
         let ticks = ticks::from_datetime(instant).ok_or_else(outside)?;
@@ -63,13 +63,13 @@ impl LogStamp {
         Self { ticks: ticks.min(ticks::MAX), tie }
     }
 
-    /// Returns the instant.
+    /// Returns the time of the event.
     #[must_use]
     pub fn instant(self) -> DateTime<Utc> {
         ticks::to_datetime(self.ticks).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// Returns the instant in [ticks].
+    /// Returns the time of the event in [ticks].
     #[must_use]
     pub const fn ticks(self) -> u64 {
         self.ticks

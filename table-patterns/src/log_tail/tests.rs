@@ -107,7 +107,7 @@ fn pat_log_1_stamps_do_not_go_back_with_the_clock() {
     assert_eq!(cents(&block_on(log.newest(Expense::partition(123), 9)).unwrap()), [2, 1]);
 }
 
-/// TICK-7: stamps that were taken at the same instant differ in their tie breaker.
+/// TICK-7: stamps taken at the same time differ in their tie-breaker.
 #[test]
 fn pat_log_4_two_writers_that_drew_the_same_number_do_not_collide() {
     let (first, _, _) = log::<Expense>();
@@ -359,7 +359,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Each step is an append (`None`), or a poll by a clock that is wrong by the given number of days.
+    /// Each step is an append (`None`), or a poll with a clock that is wrong by the given number of days.
     #[test]
     fn a_follower_returns_each_event_once_with_any_clock(
         steps in prop::collection::vec(prop_oneof![Just(None), (-3_i64..4).prop_map(Some)], 0..40),

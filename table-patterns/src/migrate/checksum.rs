@@ -15,7 +15,7 @@ use crate::paging::each_row;
 /// The hash covers the keys, and the properties in the order of their names, with types and values.
 /// It excludes Timestamps and `ETag`s, which each store assigns, and the versions of intents, which represent Timestamps.
 ///
-/// The checksum detects accidental differences. It gives no protection against an author who controls the content of the rows.
+/// The checksum detects accidental differences. It does not protect against an author who controls the content of the rows.
 ///
 /// ```
 /// use table_patterns::embedded::Engine;
@@ -45,7 +45,7 @@ impl Checksum {
     /// Reads all rows of a table and computes the checksum.
     ///
     /// # Errors
-    /// `Corrupted` for rows that cannot be decoded; any error from the store.
+    /// `Corrupted` if a row cannot be decoded; any error from the store.
     pub async fn of(store: &impl TableStore, table: &TableName) -> Result<Self> {
         let query = Query::new(KeyRange::ALL);
         let mut checksum = Self::default();
@@ -56,7 +56,7 @@ impl Checksum {
     /// Adds a row.
     ///
     /// # Errors
-    /// `Corrupted` for a row that cannot be decoded.
+    /// `Corrupted` if the row cannot be decoded.
     pub fn add(&mut self, row: EntityRef<'_>) -> Result<()> {
         let mut properties = row.row.properties().collect::<Result<Vec<_>>>()?;
         properties.retain(|property| !rows::is_version(row.row_key, property.name));

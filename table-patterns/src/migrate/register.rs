@@ -28,7 +28,8 @@ impl Kind {
     }
 
     /// Registers a partition. IMPORTANT: call this function before the first row of the partition is stored.
-    /// A crash in between leaves a harmless entry; the opposite order would leave rows that no reader finds.
+    /// A crash between the two leaves a harmless entry; the opposite order would leave rows that no reader
+    /// finds.
     pub(crate) async fn register<S: TableStore + Clone>(
         self,
         store: &S,

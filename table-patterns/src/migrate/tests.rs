@@ -274,7 +274,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
         writer.property("Age", ValueRef::Int32(age));
         writer.finish()
     };
-    // Two changes of each entity. The keys of their records are random, so half of the pairs are in reverse order.
+    // Two changes to each entity. The keys of their records are random, so half of the pairs are in reverse order.
     for source in 0..20 {
         for change in [36, 37] {
             let mut transaction =

@@ -12,7 +12,7 @@
 //! The version of a step is the version [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it.
 //! A step reads the guard and is skipped if the guard contains the same or a newer version of its source. Otherwise target and guard are written in
 //! *one* transaction under the guard's `ETag`. Provided that later changes have larger versions, the following holds:
-//! - If another step was applied in between, the transaction fails and the worker reads the guard again, regardless of how long it was suspended.
+//! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again, regardless of how long it was suspended.
 //! - The versions in a guard never decrease. For any order and repetition of deliveries, the newest step of a source is the last one that takes
 //!   effect, and it has taken effect once all steps have been delivered.
 //! - A deletion keeps the guard, which shows that an insert that arrives later is older.
@@ -29,7 +29,7 @@
 //! # Bounds
 //! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that
 //! serves the partition. Successive Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the
-//! service guarantees no order (ETAG-7); the order is correct as long as that clock is not set back between two changes of the same entity.
+//! service guarantees no order (ETAG-7); the order is correct as long as that clock is not set back between two changes to the same entity.
 //! If this is not sufficient, assign versions. If Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a
 //! guarded step without a version is refused when it is recorded.
 //!

@@ -11,7 +11,7 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::keys;
 use crate::outbox::message::{self, Message};
 
-/// The steps in other partitions, tables or stores that follow from a change of one entity. Recorded in the transaction of the change.
+/// The steps in other partitions, tables or stores that follow from a change to one entity. Recorded in the transaction of the change.
 ///
 /// The steps are performed in order. If a worker dies between two steps, another worker performs all of them again (PAT-EC-2, PAT-EC-3).
 ///
@@ -48,7 +48,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Creates an intent for a change of the entity in this row. The row distinguishes the changes of this entity from changes of other entities.
+    /// Creates an intent for a change to the entity in this row. The row distinguishes the changes to this entity from changes to other entities.
     #[must_use]
     pub const fn of(source: RowKey) -> Self {
         Self { source, version: None, steps: Vec::new() }
@@ -61,13 +61,13 @@ impl Intent {
         self
     }
 
-    /// Sets the number of the change among all changes of its entity. Later changes must have larger numbers.
+    /// Sets the number of the change among all changes to its entity. Later changes must have larger numbers.
     /// For example, each change may increment a counter in the entity under the entity's `ETag`.
     ///
     /// Without a version, the Timestamp of the change is used. The embedded engine assigns Timestamps in the order of the changes
     /// (ENG-8). The service does so as long as the clock of the machine that serves the partition never goes back, which is not
     /// documented (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a
-    /// version. All changes of one entity must be numbered in the same way.
+    /// version. All changes to one entity must be numbered in the same way.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);
@@ -136,7 +136,7 @@ pub enum Step {
         /// `true` if the step must not undo a newer one.
         guarded: bool,
     },
-    /// Calls the handler of a [message](Message).
+    /// Calls the handler for a [message](Message).
     #[non_exhaustive]
     Call {
         /// The name of the message.
@@ -152,9 +152,9 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TargetWrite {
-    /// Replaces the entity if it exists, otherwise inserts it (UPS-2).
+    /// Replaces the entity if it exists; otherwise, inserts it (UPS-2).
     InsertOrReplace(Row),
-    /// Merges into the entity if it exists, otherwise inserts it (UPS-2).
+    /// Merges into the entity if it exists; otherwise, inserts it (UPS-2).
     InsertOrMerge(Row),
     /// Deletes the entity if it exists (QUE-22).
     DeleteIfExists,
@@ -165,7 +165,7 @@ impl Step {
         Self::Write { table, key, write, guarded: true }
     }
 
-    /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change of the source has been applied. Does not
+    /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change to the source has been applied. Does not
     /// compile for an entity that declares indexes, a feed or copies; write such an entity through its handle in a [handler](crate::work::Handler).
     ///
     /// ```
@@ -190,7 +190,7 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrReplace(entity.to_row()?))
     }
 
-    /// Creates a step that merges or inserts an entity, unless a newer change of the source has been applied. An older merge is skipped completely,
+    /// Creates a step that merges or inserts an entity, unless a newer change to the source has been applied. An older merge is skipped completely,
     /// and fields that are `None` leave the stored values unchanged, so every change must contain all properties that the source writes there.
     ///
     /// # Errors
@@ -199,7 +199,7 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrMerge(entity.to_merge()?))
     }
 
-    /// Creates a step that deletes an entity if it exists, unless a newer change of the source has been applied.
+    /// Creates a step that deletes an entity if it exists, unless a newer change to the source has been applied.
     ///
     /// # Errors
     /// Any error from encoding the key.
@@ -232,13 +232,13 @@ impl Step {
     /// Creates a step that passes a message to its [`Handler`](crate::work::Handler).
     ///
     /// # Errors
-    /// `InvalidInput` for a message that JSON cannot represent, such as a map whose keys are not strings.
+    /// `InvalidInput` if JSON cannot represent the message, such as a map whose keys are not strings.
     pub fn call<M: Message>(message: &M) -> Result<Self> {
         let payload = message::encode(message)?;
         Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })
     }
 
-    /// Creates a step of a pattern of this crate, with its own payload format.
+    /// Creates a step for a pattern of this crate. The pattern has its own payload format.
     pub(crate) const fn of_pattern(name: String, payload: String) -> Self {
         Self::Call { name, version: 0, payload }
     }

@@ -9,7 +9,8 @@ use crate::outbox::fault::OutboxFault;
 /// A request that a [`Step`](crate::outbox::Step) passes to the [`Handler`](crate::work::Handler) of its type, as JSON.
 ///
 /// The name identifies the handler, and the version identifies the format of the JSON. A field that was added in a later version needs
-/// `#[serde(default)]`, or a [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to a newer worker.
+/// `#[serde(default)]`, or a [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to a worker that
+/// supports it.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Decodes JSON that was written as `version`, which is never later than [`VERSION`](Self::VERSION).
     ///
     /// # Errors
-    /// `Corrupted` for invalid JSON. The intent becomes poison immediately, because later attempts would fail as well.
+    /// `Corrupted` if the JSON is invalid. The intent becomes poison immediately, because later attempts would fail as well.
     fn decode(version: u32, text: &str) -> Result<Self> {
         serde_json::from_str(text)
             .map_err(|source| Error::of(OutboxFault::Message { name: Self::NAME, version, source }))

@@ -20,7 +20,7 @@ pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 pub(crate) struct OutboxKey(RowKey);
 
 impl OutboxKey {
-    /// Returns `None` for the key of a row that is not of an outbox.
+    /// Returns `None` if the key does not belong to an outbox row.
     pub(crate) fn of(row_key: RowKey) -> Option<Self> {
         row_key.as_str().starts_with(OUTBOX_PREFIX).then_some(Self(row_key))
     }
@@ -28,7 +28,7 @@ impl OutboxKey {
     /// Returns the key under which a stored row is pending, or was pending until it was set aside.
     ///
     /// # Errors
-    /// `Corrupted` for any other row.
+    /// `Corrupted` if the row is not an outbox row.
     pub(crate) fn of_stored(row_key: &str) -> Result<Self> {
         let row_key = match row_key.strip_prefix(POISON_PREFIX) {
             Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,

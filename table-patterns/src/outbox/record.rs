@@ -98,10 +98,10 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Call this function again for another attempt at the transaction, because each attempt needs a separate row.
     ///
     /// # Errors
-    /// - `InvalidInput` for an intent without steps, or with two guarded steps for the same target.
+    /// - `InvalidInput` if the intent has no steps, or two guarded steps for the same target.
     /// - `EntityTooLarge` if the intent does not fit into one row.
     /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long.
-    /// - `Unsupported` for guarded steps without a [version](Intent::version) if the store's
+    /// - `Unsupported` if guarded steps have no [version](Intent::version) and the store's
     ///   [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub fn operation(&self, intent: &Intent) -> Result<Operation> {
         if intent.is_guarded() && intent.given_version().is_none() {
@@ -116,8 +116,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// first, because workers perform no step of a record without a seal.
     ///
     /// # Errors
-    /// - `InvalidInput` if another intent of the transaction has a guarded step of the same entity for the same target, because
-    ///   both have the same version and one of them would be skipped.
+    /// - `InvalidInput` if another intent in the transaction has a guarded step for the same entity and the same target,
+    ///   because both have the same version and one of them would be skipped.
     /// - Any error from [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
         for other in rows::intents(transaction)? {
@@ -172,8 +172,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Its guarded steps need an explicit [version](Intent::version).
     ///
     /// # Errors
-    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more than 40 KiB of JSON, or for a message of more than 56 KiB,
-    /// in which each quote of a payload takes four bytes. Record such an intent as a row instead.
+    /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. Each quote
+    /// in a payload takes four bytes of the message. Record such an intent as a row instead.
     pub async fn enqueue(
         &self,
         table: &TableName,
@@ -208,7 +208,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(())
     }
 
-    /// Returns the approximate numbers of messages in the work queue, including hidden messages, and in the poison queue.
+    /// Returns the approximate numbers of messages: in the work queue, including hidden messages, and in the poison queue.
     ///
     /// # Errors
     /// Any error from the queue store.

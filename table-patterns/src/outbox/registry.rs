@@ -2,9 +2,9 @@
 //! Feeds have a registry in the same format, [`FEEDS`](crate::feed::FEEDS).
 //!
 //! A partition is registered before the first intent is recorded in it, and stays registered: a writer that was suspended, or whose clock is
-//! wrong, may rely on its registration indefinitely. A sweep marks a partition as quiet if it has no pending rows and was not registered for two
-//! hours. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again, an hour
-//! later by its clock, and by a sweep that finds a pending row.
+//! wrong, may rely on its registration indefinitely. A sweep marks a partition as quiet if it has no pending rows and has not been registered
+//! for two hours. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again,
+//! an hour later by its clock, and by a sweep that finds a pending row.
 //!
 //! The erasure of a tenant marks its partitions as erased, because running writers still rely on their registrations. Two hours later by the store's
 //! clock, a sweep removes the entry, unless a writer registered the partition again, which removes the mark.
@@ -236,7 +236,7 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
     })
 }
 
-/// Marks a partition without pending rows as quiet if it was not registered for a while. Returns `true` if it was marked.
+/// Marks a partition without pending rows as quiet if it has not been registered for a while. Returns `true` if it was marked.
 ///
 /// The mark is written under the `ETag` of the entry, so a concurrent registration stays unmarked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
@@ -277,7 +277,7 @@ pub(crate) async fn mark_erased<S: TableStore>(
     }
 }
 
-/// Removes the entry of an erased partition on which no writer relies any more. `now` is the store's time.
+/// Removes the entry of an erased partition that no writer relies on any more. `now` is the store's time.
 ///
 /// The entry is deleted under its `ETag`, so a concurrent registration remains.
 pub(crate) async fn remove_erased<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<()> {

@@ -97,7 +97,7 @@ pub(crate) struct Pending {
     pub(crate) attempts: u32,
     /// The time until which workers ignore the row, because it is claimed or its last attempt failed.
     pub(crate) not_before: u64,
-    /// The time from the note to `not_before`, in ticks; `None` if an earlier release made the note.
+    /// The length of the wait until `not_before`, in ticks; `None` if an earlier release recorded the wait.
     pub(crate) wait: Option<u64>,
     /// The current or last claim of a worker.
     pub(crate) claim: Option<String>,
@@ -108,7 +108,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Reads a pending row, or a poison row, whose place is the place to which it can be given back.
+    /// Reads a pending row or a poison row. The place of a poison row is the one to which it can be returned.
     pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
         let partition_key = PartitionKey::new(entity.partition_key)?;
         let row_key = OutboxKey::of_stored(entity.row_key)?;
@@ -152,7 +152,7 @@ impl Pending {
     /// Parses the intent.
     ///
     /// # Errors
-    /// `FormatTooNew` for an intent of a newer program; `Corrupted` for JSON that is not an intent.
+    /// `FormatTooNew` if a newer version of the program wrote the intent; `Corrupted` if the JSON is not an intent.
     pub(crate) fn intent(&self) -> Result<Intent> {
         parse(&self.text)
     }
@@ -229,7 +229,7 @@ impl Pending {
 }
 
 /// Returns the row of an intent with its version, for a copy that will have another Timestamp; `None`
-/// for any other row, and for a row that already has a version.
+/// for any other row, or if the row already has a version.
 ///
 /// Without the version, a copy in another store would appear as new as the time of copying, and the order of two changes would be arbitrary.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
@@ -293,10 +293,10 @@ fn parse(text: &[u8]) -> Result<Intent> {
 pub(crate) enum Note<'a> {
     /// A sweep has sent a message for the row at the given time.
     Prompted(u64),
-    /// A worker has claimed the row until a time, with its claim and the started attempts.
+    /// A worker has claimed the row until the given time. Contains its claim and the number of started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
-    /// An attempt failed. Contains the number of attempts that count, and the earliest time of the next attempt. Without an error, the last error is
-    /// kept.
+    /// An attempt failed. Contains the number of attempts that count towards poison, and the earliest time of the next attempt. Without an error,
+    /// the last error is kept.
     Failed { error: Option<&'a str>, attempts: u32, until: u64, wait: u64 },
 }
 

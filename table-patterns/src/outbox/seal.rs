@@ -125,8 +125,8 @@ impl Seals {
         if let Some(keys) = known.clone().filter(|_| are_given || !again) {
             return Ok(keys);
         }
-        // IMPORTANT: an expired signature or a wrong clock is answered like a missing permission. A refusal therefore removes no key, and a program
-        // that is expected to have the keys fails rather than record an intent without a seal, which workers would set aside.
+        // IMPORTANT: the store reports an expired signature or a wrong clock in the same way as a missing permission. A refusal therefore removes
+        // no key, and a program that is expected to have the keys fails rather than record an intent without a seal, which workers would set aside.
         let keys: Arc<[Key]> = match stored(store).await {
             Err(error) if is_denied(error.code()) && (known.is_some() || is_granted) => {
                 known.unwrap_or_default()

@@ -89,7 +89,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     }
 }
 
-/// Returns the row of an intent with its seal set. With an empty seal, the intent is unsealed.
+/// Returns the row of an intent with its seal set to `seal`. With an empty seal, the intent is unsealed.
 pub(crate) fn with_seal(row: &Row, seal: &str) -> Result<Row> {
     let mut patch = RowWriter::with_capacity(1);
     patch.property(rows::SEAL, ValueRef::String(seal));

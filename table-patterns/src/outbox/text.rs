@@ -99,7 +99,7 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
 /// Parses an intent.
 ///
 /// # Errors
-/// `FormatTooNew` for a later version; `Corrupted` for JSON that is not an intent.
+/// `FormatTooNew` if the version is later than this one; `Corrupted` if the JSON is not an intent.
 pub(crate) fn read(text: &str) -> Result<Intent> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]

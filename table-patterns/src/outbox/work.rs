@@ -1,4 +1,4 @@
-//! Messages of the work queue, as JSON of version 1: the location of intents, or an intent itself.
+//! Messages in the work queue, as JSON of version 1. A message contains either the location of intents or an intent itself.
 
 mod fault;
 
@@ -133,7 +133,7 @@ impl Work {
     }
 
     /// # Errors
-    /// `FormatTooNew` for a later version; `Corrupted` for invalid JSON.
+    /// `FormatTooNew` if the version is later than this one; `Corrupted` if the JSON is invalid.
     pub(crate) fn read(message: &str) -> Result<Self> {
         let text: WorkText =
             serde_json::from_str(message).map_err(|error| Error::of(WorkFault::Unreadable(error)))?;

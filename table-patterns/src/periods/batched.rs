@@ -75,7 +75,7 @@ impl std::error::Error for BatchedDeleteError {
 /// The callback that receives the progress.
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
-/// A builder of a batched delete. Each transaction of up to 100 deletes is atomic; the batched delete is not.
+/// A builder for a batched delete. Each transaction of up to 100 deletes is atomic; the batched delete is not.
 ///
 /// ```
 /// use table_patterns::periods::{BatchedDelete, DeleteProgress};
@@ -158,7 +158,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     /// Safe if other writers delete the same entities: an entity that no longer exists is neither counted nor an error.
     ///
     /// # Errors
-    /// The first error of the store, with the progress.
+    /// The first error from the store, with the progress.
     pub async fn run(mut self) -> Result<DeleteProgress, BatchedDeleteError> {
         let mut progress = DeleteProgress { position: self.position.take(), ..DeleteProgress::default() };
         match self.delete(&mut progress).await {

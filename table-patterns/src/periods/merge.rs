@@ -15,7 +15,7 @@ use crate::requests;
 /// The number of tables that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A position in the results of one table.
+/// A position in the results from one table.
 #[derive(Debug)]
 struct Cursor {
     table: TableName,

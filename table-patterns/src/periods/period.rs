@@ -51,7 +51,7 @@ impl Period {
         date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
     }
 
-    /// Returns the start of the period that is `periods` periods after the period of `instant`, or before it if negative; `None` beyond the calendar.
+    /// Returns the start of the period that is `periods` periods after the one that contains `instant`, or before it if negative; `None` beyond the calendar.
     #[must_use]
     pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
         let (start, count) = (self.start(instant), periods.unsigned_abs());
@@ -75,7 +75,7 @@ impl Period {
         }
     }
 
-    /// Returns the suffix of the table name for an instant; `None` outside the years 1 to 9999.
+    /// Returns the suffix of the name of the table that contains `instant`; `None` outside the years 1 to 9999.
     #[must_use]
     pub fn suffix(self, instant: DateTime<Utc>) -> Option<String> {
         let (year, month, day) = (instant.year(), instant.month(), instant.day());

@@ -1,4 +1,4 @@
-//! The period tables: created in advance, selected by an entity's instant, and dropped by age.
+//! The period tables: created in advance, selected by the time of an entity, and dropped by age.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::periods::{Period, PeriodQuery, Periodic};
 /// The number of names that one request lists.
 const NAMES: usize = 1_000;
 
-/// The tables of entities of type `E`, one per period: see [the pattern](crate::periods).
+/// The tables for entities of type `E`, one per period: see [the pattern](crate::periods).
 ///
 /// By default, the 30 periods before the current period are kept, and the next period can already be written.
 pub struct PeriodTables<E, S> {
@@ -135,8 +135,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
 
-    /// Returns the handle to the table of an instant, which only accepts entities of its period. It maintains everything that the struct declares.
-    /// The first call for a table creates it if it is missing, and compares its schema.
+    /// Returns the handle to the table for the period that contains `instant`. It only accepts entities from this period. It maintains everything
+    /// that the struct declares. The first call for a table creates it if it is missing, and compares its schema.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -180,7 +180,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(handle)
     }
 
-    /// Creates the handle to the table of an instant's period.
+    /// Creates the handle to the table for the period that contains `instant`.
     fn handle(&self, name: TableName, instant: DateTime<Utc>) -> Entities<E, S> {
         let handle: Entities<E, S> = Table::new(self.store.clone(), name).into();
         let handle = handle.with_contributor(OfPeriod { start: E::PERIOD.start(instant) });
@@ -216,7 +216,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(made)
     }
 
-    /// Inserts an entity into the table of its instant, which is created if it is missing.
+    /// Inserts an entity into the table for its period, and creates the table if it is missing.
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of) or [`Entities::insert`].
@@ -239,10 +239,10 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         !E::SCHEMA.indexes.is_empty() || E::FEED
     }
 
-    /// Creates a query of a selection in the periods from one instant to another, both included, merged in key order (PAT-HVD-3).
+    /// Creates a query for a selection in the periods from that of `from` to that of `to`, both included, merged in key order (PAT-HVD-3).
     ///
     /// # Errors
-    /// Any error from [`name_of`](Self::name_of) for either instant; expired periods cannot be read.
+    /// Any error from [`name_of`](Self::name_of) for either time; expired periods cannot be read.
     pub fn query<C: Class>(
         &self,
         selection: Selection<E, C>,
@@ -294,7 +294,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         // IMPORTANT: the entries are removed first. After a crash, the next expiry finds the table, but it would not find entries of a dropped table.
         table.feed().forget(name).await?;
         let was_there = table.table().delete_table().await?;
-        // A late writer may have registered a partition in between.
+        // A late writer may have registered a partition in the meantime.
         table.feed().forget(name).await?;
         Ok(was_there)
     }

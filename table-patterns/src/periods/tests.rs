@@ -169,7 +169,7 @@ fn pat_hvd_5_a_missing_table_is_created_by_the_first_write() {
     let (attempts, store, _) = attempts();
     insert(&attempts, 7, 0);
     assert_eq!(store.calls(), [Call::Submit, Call::Create, Call::Submit]);
-    // Another writer creates the table in between.
+    // Another writer creates the table in the meantime.
     let other = attempts.table_of(noon() - TimeDelta::days(2)).unwrap();
     store.script(move |_, number| {
         let other = other.clone();
@@ -245,7 +245,7 @@ proptest! {
         prop_assert_eq!(block_on(own.collect()).unwrap(), of_two);
     }
 
-    /// The model is a set. The delete is interrupted at any request, and resumed with its position or without. The pages are in key order or not.
+    /// The model is a set. The delete is interrupted at any request, and resumed with or without its position. The pages are in key order or not.
     #[test]
     fn pat_hvd_6_a_batched_delete_can_be_interrupted_anywhere(
         users in prop::collection::vec((0_u32..4, 0_i64..200), 0..300),

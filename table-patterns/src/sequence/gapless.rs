@@ -110,7 +110,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for 0 and for a number above `i64::MAX`; any error from the store.
+    /// `InvalidInput` if `next` is 0 or above `i64::MAX`; any error from the store.
     pub async fn set(&self, partition: Selection<E, Partition>, next: u64) -> Result<()> {
         let set = self
             .entities

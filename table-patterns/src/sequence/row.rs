@@ -28,7 +28,7 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
 ///
 /// # Errors
 /// `Corrupted` if the row is not the row of a sequence; `SchemaMismatch` if the sequence belongs to another entity type;
-/// `InvalidInput` if `count` is 0, or for numbers above `i64::MAX`.
+/// `InvalidInput` if `count` is 0, or if a number is above `i64::MAX`.
 pub(super) fn take(
     found: Option<StoredRow>,
     (row_key, owner): (&RowKey, &'static str),
@@ -49,7 +49,7 @@ pub(super) fn take(
 /// Returns the operation that sets the next number. From then on, the sequence belongs to the entity type.
 ///
 /// # Errors
-/// `InvalidInput` for 0 and for a number above `i64::MAX`.
+/// `InvalidInput` if the number is 0 or above `i64::MAX`.
 pub(super) fn set(
     found: Option<StoredRow>,
     (row_key, owner): (&RowKey, &'static str),
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the entity type to which the stored sequence belongs; `None` for a sequence of an earlier release, which stored no entity type.
+/// Returns the entity type to which the stored sequence belongs; `None` if an earlier release created the sequence, because it stored no entity type.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {

@@ -89,7 +89,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Writes all slots of a period, and removes the values of empty slots. The last writer wins.
     ///
     /// # Errors
-    /// Any error for an entity that exceeds its limits; any error from the entity's declarations, as in [`Entities::insert`].
+    /// An error if the entity exceeds a limit; any error from the entity's declarations, as in [`Entities::insert`].
     pub async fn insert_or_replace(&self, row: &SeriesRow<E>) -> Result<ETag> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
@@ -128,7 +128,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 
 // The bounds are on the methods, because rustc shows the message of a bound on a method but not of a bound on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Adds to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3).
+    /// Adds to one slot and returns the sum. An empty slot is treated as zero. No update is lost (PAT-SER-3).
     ///
     /// # Errors
     /// - `OutOfRangeInput` if the slot does not exist, or the sum exceeds its type.

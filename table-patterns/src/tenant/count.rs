@@ -12,7 +12,7 @@ use crate::tenant::place::{Place, all_rows};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Count {
-    /// The number of entities of each registered type, by its name.
+    /// The number of entities of each registered type, by the name of the type.
     pub entities: BTreeMap<&'static str, u64>,
     /// The number of other rows: index rows in the partitions, and rows of unregistered types.
     pub other: u64,

@@ -47,8 +47,9 @@ impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again,
     /// including all remote indexes. If a late writer has added rows, the erasure is repeated, at most three times.
     ///
-    /// The registrations of outboxes remain for two hours, marked as erased, because running programs rely on them for an hour: a tenant may
-    /// return at once. They contain only the names of the table and of the partition. The first sweep after these two hours removes them.
+    /// The registrations of outboxes remain for two hours, marked as erased, because running programs rely on them for an hour, and the
+    /// tenant may return in that time. They contain only the names of the table and of the partition. The first sweep after these two hours
+    /// removes them.
     ///
     /// Stop the writers of the tenant first. After an interruption, call this function again: the remaining rows identify the data that is left.
     ///
@@ -75,7 +76,8 @@ impl Tenant {
     }
 
     /// Counts the rows, blobs, registrations and entries of remote indexes that are left to erase: 0 after an erasure.
-    /// A shared list counts as one entry. Guards and references in other partitions, and registrations marked as erased, are not counted. Reads remote indexes completely.
+    /// A shared list is counted as one entry. Guards and references in other partitions, and registrations marked as erased, are not counted. Reads remote
+    /// indexes completely.
     ///
     /// # Errors
     /// Any error from the stores.

@@ -30,9 +30,9 @@ use crate::tenant::transfer;
 /// An import in progress. Created by [`Tenant::import`].
 ///
 /// The lines passed to [`push`](Self::push) are stored when it returns, except for a blob whose last part has not been passed yet. A push writes its
-/// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines at once. To continue after
-/// an interruption, push the header and then the export from any earlier line: rows that are already stored are written again.
-/// A blob is continued from its first part: a later part is refused if the parts before it were not pushed to the same import.
+/// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the
+/// header and then the export from any earlier line: rows that are already stored are written again. A blob is continued from its first part: a
+/// later part is refused if the parts before it were not pushed to the same import.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -120,7 +120,7 @@ impl Import<'_> {
     /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
     /// - `InvalidInput` if the text does not consist of lines of an export with the same places, if a row that contains the name of its partition is
     ///   imported under another name, or if recorded steps are imported under another name.
-    /// - `InvalidInput` for a part of a blob if an earlier part was not pushed to this import; push the export again from the first part.
+    /// - `InvalidInput` if a part of a blob is pushed, but an earlier part was not pushed to this import; push the export again from the first part.
     /// - `FormatTooNew` if a newer release wrote the export.
     /// - Any error from the stores.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
@@ -180,7 +180,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns a place at the target, and the PartitionKey that replaces a PartitionKey of the export there.
+    /// Returns a place at the target, and the PartitionKey that replaces the exported PartitionKey there.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
         let from = self.from.as_ref().and_then(|places| places.get(place));
         let (Some(from), Some(to)) = (from, self.tenant.places.get(place)) else {
@@ -200,7 +200,7 @@ impl Import<'_> {
         from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
     }
 
-    /// Returns the row of a line, with the position of its place.
+    /// Returns the row in a line, with the index of its place.
     fn incoming(&self, line: &RowLine) -> Result<(usize, Incoming)> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
@@ -223,7 +223,7 @@ impl Import<'_> {
         let Some(place) = self.tenant.places.get(at) else { return Ok(()) };
         let opened = (at, table.folded().to_owned());
         if !self.opened.contains(&opened) {
-            // IMPORTANT: each type stores its schema in the empty table. Later, its indexes would count as incomplete.
+            // IMPORTANT: each type stores its schema in the empty table. Later, its indexes would be considered incomplete.
             for member in &place.members {
                 member.open(table).await?;
             }

@@ -1,11 +1,11 @@
-//! Rows of an import, before they are written to their place.
+//! Imported rows before they are written to their destination.
 
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::EntityRef;
 use table_core::row::Row;
 
-/// A row of an import, with its destination.
+/// An imported row, with its destination.
 pub(super) struct Incoming {
     pub(super) table: TableName,
     pub(super) from: EntityKey,
@@ -13,7 +13,7 @@ pub(super) struct Incoming {
     pub(super) row: Row,
 }
 
-/// Returns a row of a page without its version.
+/// Returns a row without its version.
 pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }

@@ -53,7 +53,7 @@ pub(super) struct BlobLine {
     pub(super) place: usize,
     pub(super) name: String,
     pub(super) bytes: String,
-    /// The number of bytes of the blob before this part. Absent in exports of earlier releases.
+    /// The number of bytes of the blob before this part. Absent in exports from earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<u64>,
     /// `true` for the last part.

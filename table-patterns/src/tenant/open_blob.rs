@@ -6,7 +6,7 @@ use crate::blob::{BlobFolder, BlobWriter};
 use crate::tenant::blobs::begin;
 use crate::tenant::fault::TenantFault;
 
-/// The last blob of which a part was imported.
+/// The blob whose part was imported last.
 pub(super) struct OpenBlob {
     /// The name in the export.
     name: String,
@@ -23,13 +23,13 @@ impl OpenBlob {
         Ok(Self { name, folder, written: 0, writer: Some(begin(target)?) })
     }
 
-    /// Returns `true` if a part with this offset belongs to this blob, and does not start it again.
-    /// An export of an earlier release has no offsets: its parts follow one another until the last one.
+    /// Returns `true` if a part with this offset continues this blob instead of starting it again. An
+    /// export from an earlier release has no offsets: its parts follow one another until the last one.
     pub(super) fn continues_with(&self, name: &str, from: Option<u64>) -> bool {
         self.name == name && from.map_or(self.writer.is_some(), |from| from > 0)
     }
 
-    /// Writes a part. Returns `true` if the blob is complete with it. A part that was already written is skipped.
+    /// Writes a part. Returns `true` if this completes the blob. A part that was already written is skipped.
     ///
     /// # Errors
     /// `InvalidInput` if bytes before the part are missing; any error from the blob store. The blob must then be started again.

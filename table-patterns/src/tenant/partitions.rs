@@ -17,7 +17,7 @@ impl Partitions {
     /// Returns the partitions of a range.
     ///
     /// # Errors
-    /// `InvalidInput` for a range that covers part of a partition, or that is not the range of a prefix.
+    /// `InvalidInput` if the range covers part of a partition, or is not the range of a prefix.
     pub(super) fn of(range: &KeyRange) -> Result<Self> {
         let KeyRange { partition_key, row_key } = range;
         let prefix = match &partition_key.lower {
@@ -41,7 +41,7 @@ impl Partitions {
         }
     }
 
-    /// Returns the PartitionKey at another place that corresponds to a PartitionKey at this
+    /// Returns the PartitionKey at another place that corresponds to the given PartitionKey at this
     /// place; `None` if this place does not contain the PartitionKey.
     pub(super) fn moved(&self, to: &Self, partition_key: &str) -> Option<String> {
         match (self, to) {

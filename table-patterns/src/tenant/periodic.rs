@@ -29,7 +29,7 @@ pub(super) trait PeriodSource: Send + Sync {
     fn has(&self, table: &TableName) -> bool;
 }
 
-/// A type with tables of periods.
+/// A type with one table per period.
 pub(super) struct InPeriods<E, S>(pub(super) PeriodTables<E, S>);
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodSource for InPeriods<E, S> {

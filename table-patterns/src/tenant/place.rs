@@ -98,7 +98,7 @@ impl Place {
     /// Returns an error if a type that has rows in other partitions or tables is not registered.
     ///
     /// # Errors
-    /// `InvalidInput` with the name of the type.
+    /// `InvalidInput`, with the name of the type, if such a type is not registered.
     pub(super) fn check(&self) -> Result<()> {
         let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
         for other in self.members.iter().flat_map(|member| member.others()) {

@@ -76,7 +76,7 @@ impl ExportPosition {
         self.end.missing
     }
 
-    /// Records a missing blob, which was first counted as exported.
+    /// Records a missing blob, which had already been counted as exported.
     #[cfg_attr(not(feature = "blobs"), expect(dead_code, reason = "only called with blobs"))]
     pub(super) fn miss(&mut self, blob: MissingBlob) {
         (self.end.missing, self.end.blobs) = (self.end.missing + 1, self.end.blobs.saturating_sub(1));

@@ -20,7 +20,7 @@ use crate::unit::RESERVATION_PREFIX;
 /// The number of digits in the RowKey of an intent that identify its source.
 const SOURCE: usize = 16;
 
-/// Returns a row as it is stored at its place. Under another PartitionKey, the addresses of its blobs change.
+/// Returns a row as it is stored at its destination. Under another PartitionKey, the addresses of its blobs change.
 ///
 /// # Errors
 /// `InvalidInput` if the row also contains its PartitionKey where the PartitionKey cannot be replaced.
@@ -71,7 +71,7 @@ fn no_outbox(table: &TableName, key: &EntityKey) -> Error {
     error.with_key(key.partition_key.as_str(), key.row_key.as_str())
 }
 
-/// Returns an intent that was set aside as a pending intent without attempts; returns any other row unchanged.
+/// Converts an intent that was set aside to a pending intent without attempts; returns any other row unchanged.
 ///
 /// The target has no message for it in its poison queue. The new key cannot be the key of another intent, which a foreign writer could
 /// replace otherwise.

@@ -115,7 +115,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Checks that an entity is in the table and the partition of the unit.
     ///
     /// # Errors
-    /// `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5); `InvalidInput` for another table (EGT-1).
+    /// `CommandsInBatchActOnDifferentPartitions` if it is in another partition (EGT-5); `InvalidInput` if it is in another table (EGT-1).
     pub(crate) fn check_place<E: Entity>(&self, key: &EntityKey) -> Result<()> {
         let partition_key = self.batch.partition_key();
         let fault = if key.partition_key != *partition_key {

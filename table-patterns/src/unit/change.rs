@@ -1,4 +1,4 @@
-//! Changes of entities that were read. Stored properties that the type does not declare, such as the slots of a series, are kept.
+//! Changes to entities that were read. Stored properties that the type does not declare, such as the slots of a series, are kept.
 
 use table_core::Result;
 use table_core::entity::Entity;

@@ -1,4 +1,4 @@
-//! Units with entities that are sources or holders of copies. They are completed at the commit, and again after a conflict on a related row.
+//! Units with entities that are sources or holders of copies. Such units are completed at the commit, and again after a conflict on a related row.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Builds the batch with all copies: the entities of the unit first.
+    /// Builds the batch with all copies. The entities of the unit come first.
     async fn completed(&self, together: bool) -> Result<Batch> {
         let Some(Completion { base, parts }) = &self.completion else { return Ok(self.batch.clone()) };
         let mut siblings = Siblings::default();

@@ -154,7 +154,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// Deletes the reservations of other transactions, for which the process no longer waits; at most as many as one transaction may contain.
     ///
     /// # Errors
-    /// Any error from a transaction, except the conflict with a process that deletes or renews a reservation at the same time.
+    /// Any error from a transaction, except a conflict with a process that deletes or renews a reservation at the same time.
     pub(super) async fn discard(&self, queue: &Reservations, own: Option<&Reservation>) -> Result<()> {
         self.delete(queue.first.iter().filter(|stored| own != Some(&stored.reservation))).await
     }

@@ -52,15 +52,17 @@ impl Reads {
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Reads an entity of the partition in its state before the writes of this unit. Its version is a condition of the commit: if the
-    /// entity changes in between, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit) fails.
+    /// entity changes in the meantime, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit)
+    /// fails.
     ///
-    /// An entity that is read but not written costs one operation: a check that it is unchanged, or still absent. The protocol of the Table service
-    /// has no checks: on such a [store](table_core::store::Capabilities::checks) the operation is an empty merge, which changes the `ETag`, and the
-    /// commit fails with `Unsupported` if the unit does not insert an entity that was absent. A read without a condition is a `get` of the handle.
+    /// An entity that is read but not written costs one operation: a check that it has not changed, or is still absent. The protocol of the Table
+    /// service has no checks: on such a [store](table_core::store::Capabilities::checks) the operation is an empty merge, which changes the `ETag`,
+    /// and the commit fails with `Unsupported` if the unit does not insert an entity that was absent. For a read without a condition, use `get` of
+    /// the handle.
     ///
     /// # Errors
-    /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
-    /// - `InvalidInput` for another table (EGT-1).
+    /// - `CommandsInBatchActOnDifferentPartitions` if the entity is in another partition (EGT-5).
+    /// - `InvalidInput` if the entity is in another table (EGT-1).
     /// - `EntityMismatch` if the row is not an `E`.
     /// - Any error from the store.
     pub async fn get<E: Entity>(
@@ -86,7 +88,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(Some(Versioned::new(read, etag, row.view().timestamp())))
     }
 
-    /// Adds the key of the row `row_key` to an error.
+    /// Adds the key of the `row_key` row to an error.
     pub(crate) fn at_row(&self, error: Error, row_key: &RowKey) -> Error {
         error.with_key(self.batch.partition_key().as_str(), row_key.as_str())
     }

@@ -7,12 +7,12 @@
 //! |---|---|
 //! | `U+FFFC reservation_`, 10 digits: its place in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time for which other processes wait for it |
 //!
-//! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts of other processes on
-//! these rows then have a conflict, and attempts that begin later find a version that their process does not know
-//! ([`SeenRows`](crate::entities::SeenRows)). In both cases they read the reservations, and wait until the first reservation in the queue is their
-//! own or no reservation exists. The commit deletes the reservation.
+//! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts by other processes to
+//! write these rows then conflict, and attempts that begin later find a version that their process does not know
+//! ([`SeenRows`](crate::entities::SeenRows)). In both cases, the other processes read the reservations, and each waits until the first reservation in
+//! the queue is its own or no reservation exists. The commit deletes the reservation.
 //!
-//! A process that waits measures the hold of a reservation by its own clock, from the moment at which it first saw this
+//! A process that waits measures the hold of a reservation by its own clock, starting when it first saw this
 //! reservation as the first of the queue. When the hold ends, the process deletes the reservation, because its owner
 //! may have died. Clocks of several processes are never compared.
 //!

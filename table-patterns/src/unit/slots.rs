@@ -13,8 +13,8 @@ use crate::unit::UnitOfWork;
 use crate::unit::complete::Part;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero. A missing row is inserted with the
-    /// properties of `entity`. Only these slots are written. Later calls for the same row add to the numbers of earlier calls.
+    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot is treated as zero. A missing row is inserted with
+    /// the properties of `entity`. Only these slots are written. Later calls for the same row add to the numbers of earlier calls.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, Error};
@@ -43,7 +43,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// ```
     ///
     /// # Errors
-    /// `OutOfRangeInput` if a slot does not exist, or its type cannot hold the sum; any error from [`get`](Self::get) or [`insert`](Self::insert).
+    /// `OutOfRangeInput` if a slot does not exist, or its type cannot represent the sum; any error from [`get`](Self::get) or [`insert`](Self::insert).
     pub async fn increment<E: Series + Send + Sync>(
         &mut self,
         entity: &E,

@@ -1,4 +1,4 @@
-//! Transactions: a function that reads, decides and writes in one unit, repeated until its reads are still valid at the commit.
+//! Transactions: a function that reads, decides and writes in one unit, repeated until none of its reads is outdated at the commit.
 
 use std::collections::HashMap;
 
@@ -32,12 +32,12 @@ impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S,
     }
 }
 
-/// The attempts of one transaction.
+/// The state of one transaction across its attempts.
 pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
     /// The reads of the last refused attempt, and its error.
     refused: Option<(HashMap<RowKey, Option<ETag>>, Error)>,
-    /// `true` once a group was refused: the unit is then committed alone, and an error can be attributed to it.
+    /// `true` once a group has been refused: the unit is then committed alone, and an error can be attributed to it.
     pub(super) is_alone: bool,
     /// The start of the current attempt.
     began: u64,
@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// Runs a function that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. Everything that it
     /// [reads](UnitOfWork::get) is still current at the commit, and an entity that it did not find is still absent. Otherwise the function
     /// runs again on the new rows, with growing delays and a bounded number of attempts. If the function writes nothing, nothing is
-    /// committed, and the rows that it read may be from different moments.
+    /// committed, and the rows that it read may be from different times.
     ///
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are
     ///   committed in groups: a transaction reads the rows of the previous transactions. A function must not start

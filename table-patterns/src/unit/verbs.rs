@@ -18,13 +18,13 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds an insert: the entity must not exist (INS-1).
     ///
     /// # Errors
-    /// - `InvalidInput` for too many operations (EGT-2) or another table (EGT-1).
-    /// - `RequestBodyTooLarge` for too many bytes (EGT-3).
-    /// - `InvalidDuplicateRow` for a row that the unit already writes (EGT-4).
-    /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
-    /// - `UniqueViolation` for a value that the unit already uses (PAT-INTRA-5).
+    /// - `InvalidInput` if the operations exceed the limit (EGT-2), or the entity is in another table (EGT-1).
+    /// - `RequestBodyTooLarge` if the bytes exceed the limit (EGT-3).
+    /// - `InvalidDuplicateRow` if the unit already writes the row (EGT-4).
+    /// - `CommandsInBatchActOnDifferentPartitions` if the entity is in another partition (EGT-5).
+    /// - `UniqueViolation` if another entity in the unit has the same unique value (PAT-INTRA-5).
     ///
-    /// After an error, the unit is unchanged.
+    /// An error leaves the unit unchanged.
     pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
         self.write("insert", entity.key_of()?, kind, None, Some(entity))
@@ -58,7 +58,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.replace(old, &new)
     }
 
-    /// Adds an insert if `old` is `None`, otherwise a replace.
+    /// Adds an insert if `old` is `None`; otherwise, adds a replace.
     ///
     /// # Errors
     /// Any error from [`replace`](Self::replace).
@@ -111,8 +111,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.condition::<E>(key.into_key()?, RowState::Present(IfMatch::Any))
     }
 
-    /// Adds the condition that an entity is unchanged since it was read.
-    /// On a store without [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
+    /// Adds the condition that an entity has not changed since it was read. On a store without
+    /// [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
@@ -137,7 +137,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// A worker performs it after the unit is committed (PAT-EC-8). The handle needs an outbox.
     ///
     /// # Errors
-    /// Any error from [`insert`](Self::insert). Two guarded steps of one entity with the same target are an error of the commit.
+    /// Any error from [`insert`](Self::insert). If one entity has two guarded steps with the same target, the commit fails.
     pub fn add_step<E: Entity>(&mut self, of: Selection<E, Point>, step: Step) -> Result<&mut Self> {
         let key = of.into_key()?;
         self.check_place::<E>(&key)?;

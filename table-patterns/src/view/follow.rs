@@ -22,16 +22,16 @@ use crate::view::poison::Aside;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The delay of a call while another follower applies changes.
+/// How long a call waits while another follower applies changes.
 const BUSY: Duration = Duration::from_millis(50);
 
-/// The result of a call of [`ViewTable::catch_up`].
+/// The result of a call to [`ViewTable::catch_up`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CaughtUp {
     /// The number of changes read from the feeds.
     pub changes: usize,
-    /// The number of entities applied. Several changes of one entity that were read together count once.
+    /// The number of entities applied. Several changes to one entity that were read together are counted once.
     pub applied: usize,
     /// The number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
     pub failed: usize,
@@ -51,7 +51,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// - `SchemaMismatch` once a later version of the view is ready.
     /// - `InvalidInput` if more entities are set aside than the [limit](Self::with_poison_limit).
-    /// - An outage of the store, reported after the other partitions have been processed.
+    /// - Any outage of the store, reported after the other partitions have been processed.
     ///
     /// Changes that were applied before the error remain applied.
     pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
@@ -77,7 +77,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught)
     }
 
-    /// Applies at most `most` changes of these partitions. An outage is reported after all of them were tried.
+    /// Applies at most `most` changes in these partitions. An outage is reported after all of them were tried.
     async fn follow_all(
         &self,
         partitions: &[Listed],
@@ -112,7 +112,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         outage.map_or(Ok(all), Err)
     }
 
-    /// Applies at most `most` changes of one partition of the source, in order, and moves its cursor after them.
+    /// Applies at most `most` changes in one partition of the source, in order, and moves its cursor after them.
     ///
     /// # Errors
     /// `Corrupted` if the head of the feed cannot be read; any error from [`catch_up`](Self::catch_up).
@@ -134,7 +134,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         released.map(|()| outcome)
     }
 
-    /// Applies changes of one partition. Takes the lease when it finds the first change, or returns `None` if another follower has it.
+    /// Applies the changes in one partition. Takes the lease at the first change; returns `None` if another follower holds it.
     async fn follow(
         &self,
         partition_key: &PartitionKey,

@@ -17,7 +17,7 @@ const REMEMBERED: usize = 100_000;
 /// A mark in the meantime would refuse the commit, so a writer that is slower than the calls would never commit.
 const COMMIT_POLLS: u32 = 100;
 
-/// The lease of another follower as last seen.
+/// The last lease of another follower that this follower saw.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) etag: ETag,
@@ -36,7 +36,7 @@ pub(super) struct Following {
     pub(super) turn: AtomicUsize,
     /// `true` while a clone of the follower applies changes.
     pub(super) working: Arc<AtomicBool>,
-    /// The lease of another follower as last seen.
+    /// The last lease of another follower that this follower saw.
     lease: Mutex<Option<Seen>>,
     /// The state of each partition at the last call.
     found: Mutex<HashMap<PartitionKey, Found>>,
@@ -84,7 +84,7 @@ impl Following {
         self.turn.load(Ordering::Relaxed) > 1
     }
 
-    /// Returns the lease of another follower as last seen.
+    /// Returns the last lease of another follower that this follower saw.
     pub(super) fn lease(&self) -> MutexGuard<'_, Option<Seen>> {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }

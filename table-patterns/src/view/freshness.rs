@@ -19,7 +19,7 @@ pub struct Freshness {
 }
 
 impl Freshness {
-    /// Returns the age of the oldest pending change at an instant, in [ticks](table_core::ticks); zero if none is pending.
+    /// Returns the age of the oldest pending change at the given time, in [ticks](table_core::ticks); zero if none is pending.
     #[must_use]
     pub fn lag(&self, now: u64) -> Duration {
         let waited = self.oldest.map_or(0, |oldest| now.saturating_sub(oldest));

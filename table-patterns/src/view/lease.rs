@@ -1,6 +1,6 @@
 //! The lease of a view: of all followers, only one applies changes at a time.
 //!
-//! Changes of different partitions of the source may add to the same sums. Followers that applied these changes at the same time would refuse each
+//! Changes in different partitions of the source may add to the same sums. Followers that applied these changes at the same time would refuse each
 //! other's transactions, and every follower would repeat the same work. The lease only saves work: the result is the same without it.
 //!
 //! The lease of a dead follower expires after a time that the other followers measure themselves. The clock of the holder is not used.
@@ -67,7 +67,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(etag.map(|etag| Lease { etag, taken: self.retry.runtime().now(), _working: working }))
     }
 
-    /// Remembers the lease of another follower. A remembered instant in the future means that the clock was set back.
+    /// Remembers the lease of another follower. A remembered time in the future means that the clock was set back.
     fn see(&self, etag: ETag) -> Seen {
         let now = self.retry.runtime().now();
         let mut seen = self.memory.following.lease();

@@ -48,7 +48,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Tries again to apply the entities that are set aside.
-    /// Returns the number of entities that succeeded. A change of such an entity also causes a new attempt.
+    /// Returns the number of entities that succeeded. A change to such an entity also causes a new attempt.
     ///
     /// # Errors
     /// Any outage of the store, as in [`apply`](Self::apply).

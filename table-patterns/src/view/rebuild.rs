@@ -59,7 +59,7 @@ pub struct RebuildPosition {
     phase: Phase,
     from: Option<Continuation>,
     progress: RebuildProgress,
-    /// The partition of the view whose sums were counted last: more of its records may be on the next page.
+    /// The partition of the view whose sums were counted last. The next page may contain more of its records.
     #[serde(default)]
     counted: Option<String>,
     /// The view to which the position belongs; `None` before the first step.
@@ -233,7 +233,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 
     /// Reads the state of the view and checks that the position belongs to it. Called at the start and at the end. Rows that were written into
-    /// another view in between are also correct in that view.
+    /// another view in the meantime are also correct in that view.
     async fn stand(&self, position: &mut RebuildPosition) -> Result<(Standing, Option<ETag>)> {
         let (standing, etag) = self.view.standing().await?;
         let id = standing.id.simple().to_string();

@@ -185,7 +185,7 @@ pub(super) fn lease_row(holder: Option<&str>) -> Row {
     writer.finish()
 }
 
-/// Returns the follower that holds a lease. A row of another program has no holder.
+/// Returns the follower that holds a lease. A row that another program wrote has no holder.
 pub(super) fn holder(row: RowView<'_>) -> Option<String> {
     match row.find("Holder", &mut 0) {
         Ok(Some(ValueRef::String(holder))) => Some(holder.to_owned()),

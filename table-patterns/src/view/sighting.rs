@@ -11,7 +11,7 @@ use crate::view::View;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The first and the last instant at which followers saw a lease, by the store's clock.
+/// The first and the last time at which followers saw a lease, by the store's clock.
 struct Sighting {
     first: u64,
     last: u64,
@@ -31,7 +31,7 @@ impl Sighting {
         Ok(Some(Self { first, last }))
     }
 
-    /// Returns a row that records a sighting. The Timestamp of the row is the instant of the sighting.
+    /// Returns a row that records a sighting. The Timestamp of the row is the time of the sighting.
     fn row(lease: &ETag, first: Option<u64>) -> Row {
         let mut writer = RowWriter::with_capacity(2);
         writer.property("Lease", ValueRef::String(&lease.to_string()));

@@ -7,7 +7,7 @@ use uuid::Uuid;
 /// The stored state of the view in a table.
 #[derive(Clone, Debug)]
 pub(super) struct Standing {
-    /// The name of the view to which the rows belong; empty for a view of an earlier release.
+    /// The name of the view to which the rows belong; empty if an earlier release created the view.
     pub(super) name: String,
     /// The latest version of the view that is ready, recorded in the state of version 1.
     pub(super) latest: u32,

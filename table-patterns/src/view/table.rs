@@ -159,8 +159,8 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the table of the view, for reads. Checks at most once in ten seconds that the view is ready, because a
-    /// view whose table was deleted and created again is not ready.
+    /// Returns the table of the view, for reads. Checks at most once every ten seconds that the view is ready,
+    /// because a view whose table was deleted and created again is not ready.
     ///
     /// # Errors
     /// `IndexNotReady` while the view is building; run [`rebuild`](Self::rebuild).

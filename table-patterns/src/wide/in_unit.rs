@@ -14,8 +14,8 @@ use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion, check_parts};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds all parts of a wide entity, as inserts if `old` is `None`, otherwise as conditional replaces. Each part is one operation. The commit
-    /// returns no version of a wide entity, so read the entity before the next replace.
+    /// Adds all parts of a wide entity, as inserts if `old` is `None`, and as conditional replaces if it is not. Each part is one operation. The
+    /// commit returns no version of a wide entity, so read the entity before the next replace.
     ///
     /// To declare an index, a feed or copies, use another entity:
     ///
@@ -53,7 +53,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert) for all parts together, or from [`WideTable::insert`](crate::wide::WideTable::insert).
-    /// After an error, the unit is unchanged.
+    /// An error leaves the unit unchanged.
     pub fn put_wide<W: Wide>(&mut self, old: Option<&WideVersion>, whole: &W) -> Result<&mut Self> {
         const { check_parts::<W>() }
         let (key, rows) = rows_of(whole)?;

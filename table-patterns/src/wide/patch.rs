@@ -85,8 +85,8 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
     /// # Errors
     /// - `EntityMismatch` if the patch affects several parts, and more parts are stored than declared (PAT-WIDE-4).
     /// - `ResourceNotFound` if the wide entity or a part of it does not exist.
-    /// - `InvalidInput` for a name that is not in any part, a property that is set twice, and an empty patch.
-    /// - Any error for an entity that exceeds its limits (SIZE-6).
+    /// - `InvalidInput` if a name is not in any part, a property is set twice, or the patch is empty.
+    /// - An error if the entity exceeds a limit (SIZE-6).
     pub async fn send(self) -> Result<()> {
         let Self { table, key, properties } = self;
         let key = key.into_key()?;

@@ -37,8 +37,8 @@ impl WideWriter {
     /// Writes a property. Does nothing for `None`.
     ///
     /// # Errors
-    /// - `InvalidInput` for a name that is not in any part (PAT-WIDE-1), or that was already written.
-    /// - `OutOfRangeInput` for a value that its Edm type cannot represent.
+    /// - `InvalidInput` if the name is not in any part (PAT-WIDE-1), or was already written.
+    /// - `OutOfRangeInput` if the Edm type cannot represent the value.
     pub fn set<T: Property>(&mut self, name: &str, value: &T) -> Result<()> {
         self.put(name, |row| value.write_to(name, row))
     }
@@ -93,13 +93,13 @@ impl WideWriter {
 pub struct WideReader<'a> {
     names: Names,
     parts: &'a [Row],
-    /// The declared properties that are stored in another part than the declared one.
+    /// The declared properties that are stored in a part other than the declared one.
     moved: Vec<Moved<'a>>,
     /// `true` if a value in the declared part is preferred to a value in another part.
     is_lenient: bool,
 }
 
-/// A property in another part than the declared one.
+/// A property in a part other than the declared one.
 #[derive(Debug)]
 struct Moved<'a> {
     part: usize,
@@ -141,7 +141,7 @@ impl<'a> WideReader<'a> {
     /// Returns a property.
     ///
     /// # Errors
-    /// - `InvalidInput` for a name that is not in any part.
+    /// - `InvalidInput` if the name is not in any part.
     /// - `EntityMismatch` if the property has another type, or is absent and `T` is not an `Option`.
     /// - `EntityMismatch` if two parts contain the property with different values (PAT-WIDE-4).
     pub fn get<T: Property>(&self, name: &str) -> Result<T> {

@@ -106,7 +106,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if any part is stored.
-    /// - `EntityTooLarge`, with the name of the part, for a part that exceeds 1 MiB.
+    /// - `EntityTooLarge`, with the name of the part, if a part exceeds 1 MiB.
     /// - `RequestBodyTooLarge` if all parts together exceed 4 MiB (EGT-3).
     /// - Any error from [`Wide::write`].
     pub async fn insert(&self, whole: &W) -> Result<WideVersion> {
@@ -156,7 +156,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Replaces the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied`, `ResourceNotFound`, and any error from [`insert`](Self::insert).
+    /// `UpdateConditionNotSatisfied` if a part has been written since; `ResourceNotFound` if a part no longer exists; any error from
+    /// [`insert`](Self::insert).
     pub async fn replace(&self, whole: &W, version: &WideVersion) -> Result<WideVersion> {
         self.write(whole, |part, row| Ok(OperationKind::Replace(row, version.of(part)?))).await
     }
@@ -207,7 +208,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Deletes the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied`, `ResourceNotFound`.
+    /// `UpdateConditionNotSatisfied` if a part has been written since; `ResourceNotFound` if a part no longer exists.
     pub async fn delete(&self, key: Selection<W::Header, Point>, version: &WideVersion) -> Result<()> {
         let key = key.into_key()?;
         let deletes = (0..W::PARTS.len()).map(|part| Ok((part, OperationKind::Delete(version.of(part)?))));

@@ -1,17 +1,16 @@
 //! Archiving: moves an entity to another table. This is the pattern catalogue's example of queue-driven work (PAT-EC).
 //!
 //! # Context
-//! Employees who have left are moved from the table `Current` to the table `Archive`. No transaction spans two tables.
+//! Employees who have left are moved from the `Current` table to the `Archive` table. No transaction spans two tables.
 //!
 //! # Key layout
 //! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`]
 //! with the JSON `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the source is deleted, and the source is deleted only if it is still the version that was copied. Even if
-//! processes die, or the source changes in the meantime, the entity is always in at least one table, and eventually only in the archive,
-//! with its latest content.
-//! Between the steps a reader finds it in both tables (PAT-EC-6).
+//! The copy is written before the source is deleted, and the source is deleted only if it is still at the version that was copied. Even
+//! if processes die, or the source changes in the meantime, the entity is always in at least one table, and eventually only in the
+//! archive, with its latest content. Between the steps a reader finds it in both tables (PAT-EC-6).
 //!
 //! # Cost
 //! Moving an entity takes two reads, two writes, and a message.
@@ -135,7 +134,7 @@ impl<S: TableStore> Archive<S> {
         let mut race = self.retry.start("the entity while it was archived");
         loop {
             call.keep().await?;
-            // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in between,
+            // IMPORTANT: the copy is read before the source. If another worker meanwhile copies a newer version and deletes the source,
             // the write below fails on the version of the copy, and the next round finds no source.
             let copy = self.store.get(to, key, &Select::All).await?;
             let Some(source) = self.store.get(from, key, &Select::All).await? else {
@@ -152,8 +151,9 @@ impl<S: TableStore> Archive<S> {
                 Some(write) => self.store.submit(to, alone(key, write, limits)?).await.map(drop),
                 None => Ok(()),
             };
-            // IMPORTANT: the source is copied before it is deleted, and deleted only in the copied version.
-            // The entity is therefore never missing from both tables, and no change is lost.
+            // IMPORTANT: the source is copied before it is deleted, and deleted only if it is still at the
+            // version that was copied. The entity is therefore never missing from both tables, and no
+            // change is lost.
             let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
             let moved = match copied {
                 Ok(()) => self.store.submit(from, alone(key, delete, limits)?).await.map(drop),

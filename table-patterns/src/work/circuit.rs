@@ -96,7 +96,7 @@ impl Circuits {
             return Err(circuit.refuse(circuit.until));
         }
         if has_failed {
-            // A waiting source may be gone, for example because another worker has done its work, and is not waited for any longer.
+            // A waiting source may be gone, for example because another worker has done its work. It then no longer blocks other sources.
             if !circuit.waiting.is_empty() && now.abs_diff(circuit.until) <= longest {
                 return Err(circuit.refuse(now.saturating_add(first)));
             }
@@ -139,14 +139,14 @@ impl Circuits {
         until
     }
 
-    /// Records that a target responded.
+    /// Records that a target has responded.
     pub(super) fn answered(&self, target: &str) {
         self.all().remove(target);
     }
 }
 
 impl Circuit {
-    /// Returns the error of a step that is not tried before an instant.
+    /// Returns the error of a step that is not tried before the given time.
     fn refuse(&self, until: u64) -> StepError {
         StepError { error: self.error.clone(), until: Some(until), is_refused: true }
     }

@@ -205,7 +205,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 
     /// Returns the number of rows of a portion to start together: the first row, and the rows after it if none of them was tried before.
-    /// A row that was tried before may have killed its worker. It is therefore tried alone, so its attempt does not count for other rows.
+    /// A row that was tried before may have killed its worker. It is therefore tried alone, so its attempt is not counted for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // If only a single attempt is allowed, it is not counted before the row is started.

@@ -28,7 +28,7 @@ use crate::work::fault::WorkFault;
 /// | `ServerBusy`, `OperationTimedOut`, `InternalError`, `Io`, `DiskFull`, `EngineClosed`, `EnginePoisoned`, `FolderLocked`, `ReadOnly`, `TableBeingDeleted`, `QueueBeingDeleted`, `AuthenticationFailed`, `AuthorizationFailure`, `AuthorizationPermissionMismatch`, `AuthorizationProtocolMismatch`, `AuthorizationResourceTypeMismatch`, `AuthorizationServiceMismatch`, `AuthorizationSourceIPMismatch` | [`outages`](crate::work::WorkMetrics::outages) | an outage: the message never becomes poison, however long it lasts; until one succeeds, the handler receives other messages rarely |
 /// | `UpdateConditionNotSatisfied` | [`outages`](crate::work::WorkMetrics::outages) | contention at one row: the message never becomes poison, and is tried again after the first delay; other messages are not affected |
 /// | `MessageNotFound`, `PopReceiptMismatch` | [`outages`](crate::work::WorkMetrics::outages) | another worker has received the message, as an error of [`Delivery::keep`] tells |
-/// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer program, and never becomes poison |
+/// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer version of the program, and never becomes poison |
 /// | every other code, also `SchemaMismatch` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
 ///
 /// An error of a store has the right code already. For other errors, [`failure`](crate::work::failure) and [`outage`](crate::work::outage) state
@@ -100,7 +100,7 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Converts an error of a handler. A `SchemaMismatch` of a handler's own table must not cause the message to be left to other programs forever.
+/// Converts an error of a handler. A `SchemaMismatch` from a handler's own table must not cause the message to be left to other programs forever.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),
@@ -126,7 +126,7 @@ pub struct Delivery<'a> {
     pub partition_key: &'a PartitionKey,
     /// The row of the changed entity.
     pub source: &'a RowKey,
-    /// The version of the change. Later changes of one entity have larger versions: the [assigned version](crate::outbox::Intent::version),
+    /// The version of the change. Later changes to one entity have larger versions: the [assigned version](crate::outbox::Intent::version),
     /// or the Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, as on a store whose
     /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub version: Option<u64>,

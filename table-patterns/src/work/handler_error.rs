@@ -16,7 +16,7 @@ enum HandlerFault {
 }
 
 /// Creates the error of a handler that cannot process this message, with the code `InvalidInput`. The attempt counts towards poison, and other
-/// messages are processed meanwhile. The cause is a text or an error, also one whose code alone would be an
+/// messages are processed meanwhile. The cause is a string or an error, even one whose code alone would be an
 /// [outage](crate::work::Handler#failures-and-outages).
 ///
 /// ```

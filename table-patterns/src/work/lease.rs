@@ -51,7 +51,7 @@ pub(crate) fn is_lost(error: &Error) -> bool {
 }
 
 impl<'a, Q: QueueStore> Held<'a, Q> {
-    /// Creates the lease on a message that was received at an instant.
+    /// Creates the lease on a message that was received at the given time.
     pub(crate) fn new(
         (queues, queue): (&'a Q, &'a QueueName),
         pace: &'a Runtime,
@@ -70,7 +70,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         ticks::from_datetime(self.answer().lease.visible).unwrap_or(ticks::MAX)
     }
 
-    /// Hides the message for a time, rounded up to whole seconds, and replaces its text if a new text is given.
+    /// Hides the message for `hidden`, rounded up to whole seconds, and replaces its text if a new text is given.
     pub(crate) async fn hide(&self, hidden: Duration, text: Option<String>) -> Result<()> {
         let hidden =
             Duration::from_secs(hidden.as_secs().saturating_add(u64::from(hidden.subsec_nanos() > 0)));

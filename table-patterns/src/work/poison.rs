@@ -52,7 +52,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 
     /// Puts an entry into the poison queue. The row or the message of the entry is moved or deleted
-    /// afterwards, so a crash in between leaves two entries rather than none.
+    /// afterwards, so a crash between the two steps leaves two entries rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = entry.text()?;
         let queue = self.outbox.queue().poison()?;
@@ -256,7 +256,7 @@ struct Aside {
 impl PoisonEntry {
     /// Returns the text of the entry in the poison queue. An entry that would be too large in its usual form (QUE-6), because the quotes in JSON are
     /// escaped once more, is stored as the work with the `SetAside` property, which workers and earlier releases ignore. Work that is
-    /// too large even then is stored as it is. Every message therefore can be set aside.
+    /// too large even then is stored as it is. Every message can therefore be set aside.
     fn text(&self) -> Result<String> {
         let written = |text: serde_json::Result<String>| {
             text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))

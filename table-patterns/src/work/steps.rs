@@ -232,8 +232,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// Returns `true` if an error means that a target is down: an outage that also affects the other steps for this target. A lost lease does not, nor
-/// does contention at one row.
+/// Returns `true` if an error means that a target is down: an outage that also affects the other steps for this target. A lost lease does not mean
+/// that, nor does contention at one row.
 fn is_down(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage
         && !is_lost(error)

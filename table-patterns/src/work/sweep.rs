@@ -248,7 +248,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
             return Ok(None);
         }
         // IMPORTANT: the time is recorded before the message is sent.
-        // Of two concurrent sweeps, only one sends a message, and a crash in between delays the message by one more period.
+        // Of two concurrent sweeps, only one sends a message, and a crash before that delays the message by one more
+        // period.
         let limits = self.outbox.store().capabilities().limits;
         let note = together(&pending.place.partition_key, [pending.note(Note::Prompted(now))], limits)?;
         match self.outbox.store().submit(table, note).await {

@@ -235,8 +235,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at an instant. A claim or a wait that is longer than the worker that recorded it intended results from a clock
-    /// that is ahead.
+    /// Returns `true` if a row is free at the given time. A claim or a wait results from a clock that is ahead if it is longer than intended by the
+    /// worker that recorded it.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
         // Earlier releases did not record the length of their waits.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
@@ -289,7 +289,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 pub(crate) enum Outcome {
     /// The message was processed and is deleted.
     Done,
-    /// The message becomes visible again at an instant, with a new text if given.
+    /// The message becomes visible again at the given time, with a new text if one is given.
     Again { at: u64, text: Option<String> },
 }
 

@@ -11,7 +11,7 @@ pub(crate) enum Sharing {
     All { exposed: String },
     /// Only the origin of the request, which the rule names.
     One { origin: String, exposed: String },
-    /// Origins other than this one may be allowed.
+    /// The origin of the request is not allowed, but other origins may be.
     Others,
 }
 

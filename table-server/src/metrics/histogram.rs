@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The upper bounds of the buckets, in microseconds. Slower requests count in the last bucket.
+/// The upper bounds of the buckets, in microseconds. Slower requests are counted in the last bucket.
 pub(super) const BOUNDS: [u64; 16] = [
     50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_500, 25_000, 50_000, 100_000, 250_000, 1_000_000,
     5_000_000, 30_000_000,

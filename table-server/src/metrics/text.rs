@@ -12,7 +12,7 @@ use crate::operation::Operation;
 /// The maximum number of partitions in the text, those with the most requests first.
 const HOTTEST: usize = 10;
 
-/// The current work of a server.
+/// The work that a server is currently doing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
     pub(crate) connections: usize,

@@ -146,7 +146,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
 /// Returns the metadata that a request sets.
 ///
 /// # Errors
-/// `InvalidMetadata` for metadata that the service does not accept; `MetadataTooLarge` if the metadata exceeds the maximum size.
+/// `InvalidMetadata` if the service does not accept the metadata; `MetadataTooLarge` if it exceeds the maximum size.
 fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
     let mut metadata = Metadata::new();
     for (header, value) in headers {

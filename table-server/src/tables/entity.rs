@@ -81,7 +81,7 @@ impl Call {
         Ok(Self { table, key, kind, preference })
     }
 
-    /// Returns the row for the response to an insert, if the client prefers one.
+    /// Returns the row for the response to an insert, if the client prefers to receive it.
     pub(super) fn echo(&self) -> Option<Row> {
         match &self.kind {
             OperationKind::Insert(row) if self.preference != Some(Preference::NoContent) => Some(row.clone()),

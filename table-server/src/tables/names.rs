@@ -60,7 +60,7 @@ pub(super) async fn get<S: TableStore>(
     Ok(Answer::new(200).body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Deletes a table. The response for an invalid name is the same as for a missing table (OPT-3).
+/// Deletes a table. The response to an invalid name is the same as to the name of a missing table (OPT-3).
 pub(super) async fn delete<S: TableStore>(store: &S, name: &str) -> Result<Answer, Refusal> {
     let table = TableName::new(name).map_err(|_| missing())?;
     store.delete_table(&table).await?;

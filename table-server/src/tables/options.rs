@@ -13,7 +13,7 @@ const UNSUPPORTED: [&str; 8] =
 /// Checks the system options of a query. If an option were ignored, a wrong response would look correct.
 ///
 /// # Errors
-/// `NotImplemented` for an option that the service does not support; `InvalidInput` for an unknown, misspelled or duplicate option.
+/// `NotImplemented` if the service does not support an option; `InvalidInput` if an option is unknown, misspelled or duplicate.
 pub(super) fn check(query: &str) -> Result<(), Refusal> {
     let mut seen: Vec<Cow<'_, str>> = Vec::new();
     for (name, _) in form_urlencoded::parse(query.as_bytes()) {

@@ -102,7 +102,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 /// Reads the key of an entity from a URL (KEY-5).
 ///
 /// # Errors
-/// `InvalidInput` for `/` and `\\`, `OutOfRangeInput` for another character that keys cannot contain.
+/// `InvalidInput` if a key contains `/` or `\\`, `OutOfRangeInput` if it contains another character that keys cannot contain.
 pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKey, Refusal> {
     for (name, text) in [("PartitionKey", &partition_key), ("RowKey", &row_key)] {
         if text.contains(['/', '\\']) {
@@ -116,7 +116,7 @@ pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKe
 /// Checks the characters of a key, and rejects an invalid key with the service's message.
 ///
 /// # Errors
-/// `OutOfRangeInput` for a character that keys cannot contain (KEY-4).
+/// `OutOfRangeInput` if it contains a character that keys cannot contain (KEY-4).
 pub(super) fn check_characters(name: &str, text: &str) -> Result<(), Refusal> {
     let Some(illegal) = text.chars().find(|character| !is_legal(*character)) else { return Ok(()) };
     let help = format!("the {name} contains {}; encode the value", illegal.escape_unicode());

@@ -33,7 +33,7 @@ pub(super) fn write(key: &str) -> String {
 /// Reads a token.
 ///
 /// # Errors
-/// `InvalidInput` for a string that [`write`] does not produce (PAGE-9).
+/// `InvalidInput` if [`write`] cannot have produced the string (PAGE-9).
 fn read(token: &str) -> Result<String, Refusal> {
     let key = token.strip_prefix("1!").and_then(|rest| {
         let (length, base64) = rest.split_once('!')?;
@@ -51,7 +51,7 @@ fn read(token: &str) -> Result<String, Refusal> {
 /// Returns the start of the requested page.
 ///
 /// # Errors
-/// `InvalidInput` for a token in another format.
+/// `InvalidInput` if the token has another format.
 pub(super) fn of(exchange: &Exchange, table: &TableName, query: &Query) -> Result<From, Refusal> {
     let token = |name| exchange.query(name).filter(|token| !token.is_empty());
     let Some(partition_key) = token("NextPartitionKey") else { return Ok(From::Beginning) };

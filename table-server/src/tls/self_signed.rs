@@ -17,7 +17,7 @@ const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "
 /// is created for it.
 ///
 /// # Errors
-/// `InvalidInput` for a certificate without a key, and for a file that is not a key; `Io`.
+/// `InvalidInput` if a certificate has no key, or a file is not a key; `Io` if the folder cannot be written or read.
 pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
     let (certificate, key) = (folder.join(Tls::CERTIFICATE), folder.join(Tls::KEY));
     match (certificate.exists(), key.exists()) {

@@ -1,4 +1,4 @@
-//! Documentation and files for operators: the page of the server, the image, the systemd unit.
+//! Tests of the documentation and the files for operators: the page about the server, the image, the systemd unit.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn every_flag_and_variable_that_is_named_exists() {
     }
 }
 
-/// Checks a statement in `docs/server.md`. The configuration file is checked next to its parser.
+/// Checks a statement in `docs/server.md`. The configuration file is checked in the tests of its parser.
 #[test]
 fn every_flag_has_a_variable() {
     let (flags, variables) = (flags(&help()), variables(&help()));

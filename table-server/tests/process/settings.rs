@@ -1,4 +1,4 @@
-//! Tests of the data of an account other than entities and messages, after a restart with the same folder.
+//! Tests of an account's data other than entities and messages, after a restart with the same folder.
 
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY, Scheme};
 

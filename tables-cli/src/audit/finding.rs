@@ -4,7 +4,7 @@ use std::fmt;
 
 use table_core::EntityKey;
 
-/// The number of sample rows of a finding.
+/// The number of sample rows in a finding.
 const SAMPLES: usize = 3;
 
 /// A design defect.

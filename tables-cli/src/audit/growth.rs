@@ -38,7 +38,7 @@ pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns `true` if the first part of the keys is an instant.
+/// Returns `true` if the first part of the keys is a time.
 fn begins_with_time(texts: &[&str]) -> bool {
     let pieces = table_inspect::infer::pieces(texts);
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Part { .. }));

@@ -10,7 +10,7 @@ const ENTITY: u64 = 1 << 20;
 const PROPERTIES: u64 = 252;
 /// The maximum number of characters of a string, and half of the maximum number of bytes of a binary value (TYPE-10).
 const VALUE: u64 = 32_768;
-/// The maximum number of characters of a key (KEY-7).
+/// The maximum number of characters in a key (KEY-7).
 const KEY: u64 = 512;
 
 /// The entities that use at least 80 % of a limit.

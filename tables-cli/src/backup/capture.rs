@@ -121,7 +121,7 @@ impl Capture<'_> {
         Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) }
     }
 
-    /// Returns `true` if all rows of a table must be written again, because the table has too many layers or they are too large.
+    /// Returns `true` if all rows of a table must be written again, because the table has too many layers or the layers are too large.
     fn is_full(&self, base: Option<&TableRows>) -> bool {
         let Some((first, later)) = base.and_then(|base| base.layers.split_first()) else { return true };
         let changed: u64 = later.iter().map(|layer| layer.end.bytes).sum();

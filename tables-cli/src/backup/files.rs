@@ -36,7 +36,7 @@ pub struct CapturedFiles {
 /// Backs up everything that was acknowledged before the call as a new generation.
 ///
 /// # Errors
-/// `Store` with any error from `Engine::backup_image`, such as `Corrupted` for a damaged file of the engine; any error from the folder.
+/// `Store`, with the error, if `Engine::backup_image` fails, such as `Corrupted` for a damaged file of the engine; any error from the folder.
 pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
     let began = repository.next_time(Utc::now())?;
     let image = engine.backup_image().await?;
@@ -110,7 +110,7 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
 /// complete, so another call completes an interrupted restore.
 ///
 /// # Errors
-/// `Store` with `Corrupted` for a damaged file, with its name and offset, and with `FolderNotOurs` if the folder is not empty.
+/// `Store`, with the code `Corrupted`, the file and the offset, if a file is damaged, and with the code `FolderNotOurs` if the folder is not empty.
 pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &Path) -> Result<CopyReport> {
     let (manifest, base) = (decode(manifest)?, decode(base)?);
     completed(to, |to| {
@@ -136,7 +136,7 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
 /// Restores a folder that `Engine::backup` wrote to a folder that is empty or missing, like [`restore_files`].
 ///
 /// # Errors
-/// `Store` with any error from `Engine::restore`.
+/// `Store`, with the error, if `Engine::restore` fails.
 pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
@@ -182,7 +182,7 @@ impl View {
     /// Opens a folder that `Engine::backup` wrote.
     ///
     /// # Errors
-    /// `Store` with any error from `Engine::open_read_only`.
+    /// `Store`, with the error, if `Engine::open_read_only` fails.
     pub fn of_folder(path: &Path) -> Result<Self> {
         Ok(Self { engine: Engine::open_read_only(path)?, _folder: None })
     }
@@ -190,7 +190,7 @@ impl View {
     /// Opens a generation. Its files are linked into a temporary folder, or copied if links are not supported.
     ///
     /// # Errors
-    /// `Store` with any error from `Engine::open_read_only`, such as `Corrupted`; `File` if a file is missing.
+    /// `Store`, with the error, if `Engine::open_read_only` fails, such as `Corrupted`; `File` if a file is missing.
     pub fn of_generation(repository: &Repository, generation: &Generation) -> Result<Self> {
         let Contents::Files { manifest, base, files } = &generation.contents else {
             return Err(Failure::Refused(format!(

@@ -50,7 +50,7 @@ pub enum Contents {
     Files {
         /// The engine's `BACKUP` file, in Base64.
         manifest: String,
-        /// The engine's file `BASE`, in Base64.
+        /// The engine's `BASE` file, in Base64.
         base: String,
         /// The files with rows.
         files: Vec<EngineFile>,
@@ -109,9 +109,9 @@ pub struct Changes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {
-    /// All rows were read at the same moment.
+    /// All rows were read at the same time.
     OneMoment,
-    /// Each page of at most 1,000 rows was read at its own moment, between the start and the end of the backup.
+    /// Each page of at most 1,000 rows was read at a different time, between the start and the end of the backup.
     Pages,
 }
 

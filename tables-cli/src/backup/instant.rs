@@ -1,4 +1,4 @@
-//! Instants in JSON as RFC 3339 strings, for serde's `with`.
+//! Times in JSON as RFC 3339 strings, for serde's `with`.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::de::Error as _;

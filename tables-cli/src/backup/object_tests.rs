@@ -1,4 +1,4 @@
-//! Tests of backups in object stores: the random programs of the folder tests, with commands that die at any request, and the lock.
+//! Tests of backups in object stores: the random sequences of commands from the folder tests, with commands that die at any request, and the lock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use super::{Contents, Repository};
 #[derive(Debug)]
 struct Dying {
     store: Arc<dyn ObjectStore>,
-    /// The number of requests until the command dies.
+    /// The number of requests before the command dies.
     left: AtomicUsize,
     /// `true` if the store executes the last request.
     is_executed: bool,
@@ -132,7 +132,7 @@ fn storage(store: Arc<dyn ObjectStore>) -> Arc<dyn Storage> {
     Arc::new(objects.with_patience(Duration::ZERO))
 }
 
-/// Runs random programs of commands on a store. Each command may die at any of its requests.
+/// Runs random sequences of commands on a store. Each command may die at any of its requests.
 async fn programs(seeds: std::ops::Range<u64>, store: impl Fn() -> Arc<dyn ObjectStore>) -> (Met, usize) {
     let (mut met, deaths) = (Met::default(), Arc::new(AtomicUsize::new(0)));
     for seed in seeds {

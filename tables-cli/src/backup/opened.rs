@@ -69,7 +69,7 @@ impl Opened {
     /// Returns the stored schemas of a table.
     ///
     /// # Errors
-    /// Any error from [`rows`](Self::rows); `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+    /// Any error from [`rows`](Self::rows); `Corrupted` or `FormatTooNew` if this version cannot read a schema.
     pub async fn schemas(&self, table: &TableName) -> Result<SchemaRows> {
         let registry = TableName::new(keys::SCHEMAS)?;
         if !self.tables().await?.contains(&registry) {
@@ -78,7 +78,7 @@ impl Opened {
         SchemaRows::collect(self.rows(&registry, &KeyRange::partition(table.folded()))?).await
     }
 
-    /// Returns the reason why a table contains only derived rows: it is an index of another table, or a view.
+    /// Returns the reason why a table contains only derived rows: because it is an index of another table, or a view.
     ///
     /// # Errors
     /// Any error from [`schemas`](Self::schemas).
@@ -99,7 +99,7 @@ impl Opened {
     /// Returns the rows of a table in a key range.
     ///
     /// # Errors
-    /// `Refused` for a damaged layer.
+    /// `Refused` if a layer is damaged.
     pub fn rows<'a>(&'a self, table: &'a TableName, range: &KeyRange) -> Result<BackupRows<'a>> {
         Ok(match &self.rows {
             Rows::Layers(repository, tables) => {

@@ -228,7 +228,7 @@ impl Repository {
     /// Deletes the files that no generation refers to, and returns their number.
     ///
     /// # Errors
-    /// `Refused` for a damaged manifest, because the files that it refers to are unknown. In this case, nothing is deleted.
+    /// `Refused` if a manifest is damaged, because the files that it refers to are unknown. In this case, nothing is deleted.
     pub fn collect(&self) -> Result<u64> {
         let mut used = HashSet::new();
         for id in self.ids()? {

@@ -55,8 +55,8 @@ impl Restoring<'_> {
     /// Restores the selected rows of a table under a given name, and then compares them with the backup.
     ///
     /// # Errors
-    /// `Refused` for existing rows with [`Existing::Refuse`], for damaged rows of the backup, and for rows that differ after the restore; any error
-    /// from the store. A later call continues an interrupted restore.
+    /// `Refused` if the target has other rows and [`Existing::Refuse`] is set, if rows of the backup are damaged, or if rows differ after the
+    /// restore; any error from the store. A later call continues an interrupted restore.
     pub async fn table(&self, name: &TableName, new: &TableName) -> Result<Restored> {
         self.target.create_table_if_missing(new).await?;
         if self.existing == Existing::Refuse {
@@ -108,7 +108,7 @@ impl Restoring<'_> {
     /// accepted, because an interrupted restore leaves them.
     ///
     /// # Errors
-    /// `Refused` with the first such row; any error from the store.
+    /// `Refused`, with the first such row, if one exists; any error from the store.
     pub async fn refuse_existing(&self, name: &TableName, new: &TableName) -> Result<()> {
         if self.is_empty(new).await? {
             return Ok(());

@@ -138,7 +138,7 @@ pub fn is_url(location: &Path) -> bool {
 /// Returns the storage at a location: a URL such as `s3://bucket/path`, or the path of a folder.
 ///
 /// # Errors
-/// `Usage` for a URL that this build or the crate `object_store` does not support.
+/// `Usage` if this build or the `object_store` crate does not support the URL.
 pub fn locate(location: &Path) -> Result<Arc<dyn Storage>> {
     if !is_url(location) {
         return Ok(Arc::new(Folder::new(location)));

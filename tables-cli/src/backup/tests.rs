@@ -37,7 +37,7 @@ enum Write {
     Drop(&'static str),
 }
 
-/// A store in which a query fails, or that another program writes between two queries.
+/// A store in which a query fails, or to which another program writes between two queries.
 #[derive(Debug)]
 struct Live {
     engine: Engine,
@@ -224,7 +224,7 @@ pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
         history: Mutex::default(),
     });
     let store = DynTableStore::new(live.clone());
-    // For each generation, the states that it may contain, and the tables whose rows come from a single moment.
+    // For each generation, the states that it may contain, and the tables whose rows were all read at the same time.
     let mut wanted: BTreeMap<String, (Vec<Model>, Vec<String>)> = BTreeMap::new();
     for _ in 0..random.random_range(2..7) {
         for _ in 0..random.random_range(0..30) {

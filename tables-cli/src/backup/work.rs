@@ -32,9 +32,9 @@ pub(super) struct Current {
     pub(super) name: String,
     /// The end of the table's layer.
     pub(super) mark: Mark,
-    /// The differences found up to now.
+    /// The differences found so far.
     pub(super) changes: Changes,
-    /// The checksum of the rows read up to now.
+    /// The checksum of the rows read so far.
     pub(super) checksum: Checksum,
     /// The PartitionKey and the RowKey of the last compared row.
     pub(super) last: Option<(String, String)>,
@@ -124,7 +124,7 @@ impl Work {
         self.save()
     }
 
-    /// Returns the first table at or after a position whose rows may come from several moments.
+    /// Returns the first table at or after a position whose rows may have been read at different times.
     pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
         let tables = self.state.tables.iter().cloned().enumerate().skip(from);
         tables.into_iter().find(|(_, table)| table.consistency == Consistency::Pages)

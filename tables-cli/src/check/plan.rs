@@ -84,7 +84,7 @@ fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str
     matches!(piece, StoredPiece::Part { source: other, codec: written, .. } if other == source && written == codec)
 }
 
-/// Returns the reason for a word in `keeps`.
+/// Returns the reason why the pattern that a word in `keeps` names cannot be checked.
 fn reason_of(word: &str) -> String {
     match word {
         "feed" => "the entries of a feed are numbered by the program's handle".to_owned(),

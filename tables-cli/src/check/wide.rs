@@ -1,7 +1,7 @@
 //! Checks of wide entities: all rows of an entity must come from the same write.
 //!
-//! A write of several parts sets a new `WriteId` in all of them. The check needs no schema: the parts of an entity are the rows with the property
-//! `WriteId` whose row keys end in `_01`, `_02` and so on.
+//! A write of several parts sets a new `WriteId` in all of them. The check needs no schema: the parts of an entity are the rows with a `WriteId`
+//! property whose row keys end in `_01`, `_02` and so on.
 
 use table_core::query::{EntityRef, KeyRange, Select, TextRange};
 use table_core::{DynTableStore, EntityKey, Query, TableName};
@@ -22,7 +22,7 @@ pub struct WideFinding {
     pub key: EntityKey,
     /// The number of the first wrong part, counted from 1.
     pub part: usize,
-    /// `true` if the part does not exist although a later part does; `false` if a different write stored it than the first part.
+    /// `true` if the part does not exist although a later part does; `false` if the part and the first part were stored by different writes.
     pub is_missing: bool,
 }
 
@@ -154,7 +154,7 @@ async fn read(
 /// Refuses a selection that contains some parts of a wide entity, but not all of them.
 ///
 /// # Errors
-/// `Refused` with the first such entity; any error from the store.
+/// `Refused`, with the first such entity, if one exists; any error from the store.
 pub async fn refuse_torn(store: &DynTableStore, table: &TableName, selected: &Query) -> Result<()> {
     let selected = Query { select: query(KeyRange::ALL).select, ..selected.clone() };
     let mut pages = Pages::new(store, table, selected);

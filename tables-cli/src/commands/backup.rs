@@ -129,7 +129,7 @@ fn say_rows(captured: &Captured, out: &mut dyn Write) -> Result<()> {
     say(out, &line)
 }
 
-/// Describes when the rows of a generation were read. Its tables were read one after another, perhaps by several commands.
+/// Describes when the rows of a generation were read. Its tables were read in turn, perhaps by several commands.
 fn consistency_of(tables: &[TableRows]) -> String {
     if tables.iter().any(|table| table.consistency == Consistency::Pages) {
         Consistency::Pages.to_string()

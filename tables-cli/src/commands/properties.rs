@@ -8,7 +8,7 @@ use table_inspect::value;
 /// Parses one property.
 ///
 /// # Errors
-/// `Usage` for an invalid form, an unknown type, or a value that does not match the type.
+/// `Usage` if the form is invalid, the type is unknown, or the value does not match the type.
 pub(super) fn read(text: &str) -> Result<(String, Value)> {
     let form =
         || Failure::Usage(format!("`{text}` is not a property; the form is NAME=VALUE or NAME:TYPE=VALUE"));

@@ -1,4 +1,4 @@
-//! `tables sql`: runs the program `tables-sql`, which is installed separately.
+//! `tables sql`: runs the `tables-sql` program, which is installed separately.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -32,7 +32,7 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// Adds an entity. If its key matches a schema, the key's parts are shown, otherwise the raw key.
+    /// Adds an entity. If its key matches a schema, the key's parts are shown; otherwise, the raw key is shown.
     pub fn push(&mut self, entity: &TableEntity, schemas: &[StoredSchema]) {
         let parts = schemas.iter().find_map(|schema| keys::decode(schema, entity.key()));
         let mut cells: Vec<(String, String)> = match parts {

@@ -1,4 +1,4 @@
-//! Files of `tables export`, which are verified before they are read and after they are written.
+//! Files written by `tables export`, which are verified before they are read and after they are written.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::transfer::checksum::Checksum;
 /// row is used.
 ///
 /// # Errors
-/// `Refused` for a damaged file and for any file that [`ParquetReader::new`] refuses; `Io` if it cannot be read.
+/// `Refused` if the file is damaged, or [`ParquetReader::new`] refuses it; `Io` if it cannot be read.
 pub fn read(path: &Path) -> Result<ParquetReader> {
     let reader = ParquetReader::new(File::open(path)?)?;
     if reader.recorded().is_none() {
@@ -22,10 +22,10 @@ pub fn read(path: &Path) -> Result<ParquetReader> {
     ParquetReader::new(File::open(path)?)
 }
 
-/// Reads all rows of a file that `tables export` wrote, compares them with the checksum in its footer, and returns it.
+/// Reads all rows of a file that `tables export` wrote, compares them with the checksum in the footer, and returns the checksum.
 ///
 /// # Errors
-/// `Refused` for a damaged file, and for a file without a checksum; `Io` if it cannot be read.
+/// `Refused` if the file is damaged or has no checksum; `Io` if it cannot be read.
 pub fn verify(path: &Path) -> Result<Checksum> {
     let damage = |fact: &str| FileError::Refused(format!("{} is damaged: {fact}", path.display()));
     let reader = ParquetReader::new(File::open(path)?)?;

@@ -25,9 +25,9 @@ struct Seen {
     name: String,
     /// The number of values of each type, in the order of [`EdmType::ALL`].
     types: [u64; 8],
-    /// The number of instants outside the range of nanoseconds.
+    /// The number of times that do not fit into a count of nanoseconds.
     distant: u64,
-    /// `true` if an instant has a fraction of a microsecond.
+    /// `true` if a time has a fraction of a microsecond.
     is_fine: bool,
 }
 

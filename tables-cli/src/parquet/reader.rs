@@ -1,4 +1,4 @@
-//! Reads Parquet: files of `tables export`, and flat files of other programs.
+//! Reads Parquet: files written by `tables export`, and flat files written by other programs.
 
 use std::fs::File;
 
@@ -23,7 +23,7 @@ pub struct ParquetReader {
     columns: Vec<Source>,
     /// The number of the next group.
     group: usize,
-    /// The columns of the current group, the number of its remaining rows, and the number of rows of a batch.
+    /// The columns of the current group, the number of its remaining rows, and the number of rows in a batch.
     open: Vec<ColumnReader>,
     left: usize,
     batch: usize,
@@ -65,7 +65,7 @@ impl ParquetReader {
         self.ready.len()
     }
 
-    /// Returns the number of groups of the file.
+    /// Returns the number of groups in the file.
     #[cfg(test)]
     pub(super) fn groups(&self) -> usize {
         self.file.num_row_groups()

@@ -8,11 +8,11 @@ use table_core::{EdmType, Value, ticks};
 pub(super) enum Form {
     /// A type that has only one representation.
     Plain(EdmType),
-    /// Instants in nanoseconds since 1970.
+    /// Times in nanoseconds since 1970.
     Nanos,
-    /// Instants in microseconds since 1970.
+    /// Times in microseconds since 1970.
     Micros,
-    /// Instants in 100 ns since the year 1.
+    /// Times in units of 100 ns since the year 1.
     Ticks,
 }
 
@@ -33,7 +33,7 @@ impl Form {
         }
     }
 
-    /// Returns a value in this representation; `None` if it does not exist for the value.
+    /// Returns a value in this representation; `None` if it cannot represent the value.
     pub(super) fn encode(self, value: &Value) -> Option<Cell<'_>> {
         Some(match (self, value) {
             (Self::Plain(EdmType::String), Value::String(text)) => Cell::Bytes(text.as_bytes()),
@@ -53,7 +53,7 @@ impl Form {
     }
 }
 
-/// The suffix of a column with instants in 100 ns.
+/// The suffix of a column with times in units of 100 ns.
 pub(super) const TICKS: &str = "ticks";
 
 /// A value that a column can contain.
@@ -72,7 +72,7 @@ pub(super) fn nanos(instant: DateTime<Utc>) -> Option<i64> {
     since_1970(instant)?.checked_mul(100)
 }
 
-/// Returns the microseconds since 1970; `None` if the instant has a finer fraction.
+/// Returns the microseconds since 1970; `None` if the time has a finer fraction.
 pub(super) fn micros(instant: DateTime<Utc>) -> Option<i64> {
     let ticks = since_1970(instant)?;
     (ticks % 10 == 0).then_some(ticks / 10)
@@ -83,7 +83,7 @@ fn since_1970(instant: DateTime<Utc>) -> Option<i64> {
     i64::try_from(ticks).ok()?.checked_sub_unsigned(ticks::UNIX_EPOCH)
 }
 
-/// Returns the instant that is `count` units after 1970, with `per_second` units per second. A fraction below 100 ns is truncated.
+/// Returns the time that is `count` units after the start of 1970, with `per_second` units per second. A fraction below 100 ns is truncated.
 pub(super) fn instant(count: i64, per_second: i64) -> Option<DateTime<Utc>> {
     let (seconds, rest) = (count.div_euclid(per_second), count.rem_euclid(per_second));
     let fraction = i128::from(rest) * 10_000_000 / i128::from(per_second);

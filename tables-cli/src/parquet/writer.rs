@@ -48,7 +48,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Adds one entity.
     ///
     /// # Errors
-    /// `Refused` for a value that has no column, because an export must not lose values; `Io` if the output fails.
+    /// `Refused` if a value has no column, because an export must not lose values; `Io` if the output fails.
     pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
         let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
         self.push(0, Cell::Bytes(partition.as_bytes()));

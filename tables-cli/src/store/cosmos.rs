@@ -42,7 +42,7 @@ impl CosmosDatabase {
     /// Parses a connection string.
     ///
     /// # Errors
-    /// `Usage` for a missing or unknown setting, and for levels that do not have the format `Events:3,Orders:2`.
+    /// `Usage` if a setting is missing or unknown, or if the levels do not have the format `Events:3,Orders:2`.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut found = Self {
             endpoint: String::new(),
@@ -78,7 +78,7 @@ impl CosmosDatabase {
     /// Connects to the account.
     ///
     /// # Errors
-    /// `Store` with the error of the account; `Usage` if the program was built without the `cosmos` feature.
+    /// `Store`, with the error from the account, if the connection fails; `Usage` if the program was built without the `cosmos` feature.
     #[cfg(feature = "cosmos")]
     pub(super) async fn open(&self) -> Result<DynTableStore> {
         let options = table_cosmos::Options::new().adopt_levels(true);

@@ -65,7 +65,7 @@ impl Location {
         }
     }
 
-    /// Returns the text that identifies the store in files of this program: the canonical path of a folder, otherwise the location as shown.
+    /// Returns the text that identifies the store in files of this program: the canonical path of a folder, or for other stores the location as shown.
     #[must_use]
     pub fn identity(&self) -> String {
         match self {
@@ -79,7 +79,7 @@ impl FromStr for Location {
     type Err = Failure;
 
     /// # Errors
-    /// `Usage` for an empty string, a URL without a SAS, or a connection string of Cosmos DB with a missing or unknown setting.
+    /// `Usage` if the string is empty, is a URL without a SAS, or is a connection string of Cosmos DB with a missing or unknown setting.
     fn from_str(text: &str) -> Result<Self, Failure> {
         if text.is_empty() {
             return Err(Failure::Usage(

@@ -1,4 +1,4 @@
-//! Changes of entities, and the operations that write them.
+//! Changes to entities, and the operations that write them.
 
 use table_core::{EntityKey, IfMatch, Operation, OperationKind, TableEntity};
 

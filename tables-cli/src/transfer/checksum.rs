@@ -46,7 +46,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The checksum of a sequence of records, which depends on their order. All records that are not entities count as equal.
+/// The checksum of a sequence of records. It depends on their order. All records that are not entities have the same effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct SequenceChecksum(u128);
@@ -74,7 +74,7 @@ impl TryFrom<String> for SequenceChecksum {
     type Error = std::num::ParseIntError;
 
     /// # Errors
-    /// `ParseIntError` for a string that is not a hexadecimal number.
+    /// `ParseIntError` if the string is not a hexadecimal number.
     fn try_from(text: String) -> Result<Self, Self::Error> {
         u128::from_str_radix(&text, 16).map(Self)
     }

@@ -18,9 +18,9 @@ pub struct Copying<'a> {
     pub target: (&'a DynTableStore, &'a TableName),
     /// The query that selects the rows.
     pub query: Query,
-    /// Converts a row of the source into the row to write.
+    /// Converts a source row into the row to write.
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
-    /// The operation by which rows are written.
+    /// The operation with which rows are written.
     pub mode: Mode,
     /// `true` to reject a row if it would replace a part of a wide entity with a part from another write.
     pub guards_parts: bool,
@@ -41,8 +41,8 @@ impl Copying<'_> {
     /// Copies the rows after the position in the state, and marks the state as complete. If the state is already complete, nothing is copied.
     ///
     /// # Errors
-    /// `Refused` for a row that the target refuses, and for an empty target if the state counts written rows; any error from either store. Another
-    /// call with the same state continues the copy.
+    /// `Refused` if the target refuses a row, or if the target is empty although the state counts written rows; any error from either store.
+    /// Another call with the same state continues the copy.
     pub async fn run(&self, state: &mut StateFile) -> Result<()> {
         let (store, new) = self.target;
         state.refuse_empty_target(store, new).await?;

@@ -17,7 +17,7 @@ const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 /// Refuses to transfer only one table if its rows are derived from other tables.
 ///
 /// # Errors
-/// `Refused` with the reason.
+/// `Refused`, with the reason, if the rows are derived.
 pub fn refuse_alone(purpose: Option<String>) -> Result<()> {
     let refused = |purpose| Failure::Refused(format!("{purpose}; transfer all tables of the store, {HELP}"));
     purpose.map_or(Ok(()), |purpose| Err(refused(purpose)))

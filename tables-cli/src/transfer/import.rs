@@ -17,7 +17,7 @@ pub struct Importing<'a> {
     pub store: &'a DynTableStore,
     /// The target table.
     pub name: &'a TableName,
-    /// The operation by which entities are written.
+    /// The operation with which entities are written.
     pub mode: Mode,
     /// `true` to reject a row if it would replace a part of a wide entity with a part from another write.
     pub guards_parts: bool,
@@ -30,9 +30,11 @@ impl Importing<'_> {
     /// records, including those of earlier calls.
     ///
     /// # Errors
-    /// `Refused` for a rejected record if records are not set aside, after all earlier records have been written; for records that differ from those
-    /// of the state; and for an empty table if the state counts written records. Any error from the store or the file. Another call with the same
-    /// state continues the import.
+    /// - `Refused` if a record is rejected and records are not set aside. All earlier records have then been written.
+    /// - `Refused` if records differ from those of the state, or if the table is empty although the state counts written records.
+    /// - Any error from the store or the file.
+    ///
+    /// Another call with the same state continues the import.
     pub async fn run(
         &self,
         records: impl Iterator<Item = Result<(u64, Record)>>,

@@ -73,7 +73,7 @@ impl<'a> Ordered<'a> {
     /// Creates a stream of the entities of some pages.
     ///
     /// # Errors
-    /// `Refused` for a store that does not return rows in key order.
+    /// `Refused` if the store does not return rows in key order.
     pub fn new(pages: Pages<'a>) -> Result<Self> {
         if pages.is_ordered() {
             return Ok(Self { entities: Paged::new(pages), last: None });
@@ -93,7 +93,7 @@ impl Entities for Ordered<'_> {
     /// Returns the next entity.
     ///
     /// # Errors
-    /// Any error from the store; `Refused` for a key that does not follow the previous one, because a comparison would report its row as missing.
+    /// Any error from the store; `Refused` if a key does not follow the previous one, because a comparison would report its row as missing.
     async fn next(&mut self) -> Result<Option<TableEntity>> {
         let Some(entity) = self.entities.next().await? else { return Ok(None) };
         let key = entity.key();

@@ -121,8 +121,8 @@ impl Replaced {
 /// Refuses a transfer that would replace only some parts of a wide entity of the target, or set a sequence of the target back.
 ///
 /// # Errors
-/// `Refused` with the first such entity or sequence, and if the target has parts or sequences but one of the stores does not return rows in key
-/// order; any error from either store.
+/// `Refused`, with the first such entity or sequence, if one exists; `Refused` if the target has parts or sequences but one of the stores does
+/// not return rows in key order; any error from either store.
 pub async fn refuse_mixed_parts<L: OrderedEntities>(
     source: impl FnOnce() -> Result<L>,
     (target, table): (&DynTableStore, &TableName),

@@ -75,7 +75,7 @@ impl Rejections {
     /// Adds rejected records.
     ///
     /// # Errors
-    /// `Refused` with the first rejected record if no file was given; `File` if the file cannot be written.
+    /// `Refused`, with the first rejected record, if no file was given; `File` if the file cannot be written.
     pub fn push(&mut self, rejected: Vec<Rejected>) -> Result<()> {
         for rejected in rejected {
             let Some((path, file)) = &mut self.file else {

@@ -26,7 +26,7 @@ impl SchemaRows {
     /// Reads the schemas of a table.
     ///
     /// # Errors
-    /// Any error from the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+    /// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
     pub async fn read(store: &DynTableStore, table: &TableName) -> Result<Self> {
         let registry = TableName::new(LAYOUTS)?;
         let pages = Pages::new(store, &registry, Query::new(KeyRange::partition(table.folded())));
@@ -39,7 +39,7 @@ impl SchemaRows {
     /// Collects the schemas among the rows of [`LAYOUTS`] for one table.
     ///
     /// # Errors
-    /// Any error from the rows; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+    /// Any error from the rows; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
     pub async fn collect(mut rows: impl Entities) -> Result<Self> {
         let mut found = Vec::new();
         while let Some(row) = rows.next().await? {

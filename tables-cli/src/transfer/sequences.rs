@@ -29,7 +29,7 @@ pub(super) fn is_sequence(row: &TableEntity) -> bool {
 /// Refuses to replace the row of a sequence with a row that has a smaller next number.
 ///
 /// # Errors
-/// `Refused`, with the sequence and both numbers.
+/// `Refused`, with the sequence and both numbers, if the next number is smaller.
 pub(super) fn refuse_lowered(stored: &TableEntity, row: &TableEntity) -> Result<()> {
     match (sequence_of(stored), sequence_of(row)) {
         (Some((name, reached)), Some((_, next))) if next < reached => {

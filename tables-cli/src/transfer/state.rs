@@ -16,7 +16,7 @@ use crate::transfer::checksum::SequenceChecksum;
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The content of a state file. A file with other fields comes from another version, in which the fields may have another meaning.
+/// The content of a state file. A file with other fields was written by another version, in which the fields may have another meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
@@ -103,7 +103,7 @@ impl StateFile {
     /// Refuses an empty target if the state counts written records. The table may have been deleted since then.
     ///
     /// # Errors
-    /// `Refused` for a table that is empty or does not exist; any error from the store.
+    /// `Refused` if the table is empty or does not exist; any error from the store.
     pub async fn refuse_empty_target(&self, store: &DynTableStore, table: &TableName) -> Result<()> {
         let written = self.state.records - self.state.rejected.count.min(self.state.records);
         let Some(path) = self.path.as_ref().filter(|_| written > 0) else { return Ok(()) };

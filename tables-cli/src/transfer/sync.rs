@@ -46,7 +46,7 @@ impl Differences {
 /// Makes a table of the target equal to the source's. After an error, another call completes the synchronisation.
 ///
 /// # Errors
-/// `Refused` for a row that the target refuses; any error from either store.
+/// `Refused` if the target refuses a row; any error from either store.
 pub async fn sync(
     source: &DynTableStore,
     target: &DynTableStore,

@@ -1,4 +1,4 @@
-//! Writes many entities. The changes of each partition are grouped into transactions, and several transactions are in progress at a time.
+//! Writes many entities. The changes in each partition are grouped into transactions, and several transactions are in progress at a time.
 
 mod buffer;
 mod group;
@@ -31,8 +31,8 @@ const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
 
-/// A writer that groups changes into transactions. Changes of the same key are applied in the order in which they were added, other
-/// changes in any order.
+/// A writer that groups changes into transactions. Changes to the same key are applied in the order in which they were added; other
+/// changes are applied in any order.
 pub struct Writer {
     store: DynTableStore,
     table: TableName,

@@ -27,7 +27,7 @@ pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, Strin
     (exit, String::from_utf8(out).unwrap().replace(&dir, "DIR"))
 }
 
-/// Splits a line at blanks outside of quotes, which are single or double.
+/// Splits a line at blanks outside quotes, which are single or double.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut quote) = (vec![String::new()], None);
     for character in line.chars() {

@@ -101,7 +101,7 @@ impl View for Sizes {
     }
 }
 
-/// Fills or checks both sides of the relation, and returns the number of holders with another name than their source.
+/// Fills or checks both sides of the relation, and returns the number of holders whose copy differs from their source.
 async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("outbox").unwrap());
     outbox.create_queues().await.unwrap();

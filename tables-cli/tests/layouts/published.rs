@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::row;
 
-/// The instant of the rows, in ticks: 8 August 2022.
+/// The time of the rows, in ticks: 8 August 2022.
 const AT: u64 = 637_955_136_000_000_000;
 
 fn text(value: impl Into<String>) -> Value {

@@ -89,8 +89,8 @@ impl TableStore for Mortal {
     }
 }
 
-/// Runs a command in several processes, one after another. All processes except the last may die at one of their first requests. Returns the result
-/// of the last process, and the number of processes that died.
+/// Runs a command in several processes in sequence. All processes except the last may die at one of their first requests. Returns the result of the
+/// last process, and the number of processes that died.
 pub(crate) async fn killed<T, const N: usize>(
     random: &mut StdRng,
     engines: [&Engine; N],

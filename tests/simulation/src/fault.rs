@@ -18,7 +18,7 @@ impl Fault {
     /// Returns all faults, by name.
     ///
     /// # Errors
-    /// An error of the disk.
+    /// Any error from the disk.
     pub fn all() -> io::Result<Vec<Self>> {
         let mut faults = Vec::new();
         for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("faults"))? {

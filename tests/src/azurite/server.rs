@@ -34,7 +34,7 @@ impl AzuriteServer {
     /// Starts a server and waits until all its services listen.
     ///
     /// # Errors
-    /// If Azurite cannot be installed or does not start.
+    /// An error if Azurite cannot be installed or does not start.
     pub fn start() -> Result<Self, NotInstalled> {
         let folder = install()?;
         // With port 0, the system chooses a free port.

@@ -1,4 +1,4 @@
-//! The client that runs the programs. It makes only one attempt, so a response with status 500 counts as a difference.
+//! The client that runs the programs. It makes only one attempt, so a response with status 500 is reported as a difference.
 
 use std::time::Duration;
 

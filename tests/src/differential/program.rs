@@ -4,7 +4,7 @@
 //! - AZ-4: the sign of zero, including `-0.0`.
 //! - AZ-7, AZ-9: keys, names and values at or over their limits.
 //! - AZ-13: `$top` of 0, or over 1,000.
-//! - AZ-14: comparisons with a constant whose type differs from the property's (here, each name has only one type), or with an instant finer than a
+//! - AZ-14: comparisons with a constant whose type differs from the property's (here, each name has only one type), or with a time finer than a
 //!   millisecond; `not not`; constants with an exponent.
 //! - AZ-5: filters on Timestamp, which differs anyway.
 //! - EGT-6, not among the AZ rules: in a batch, a write without properties (500), and a write to the empty RowKey (`PropertiesNeedValue`).

@@ -13,7 +13,7 @@ use table_core::{Clock, Result};
 /// Creates a client that sends its requests over a wire, with random numbers from a seed.
 ///
 /// # Errors
-/// Never, with these arguments.
+/// Does not fail with these arguments.
 pub fn account_client(wire: Arc<dyn Wire>, options: Options, seed: u64) -> Result<AzureTables> {
     let testing = Testing { wire: Some(wire), seed: Some(seed) };
     let credential = Credential::shared_key("contoso", "a2V5")?;

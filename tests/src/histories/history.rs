@@ -24,12 +24,12 @@ pub enum Change {
     Delete(Option<String>),
 }
 
-/// A change of one row.
+/// A change to one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The number of the row.
     pub row: usize,
-    /// The change of the row.
+    /// The change to the row.
     pub change: Change,
 }
 

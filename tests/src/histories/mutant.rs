@@ -23,7 +23,7 @@ pub enum Mutant {
     AnyIdentifier,
     /// Treats a rejection after a lost response as final.
     RefusalStands,
-    /// Treats a 404 of a deletion after a lost response as success.
+    /// Treats a 404 for a deletion after a lost response as success.
     GoneIsDeleted,
     /// Treats any response of the service as a definite rejection, even one with a 5xx status.
     FailureIsRefusal,

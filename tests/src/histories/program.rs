@@ -131,7 +131,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         }
     }
 
-    /// Makes a number of calls, one after another.
+    /// Makes a number of sequential calls.
     pub async fn work(mut self, calls: usize) -> Self {
         for _ in 0..calls {
             let pause = self.random.random_range(0..40_u64);

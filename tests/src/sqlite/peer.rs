@@ -105,7 +105,7 @@ impl Peer {
         Ok(None)
     }
 
-    /// Returns the rows from one position (included) to another (excluded), in one partition or in all.
+    /// Returns the rows from one position (inclusive) to another (exclusive), in one partition or in all.
     pub(super) fn page(
         &self,
         number: u8,

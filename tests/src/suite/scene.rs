@@ -94,7 +94,7 @@ pub fn row_keys(keys: &[(String, String)]) -> Vec<&str> {
     keys.iter().map(|(_, row_key)| row_key.as_str()).collect()
 }
 
-/// Returns the range of rows in one partition, from one key (included) to another (excluded).
+/// Returns the range of rows in one partition, from one key (inclusive) to another (exclusive).
 #[must_use]
 pub fn rows(partition: &str, from: &str, below: &str) -> KeyRange {
     let (lower, upper) = (from.to_owned(), below.to_owned());

@@ -1,4 +1,4 @@
-//! Scenarios of replaces (UPD rules).
+//! Scenarios for replaces (UPD rules).
 
 use table_core::{ErrorCode, IfMatch, TableStore};
 

@@ -1,4 +1,4 @@
-//! Scenarios of insert-or-replace and insert-or-merge (UPS rules).
+//! Scenarios for insert-or-replace and insert-or-merge (UPS rules).
 
 use table_core::{ErrorCode, IfMatch, TableStore};
 

@@ -44,7 +44,7 @@ fn run<T: Case>(seed: u64) -> Option<String> {
             }
         }
     }
-    // The worker and the writers stop where they are, which also counts as a death.
+    // The worker and the writers stop where they are, which is also considered a death.
     drop((writers, worker));
     world.recover();
     let wrong = check::wrong(&world);

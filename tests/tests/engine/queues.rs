@@ -1,4 +1,4 @@
-//! All scenarios of queues on all backends in this process.
+//! All scenarios for queues on all backends in this process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

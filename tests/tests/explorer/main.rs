@@ -124,7 +124,7 @@ fn group(engine: &Engine, partition: &str) -> Transaction {
     Transaction::new(PartitionKey::new(partition).unwrap(), engine.capabilities().limits).unwrap()
 }
 
-/// Groups of inserts, several of which are in progress at once.
+/// Groups of inserts, several of which are in progress at the same time.
 struct Groups {
     engine: Engine,
     under_way: VecDeque<JoinHandle<table_core::Result<Committed>>>,

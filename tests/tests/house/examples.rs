@@ -1,4 +1,4 @@
-//! Every public type is shown by a runnable example, either its own or one of its module (CONTRIBUTING, "Requirements").
+//! Every public type is shown by a runnable example, either its own or its module's (CONTRIBUTING, "Requirements").
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -34,7 +34,7 @@ pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     files
 }
 
-/// Returns the numbered lines of prose of a file: comments and error messages in Rust, and Markdown outside of samples.
+/// Returns the numbered lines of prose in a file: comments and error messages in Rust, and Markdown outside samples.
 pub(crate) fn prose<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let is_rust = Path::new(path).extension().is_some_and(|extension| extension == "rs");
     let mut sample = false;

@@ -1,6 +1,6 @@
 //! The direction of imports: the modules of a package must not import each other in a cycle (ARCHITECTURE, "Layers of the core").
 //!
-//! An import counts for the file that defines its name: an import through a re-export is an import of the defining file.
+//! An import is attributed to the file that defines its name, even if it uses a re-export.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -30,7 +30,8 @@ fn host() -> String {
     text.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned()
 }
 
-/// Returns the metadata from cargo. Not `--offline`, because a machine that only runs tests has not fetched the packages that only `benches` needs.
+/// Returns the metadata from cargo. It does not use `--offline`, because a machine that only runs tests has not fetched the packages that only
+/// `benches` needs.
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args([
@@ -52,8 +53,7 @@ fn metadata() -> Value {
 /// Returns `true` if an SPDX expression can be satisfied, that is, if one of its alternatives contains only allowed licences.
 fn allowed(expression: &str) -> bool {
     let plain = expression.replace('/', " OR ").replace(['(', ')'], " ");
-    // Without parentheses `A AND B OR C` is read alternative by alternative; every factor must then be allowed in one of
-    // them, which for the expressions in use is the same as, or stricter than, the grouped reading.
+    // Parentheses are ignored, and `AND` binds more tightly than `OR`. For the expressions in use, this is at least as strict as the exact reading.
     plain.split(" OR ").any(|alternative| {
         alternative.split(" AND ").map(str::trim).all(|licence| ALLOWED.contains(&licence))
     })

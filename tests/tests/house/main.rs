@@ -1,4 +1,4 @@
-//! Tests of rules for the text of the repository, which read its files.
+//! Tests of the rules for the repository's text. They read its files.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

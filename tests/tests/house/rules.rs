@@ -42,7 +42,7 @@ fn rules_are_pinned_by_tests() {
     assert!(cited.len() >= PINNED, "{} rules have a test, {PINNED} had", cited.len());
 }
 
-/// A reason why no test can show a rule must be removed once a test does.
+/// The reason why no test can show a rule must be removed when a test shows it.
 #[test]
 fn no_test_shows_a_rule_listed_as_untestable() {
     let known: BTreeSet<Rule> = rules().collect();
@@ -114,7 +114,7 @@ fn every_scenario_is_run() {
     assert!(count > 100);
 }
 
-/// The claims of the parity page are shown by existing tests and examples.
+/// Existing tests and examples show the claims of the parity page.
 #[test]
 fn parity_is_shown_by_existing_tests_and_examples() {
     let page = std::fs::read_to_string(workspace().join("docs/parity.md")).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::files::{below, prose, root};
 
-/// Pages that name files of the past, or a name to be replaced.
+/// Pages that name files that no longer exist, or a name to be replaced.
 const EXEMPT: [&str; 2] = ["CHANGELOG.md", "docs/designs/template.md"];
 
 #[test]

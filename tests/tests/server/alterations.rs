@@ -1,4 +1,4 @@
-//! Shared access signatures under attack: each parameter altered alone, and tokens used at another place, by another caller or at another time.
+//! Shared access signatures under attack: each parameter altered alone, and tokens used for another resource, by another caller or at another time.
 
 use std::net::Ipv4Addr;
 
@@ -82,7 +82,7 @@ fn sas_2_no_parameter_of_a_table_can_be_altered() {
             // Without its name the token belongs to the table in the path, which the signature covers.
             let nameless: Vec<_> = altered.split('&').filter(|pair| !pair.starts_with("TN=")).collect();
             let is_same = nameless.join("&") == unnamed;
-            // Types of resources and an encryption scope are not parameters of a table's signature.
+            // Resource types and an encryption scope are not parameters of a table's signature.
             let ignored = ["srt=", "ses="].iter().any(|name| altered.contains(name));
             assert!(is_same || ignored || matches!(status, 400 | 403), "{status}: {altered}\n{token}");
         }
@@ -100,7 +100,7 @@ fn asas_2_no_parameter_of_an_account_can_be_altered() {
     for (ask, target) in &asks {
         assert_eq!(with(ask, target, &token).status, 200, "{token}");
         for altered in alterations(&token).into_iter().chain(additions(&token)) {
-            // Keys of a range and policies are not parameters of an account's signature, and versions before 2020-12-06 have no encryption scope.
+            // Key ranges and policies are not parameters of an account's signature, and versions before 2020-12-06 have no encryption scope.
             let ignored =
                 ["spk=", "srk=", "epk=", "erk=", "si=", "ses="].iter().any(|name| altered.contains(name));
             let status = with(ask, target, &altered).status;
@@ -122,7 +122,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     let peek = |token: &str| with(&Ask::queue("GET", ""), "altered/messages?peekonly=true", token);
     assert_eq!(peek(&token).status, 200);
     for altered in alterations(&token).into_iter().chain(additions(&token)) {
-        // A queue has no key ranges, types of resources or encryption scope.
+        // A queue has no key ranges, resource types or encryption scope.
         let ignored =
             ["spk=", "srk=", "epk=", "erk=", "srt=", "ses="].iter().any(|name| altered.contains(name));
         let status = peek(&altered).status;
@@ -130,7 +130,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     }
 }
 
-/// A token is for its table, its service and its account, and for the caller and the time that it names.
+/// A token is valid only for its table, its service and its account, and for the caller and the time that it names.
 #[test]
 fn sas_1_a_token_is_bound_to_its_place_caller_and_time() {
     create("Bound");

@@ -1,4 +1,4 @@
-//! Bodies that a lenient reader would accept with another meaning than the client's.
+//! Bodies that a lenient reader would accept with a meaning other than the client's.
 
 use tests::ask::Ask;
 
@@ -39,7 +39,7 @@ fn prop_6_the_name_of_a_table_is_one_property_of_an_object() {
     }
 }
 
-/// Old clients send Atom. The answer names the format instead of a fault of the JSON (Azurite issue 942).
+/// Old clients send Atom. The response names the format instead of an error in the JSON (Azurite issue 942).
 #[test]
 fn json_1_a_body_in_atom_is_refused() {
     let entry = "<entry xmlns=\"http://www.w3.org/2005/Atom\"/>";

@@ -17,7 +17,7 @@ fn read(target: &str) -> Answer {
     Ask::new("GET", target).of(&SERVER)
 }
 
-/// Malformed values of `If-Match`. None may be ignored, because the write would then be unconditional.
+/// Malformed values of `If-Match`. The server must not ignore them, because the write would then be unconditional.
 const MALFORMED: [&str; 16] = [
     "",
     "*, W/\"a\"",
@@ -118,7 +118,7 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     assert!(merged.body.contains("HTTP/1.1 204 "), "{}", merged.body);
 }
 
-/// `If-None-Match` cannot be a condition of an update or a delete. Ignored, it would let a client overwrite the entity that it wanted to keep.
+/// `If-None-Match` cannot be a condition of an update or a delete. If it were ignored, a client would overwrite the entity that it wanted to keep.
 #[test]
 fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     let target = table("NoneMatch");
@@ -163,7 +163,7 @@ fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     assert_eq!((answer.status, read(&missing).status), (400, 404), "{}", answer.body);
 }
 
-/// A condition is not ignored because its header contains characters outside ASCII, neither in a batch nor outside of one.
+/// A condition is not ignored because its header contains non-ASCII characters, either in a batch or outside one.
 #[test]
 fn egt_23_a_header_of_a_part_is_utf_8() {
     let target = table("NotText");

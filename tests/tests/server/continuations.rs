@@ -1,6 +1,6 @@
-//! Continuation tokens under attack: altered, cut off, in other encodings, and of other tables, queries and accounts.
+//! Continuation tokens under attack: altered, truncated, in other encodings, and from other tables, queries and accounts.
 //!
-//! A token is a key and no secret. Whatever a client sends as one, the response is a refusal or a page of the query that it belongs to.
+//! A token contains a key, and is not a secret. Whatever token a client sends, the response is a refusal or a page of the query in the request.
 
 use table_wire::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use tests::ask::{Answer, Ask};
@@ -132,7 +132,7 @@ fn page_9_an_altered_token_is_refused_or_names_another_key() {
     assert!(matches!(answer.status, 200 | 400 | 414 | 431), "{}", answer.status);
 }
 
-/// A token holds only a key (PAGE-7), so it continues any query at that key, and never shows rows of its own table or account.
+/// A token holds only a key (PAGE-7), so it continues any query at that key, and never shows rows of the table or account that it came from.
 #[test]
 fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     let emulator = SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY);
@@ -162,7 +162,7 @@ fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     }
 }
 
-/// The token of a list of tables is a name. Another text continues after the names that precede it.
+/// The token of a list of tables is a table name. Any other string continues the list after the names that precede it.
 #[test]
 fn page_12_the_token_of_a_list_of_tables_is_any_name() {
     create("Listed1", &SERVER);

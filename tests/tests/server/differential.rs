@@ -1,6 +1,6 @@
-//! The engine in memory compared with a server of another engine: random programs, with all results compared.
+//! The engine in memory compared with a server that uses another engine: random programs, with all results compared.
 //!
-//! `SEQUENCES` sets the number of programs, and `FIRST_SEQUENCE` the first number (0), like the options of the program `differential`.
+//! `SEQUENCES` sets the number of programs, and `FIRST_SEQUENCE` the first number (0), like the options of the `differential` program.
 
 use std::env;
 

@@ -1,4 +1,4 @@
-//! Framing of requests (RFC 9112). A proxy in front of the server must find the same end and the same host of each request as the server.
+//! Framing of requests (RFC 9112). A proxy in front of the server must find the same end and the same host for each request as the server.
 //!
 //! Each case is followed by a second request on the same connection, which must be answered as a request or not at all, and never be read as a
 //! part of the first one.
@@ -50,7 +50,7 @@ fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
 
-/// The length of each body of [`create`] is below 100, so that it has two digits.
+/// The length of each body of [`create`] has two digits.
 fn with_length(framing: &str) -> Vec<u16> {
     let (_, body) = create("");
     let (head, body) = create(&framing.replace('N', &body.len().to_string()));
@@ -201,7 +201,7 @@ fn a_request_has_one_valid_host() {
     ] {
         assert_eq!(with(hosts), [400], "{hosts}");
     }
-    // In absolute form the host of the request line is the one that counts, but the header is required.
+    // In absolute form, the host is taken from the request line, but the header is still required.
     let absolute = last().replacen("GET /", &format!("GET http://{}/", host()), 1);
     assert_eq!(statuses(&absolute), [200]);
     assert_eq!(statuses(&absolute.replacen(&line, "host: example.com\r\n", 1)), [200]);
@@ -221,7 +221,7 @@ fn err_3_a_missing_or_empty_host_has_its_own_code() {
     }
 }
 
-/// Names of hosts are compared without case (RFC 9110, section 4.2.3).
+/// Host names are case-insensitive (RFC 9110, section 4.2.3).
 #[test]
 fn acc_1_a_host_names_its_account_in_any_case() {
     let key = AccountKey::new(crate::ACCOUNT, crate::KEY).unwrap();
@@ -238,7 +238,7 @@ fn acc_1_a_host_names_its_account_in_any_case() {
     }
 }
 
-/// These methods and forms reach no other host, and the connection stays usable or closes.
+/// Requests with these methods and forms are not forwarded to another host, and the connection stays usable or closes.
 #[test]
 fn the_server_is_no_proxy_and_has_no_tunnel() {
     for request in [

@@ -57,7 +57,7 @@ fn requests_share_a_connection_of_http_2() {
     });
 }
 
-/// The host is part of no signature, so two different hosts in a request must not be read by different components.
+/// No signature covers the host. A request must therefore not contain two different hosts, which different components might read.
 #[test]
 fn a_host_other_than_the_authority_is_refused() {
     with_server(Config::on_loopback(account()), async |connection, _| {

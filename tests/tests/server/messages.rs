@@ -95,7 +95,7 @@ fn que_7_and_8_times_at_and_beyond_their_limits() {
         ("?messagettl=", INVALID),
         ("?messagettl=5&visibilitytimeout=5", INVALID),
         ("?messagettl=5&visibilitytimeout=6", INVALID),
-        // By default a message lives for seven days.
+        // By default, a message expires after seven days.
         ("?visibilitytimeout=604800", INVALID),
     ] {
         assert_eq!(put("limits", query, "a").code(), expected, "{query}");
@@ -162,7 +162,7 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
     for (seconds, expected) in [("604801", OUT_OF_RANGE), ("-1", OUT_OF_RANGE), ("a", INVALID)] {
         assert_eq!(first.update("receipts", seconds, None).code(), expected, "{seconds}");
     }
-    // An update gives a new receipt and keeps count and text. The old receipt is then dead.
+    // An update returns a new receipt, and keeps the count and the text. The old receipt is then invalid.
     let updated = first.update("receipts", "0", None);
     assert_eq!(updated.status, 204, "{}", updated.body);
     let renewed = encoded(updated.header("x-ms-popreceipt").unwrap());
@@ -178,22 +178,22 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
         "{}",
         peeked.body
     );
-    // A second receive makes the receipt of the update dead.
+    // A second receive invalidates the receipt of the update.
     let again = get("receipts", "");
     assert_eq!(elements(&again, "DequeueCount"), ["2"]);
     assert_eq!(Leased { id: first.id.clone(), receipt: renewed }.delete("receipts").code(), mismatch);
     assert_eq!(Leased::of(&again).delete("receipts").status, 204);
     assert_eq!(Leased::of(&again).delete("receipts").code(), (404, "MessageNotFound"));
-    // The receipt of a put is valid, also while the message is hidden.
+    // The receipt of a put is valid, even while the message is hidden.
     let hidden = put("receipts", "?visibilitytimeout=100", "c");
     assert_eq!(Leased::of(&hidden).delete("receipts").status, 204);
-    // Every operation with a receipt of a cleared message finds none.
+    // No operation with the receipt of a cleared message finds the message.
     assert_eq!(Ask::queue("DELETE", "receipts/messages").of(&SERVER).status, 204);
     assert_eq!(second.delete("receipts").code(), (404, "MessageNotFound"));
     assert_eq!(second.update("receipts", "1", Some("d")).code(), (404, "MessageNotFound"));
 }
 
-/// Of clients that use the same receipt at the same time, exactly one succeeds.
+/// If several clients use the same receipt at the same time, exactly one succeeds.
 #[test]
 fn que_12_updates_with_one_receipt_race_for_it() {
     create("races");
@@ -279,7 +279,7 @@ fn que_4_and_6_a_text_comes_back_as_it_was_sent_or_is_refused() {
         let answer = Ask::queue("POST", "texts/messages").body("application/xml", document).of(&SERVER);
         assert_eq!(answer.code(), (400, "InvalidXmlDocument"), "{document}: {}", answer.body);
     }
-    // The limit is that of the text in UTF-8, after entities are replaced.
+    // The limit applies to the text in UTF-8, after entities are replaced.
     assert_eq!(put("texts", "", &"x".repeat(65_536)).status, 201);
     assert_eq!(put("texts", "", &"x".repeat(65_537)).code(), (413, "RequestBodyTooLarge"));
     assert_eq!(put("texts", "", &"\u{e9}".repeat(32_769)).code(), (413, "RequestBodyTooLarge"));

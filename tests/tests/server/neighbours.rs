@@ -1,7 +1,8 @@
 //! Hostile neighbours: many connections that never send a verified request must not affect a client.
 //!
-//! By default each kind opens more connections than the server's limit of guests. `HOSTILE_CONNECTIONS=5000` opens more, with the
-//! server's own limits. The benchmarks measure latencies next to them (`ratios -- --server --only hostile`).
+//! By default each kind opens more connections than the server's guest limit. `HOSTILE_CONNECTIONS=5000` opens more, with the
+//! server's own limits. The benchmarks measure the latencies of a client among such connections (`ratios -- --server --only
+//! hostile`).
 
 use std::env;
 use std::io::Write;
@@ -23,7 +24,7 @@ use crate::http2::request;
 
 /// The maximum number of guests of the server. Each kind of neighbour opens more connections.
 const GUESTS: usize = 64;
-/// The number of connections of a burst. Kernels before Linux 5.4 have room for 128 by default.
+/// The number of connections of a burst. By default, kernels before Linux 5.4 have room for 128.
 const BURST: usize = 1_000;
 /// The number of unsigned requests of one connection.
 const UNSIGNED: usize = 2_000;
@@ -132,7 +133,7 @@ fn a_client_does_not_notice_unfinished_requests() {
     }
 }
 
-/// One connection of HTTP/2 opens as many streams as the server allows, each with an unsigned request and an unfinished body.
+/// One HTTP/2 connection opens as many streams as the server allows, each with an unsigned request and an unfinished body.
 #[test]
 fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     run(async |host, connections| {
@@ -186,7 +187,7 @@ fn a_burst_of_signed_connections_is_answered() {
     with_server(config, async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
         let request = Ask::new("GET", "Tables").written(&connection);
-        // The connections block the thread of the server, so it finds all of them at once.
+        // The connections block the thread of the server, so it finds all of them at the same time.
         let connect = |_| {
             let mut stream = std::net::TcpStream::connect(host).unwrap();
             stream.write_all(request.as_bytes()).unwrap();

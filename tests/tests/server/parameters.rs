@@ -48,7 +48,7 @@ fn auth_22_parameters_of_tables_have_names_in_any_case() {
     }
 }
 
-/// Replaced by U+FFFD, the bytes would find an entity that the client did not ask for.
+/// If the bytes were replaced by U+FFFD, the request would find an entity that the client did not ask for.
 #[test]
 fn qry_2_a_query_is_utf_8() {
     assert_eq!(Ask::new("POST", "Tables").json("{\"TableName\":\"NotUtf8\"}").of(&SERVER).status, 201);

@@ -86,7 +86,7 @@ fn table_operations() -> Vec<(Ask, String, Option<&'static str>)> {
     .into()
 }
 
-/// Returns `true` if a request was executed. A batch states it in its part.
+/// Returns `true` if a request was executed. A batch reports this in its part.
 fn is_executed(answer: &Answer, context: &str) -> bool {
     let refused = answer.status == 403 || answer.body.contains("HTTP/1.1 403 ");
     assert!(refused || answer.status < 300, "{context}: {} {}", answer.status, answer.body);
@@ -183,7 +183,7 @@ fn sas_5_each_set_of_letters_of_a_queue_permits_exactly_its_operations() {
     }
 }
 
-/// A token for one partition reads and writes no other, also by a continuation, a filter, a batch or a key in another spelling.
+/// A token for one partition reads and writes no other, even through a continuation, a filter, a batch or a key in another spelling.
 #[test]
 fn sas_8_no_request_leaves_the_range_of_its_token() {
     create("Ranged");
@@ -208,11 +208,11 @@ fn sas_8_no_request_leaves_the_range_of_its_token() {
     ] {
         let answer = with(&Ask::new("GET", ""), &format!("Ranged()?{query}"), &token);
         assert!(!answer.body.contains("\"Secret\":1"), "{query}: {}", answer.body);
-        // A continuation outside of the range belongs to no query of this token.
+        // A continuation outside the range cannot come from a query with this token.
         let expected = if query.contains("Next") { 400 } else { 200 };
         assert_eq!(answer.status, expected, "{query}: {}", answer.body);
     }
-    // Inside of the range, pages continue.
+    // Within the range, pages continue.
     put("Ranged", "r2");
     let (mut pages, mut next) = (0, String::new());
     while pages < 9 {

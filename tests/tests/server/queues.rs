@@ -1,4 +1,4 @@
-//! All scenarios of queues.
+//! All scenarios for queues.
 
 use std::thread;
 

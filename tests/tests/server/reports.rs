@@ -83,7 +83,7 @@ fn filters_of_reports_find_what_the_service_finds() {
     ] {
         assert_eq!(found("Filters", &filter), expected, "{report}: {filter}");
     }
-    // Azurite 1573 and 1880: an empty filter is none.
+    // Azurite 1573 and 1880: an empty filter is treated as no filter.
     for query in ["$filter=", "$filter=%20", "$filter=&$select=&$top=20"] {
         let answer = Ask::new("GET", format!("Filters()?{query}")).of(&SERVER);
         assert_eq!((answer.status, answer.body.matches("\"RowKey\"").count()), (200, 3), "{query}");
@@ -193,7 +193,7 @@ fn writes_of_reports_have_the_effect_that_they_have_in_the_service() {
     // Azurite 1456 and 1457, azure-storage-net 101: nulls are not stored.
     let nulls = insert("Writes", "nulls", ",\"LastRun\":null,\"Resource\":null,\"Failures\":0");
     assert!(nulls.status == 201 && !nulls.body.contains("LastRun"), "{}", nulls.body);
-    // Azurite 1757, azure-storage-net 443: .NET's default instant is before the first one of the service.
+    // Azurite 1757, azure-storage-net 443: .NET's default time is before the earliest time that the service accepts.
     let early =
         insert("Writes", "early", ",\"At\":\"0001-01-01T00:00:00Z\",\"At@odata.type\":\"Edm.DateTime\"");
     assert_eq!(early.code(), (400, "OutOfRangeInput"), "{}", early.body);
@@ -227,7 +227,7 @@ fn queues_of_reports_behave_like_the_service() {
             answer.body.split(&format!("<{name}>")).nth(1).unwrap_or_else(|| panic!("{}", answer.body));
         encoded(rest.split('<').next().unwrap())
     };
-    // azurite (legacy) 116 and 118, azure-sdk-for-go 23092: an update of the visibility alone, which returns its time.
+    // azurite (legacy) 116 and 118, azure-sdk-for-go 23092: an update that changes only the visibility, and returns its time.
     let sent = put("");
     let target = format!(
         "reports/messages/{}?popreceipt={}&visibilitytimeout=0",
@@ -236,7 +236,7 @@ fn queues_of_reports_behave_like_the_service() {
     );
     let updated = Ask::queue("PUT", target).of(&SERVER);
     assert!(updated.status == 204 && updated.header("x-ms-time-next-visible").is_some(), "{}", updated.head);
-    // azurite (legacy) 117: a message whose time has come is visible at once.
+    // azurite (legacy) 117: a message whose time has come is visible immediately.
     let peeked = Ask::queue("GET", "reports/messages?peekonly=true").of(&SERVER);
     assert_eq!(
         (element(&peeked, "MessageText").as_str(), element(&peeked, "DequeueCount").as_str()),
@@ -248,7 +248,7 @@ fn queues_of_reports_behave_like_the_service() {
     assert!(!receive().body.contains("<QueueMessage>"));
     std::thread::sleep(Duration::from_millis(1_500));
     assert_eq!(element(&receive(), "DequeueCount"), "2");
-    // gopherstack 2448: a message that would expire at once is refused.
+    // gopherstack 2448: a message that would expire immediately is refused.
     assert_eq!(put("?messagettl=0").code(), (400, "OutOfRangeQueryParameterValue"));
     // Azurite 825: a signature without a start. Azurite 662: no signature of a queue creates one. The report says that the service has the
     // code `AuthorizationFailure`; this server has Azurite's.

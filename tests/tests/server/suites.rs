@@ -22,7 +22,7 @@ fn create(table: &str) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-/// Sends a batch of one operation, in a change set or outside of one.
+/// Sends a batch of one operation, in a change set or outside one.
 fn batch(target: &str, operation: &str, in_change_set: bool) -> Answer {
     let part = |boundary: &str| {
         format!(
@@ -92,7 +92,7 @@ fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: raw requests have an account SAS in the query and a header. Either may be wrong.
+/// Azurite, `table.entity.rest.test.ts`: raw requests have an account SAS in the query, and a header. Either may be invalid.
 #[test]
 fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);
@@ -124,7 +124,7 @@ fn egt_33_a_condition_inside_a_batch_is_refused_as_outside() {
     create("Conditional");
     let entity = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}";
     assert_eq!(Ask::new("POST", "Conditional").json(entity).of(&EMULATOR).status, 201);
-    // The fraction of the instant has six digits instead of seven.
+    // The fraction of a second has six digits instead of seven.
     let stale = "W/\"datetime'2023-01-23T19%3A39%3A54.978799Z'\"";
     for (method, row, status) in [
         ("PATCH", "r", "412 Precondition Failed"),
@@ -208,7 +208,7 @@ fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
 }
 
 /// Azurite, `table.entity.test.ts` 03 and 38. JavaScript writes an invalid date, `NaN` and `Infinity` as `null`. The service does not
-/// store a null, whatever its type (ENT-3), and Azurite refuses it. Text that is not of its type is refused by all services.
+/// store a null, whatever its type (ENT-3), and Azurite refuses it. All services refuse text that is not valid for its type.
 #[test]
 fn ent_3_a_typed_null_is_not_stored_and_text_of_another_type_is_refused() {
     create("Nulls");
@@ -249,7 +249,7 @@ fn egt_12_an_empty_change_set_changes_nothing() {
     assert_eq!(send("--batch_1--\r\n").code(), (400, "InvalidInput"));
 }
 
-/// `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": it cannot read an instant without a fraction.
+/// `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": it cannot read a time without a fraction.
 #[test]
 fn acl_2_instants_of_policies_have_seven_digits() {
     create("Policies");

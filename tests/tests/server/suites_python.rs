@@ -44,7 +44,7 @@ fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences
     }
     let queues = Ask::queue("GET", "below/?restype=service&comp=properties").of(&SERVER);
     assert_eq!(queues.code(), (400, "InvalidQueryParameterValue"), "{}", queues.body);
-    // The table is still there and empty, and other requests below it name no resource.
+    // The table still exists and is empty. Other requests below it do not name a resource.
     assert_eq!(Ask::new("GET", "BelowTable/Tables").of(&SERVER).code(), (400, "InvalidInput"));
     let entity = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}";
     assert_eq!(Ask::new("POST", "BelowTable/Tables").json(entity).of(&SERVER).code(), (400, "InvalidInput"));

@@ -69,7 +69,7 @@ fn pat_intra_5_index_rows_of_entities_with_folded_keys_are_kept_apart() {
     });
 }
 
-/// Samples of a device by hour, each with its exact instant.
+/// Samples of a device by hour, each with its exact time.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Samples")]
 #[partition_key(device)]

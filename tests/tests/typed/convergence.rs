@@ -1,6 +1,6 @@
 //! Tests of the convergence of everything that is derived in other partitions (index entries, copies, and rows and sums of views) while processes are
-//! suspended, die, lose responses or receive old ones, also after a suspension. Each process has its own clock, which may be wrong. The proof is
-//! `docs/convergence.md`; each condition that it rests on is taken out here, and the runs must then find the difference.
+//! suspended, die, lose responses or receive old ones, even after a suspension. Each process has its own clock, which may be wrong. The proof is
+//! `docs/convergence.md`; these tests remove each condition of the proof in turn, and the runs must then find a difference.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -47,7 +47,7 @@ impl Running {
     }
 }
 
-/// Makes a change of an employee or a project.
+/// Makes a change to an employee or a project.
 fn change(world: &World, rng: &mut StdRng, age: i32) {
     let alive = Process::alive();
     let id = rng.random_range(0..3);
@@ -168,7 +168,7 @@ fn imp_6_sums_do_not_converge_without_the_conditions_of_records() {
     assert_do_not(Answers::True, Without::Records);
 }
 
-/// A settling used the first response about the entity, even one from before the change.
+/// A settlement must not end because of an old response about the entity, such as one from before the change.
 #[test]
 fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
     let world = World::new(Without::Nothing);

@@ -166,7 +166,7 @@ fn evo_6_a_widened_number_is_read_but_misfiltered_until_it_is_rewritten() -> Res
     })
 }
 
-/// Rows of `wide` are read as `narrow`: a property fewer, one that may be absent, a text without a separator.
+/// Rows of `wide` are read as `narrow`: `narrow` lacks a property, allows another to be absent, and allows the separator in its text.
 mod narrow {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Rooms")]

@@ -1,4 +1,4 @@
-//! Tests of lent entities: each is read into the place of the previous one, and must equal an entity that is read separately.
+//! Tests of lent entities: each overwrites the previous one in memory, and must equal an entity that is read separately.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use chrono::{DateTime, Utc};

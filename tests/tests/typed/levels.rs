@@ -1,4 +1,4 @@
-//! Tests of hierarchical partition keys: laws, prefixes and ranges compared with a model, and their use in stores (HPK rules).
+//! Tests of hierarchical partition keys: laws, comparisons of prefixes and ranges with a model, and use in stores (HPK rules).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -24,7 +24,7 @@ struct Event {
 #[derive(Clone, Debug, KeyPart, PartialEq)]
 struct Region(String);
 
-/// A reading with levels of other types: a newtype of a text, a number, and an instant in descending order.
+/// A reading with levels of other types: a newtype around a string, a number, and a time in descending order.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(region, meter, desc(day))]
 #[row_key("")]
@@ -205,8 +205,8 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
-/// The given levels determine the class, not the number of partitions (HPK-39). A point has all levels (HPK-36), given together or one
-/// after another (HPK-35). A prefix reads only the partitions that it names (HPK-25, HPK-37).
+/// The given levels determine the class, not the number of partitions (HPK-39). A point has all levels (HPK-36), given together or in
+/// succession (HPK-35). A prefix reads only the partitions that it names (HPK-25, HPK-37).
 #[test]
 fn hpk_38_the_given_levels_decide_the_class() {
     let point: Selection<Event, Point> = Event::key("Microsoft", "ada", "1", 7);

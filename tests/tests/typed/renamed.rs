@@ -128,7 +128,7 @@ mod others {
     }
 }
 
-/// Returns a store with a stored schema and one row of the type `Employee`.
+/// Returns a store with a stored schema and one row of type `Employee`.
 async fn store() -> Engine {
     let store = Engine::in_memory();
     let employees = store.entities::<employee::Employee>().create_if_missing().await.unwrap();

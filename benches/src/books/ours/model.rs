@@ -140,7 +140,7 @@ pub(super) struct Audit {
     pub(super) change: String,
 }
 
-/// A participant that writes a line to the audit log for each change of an entry.
+/// A participant that writes a line to the audit log for each change to an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AuditTrail;
 

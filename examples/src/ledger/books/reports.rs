@@ -77,7 +77,7 @@ impl Bookkeeping {
     /// cursor.
     ///
     /// # Errors
-    /// `InvalidInput` for a cursor of another tenant or account; any error from the store.
+    /// `InvalidInput` if the cursor belongs to another tenant or account; any error from the store.
     pub async fn statement(
         &self,
         tenant: &str,

@@ -20,7 +20,7 @@ use super::{
 #[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
 #[index(ByPriority, row_key("priority_", priority, "_", number), include(created))]
 pub struct Ticket {
-    /// The tenant: the customer of the service.
+    /// The tenant, which is a customer of the service.
     pub tenant: String,
     /// The number of the ticket within the tenant.
     #[digits(6)]

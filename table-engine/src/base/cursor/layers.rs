@@ -13,7 +13,7 @@ use crate::key::SplitKey;
 
 /// A position in several layers of a segment.
 pub(in super::super) struct Layers {
-    /// The oldest layer. It usually contains most of the rows, which are visited without comparisons with the other layers.
+    /// The oldest layer. Kept apart because it usually contains most of the rows, which can be visited without comparing them with the other layers.
     oldest: Option<RunCursor>,
     /// The other layers with remaining entries, each with its age. The last layer in the list has the smallest next key.
     newer: Vec<(RunCursor, usize)>,
@@ -32,7 +32,7 @@ impl Layers {
         self.shadowed.unwrap_or_default()
     }
 
-    /// Creates a cursor over some layers, the newest first, before their first entry from `start` (included) to `end` (excluded).
+    /// Creates a cursor over some layers, the newest first, before their first entry from `start` (inclusive) to `end` (exclusive).
     pub(in super::super) fn new(
         layers: &[Layer],
         start: &[u8],

@@ -30,7 +30,7 @@ struct Open {
 }
 
 impl RunCursor {
-    /// Creates a cursor at the first entry from `start` (included) to `end` (excluded).
+    /// Creates a cursor at the first entry from `start` (inclusive) to `end` (exclusive).
     pub(super) fn new(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>, keep: bool) -> Result<Self> {
         let next = run.directory()?.search(start);
         let (run, end) = (Arc::clone(run), end.map(<[u8]>::to_vec));
@@ -65,7 +65,7 @@ impl RunCursor {
         self.settle()
     }
 
-    /// Visits the entries from the current one to a key (excluded), and moves the cursor after them unless the visitor stops early.
+    /// Visits the entries from the current one to a key (exclusive), and moves the cursor after them unless the visitor stops early.
     pub(super) fn visit(
         &mut self,
         end: Option<&[u8]>,

@@ -21,11 +21,11 @@ pub(in super::super) struct Directory {
     key_ends: Vec<u32>,
     /// The [`head`] of each block's last key. A search over the heads reads few cache lines.
     heads: Vec<u128>,
-    /// The number of entries and deletions of each block; empty for a run of version 1.
+    /// The number of entries and deletions in each block; empty for a run of version 1.
     counts: Vec<(u32, u32)>,
     sums: Vec<u64>,
     filter: Vec<u8>,
-    /// The number of entries of the run.
+    /// The number of entries in the run.
     entries: u64,
 }
 
@@ -265,7 +265,7 @@ impl Directory {
         low
     }
 
-    /// Returns the blocks that may contain keys from `start` (included) to `end` (excluded).
+    /// Returns the blocks that may contain keys from `start` (inclusive) to `end` (exclusive).
     pub(in super::super) fn within(&self, start: &[u8], end: Option<&[u8]>) -> Range<usize> {
         let from = self.search(start);
         let to = end.map_or(self.len(), |end| {

@@ -57,7 +57,7 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// Returns the approximate length of the file written until now.
+    /// Returns the approximate length of the file so far.
     pub(in super::super) fn bytes(&self) -> u64 {
         self.written + (self.pending.len() + self.block.bytes()) as u64
     }

@@ -1,4 +1,4 @@
-//! Tests that a bit flip in any byte of any file of the base makes at most the rows at that position unreadable, and never causes a wrong result.
+//! Tests that a bit flip in any byte of any file of the base makes no rows unreadable except those at that position, and never causes a wrong result.
 
 use std::collections::BTreeSet;
 

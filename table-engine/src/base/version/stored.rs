@@ -124,7 +124,7 @@ impl Stored {
     /// Replaces the file durably. The directory entries of new runs are made durable first.
     ///
     /// # Errors
-    /// `DiskFull`, which leaves the old file. After any other error of the disk, the folder may contain either file.
+    /// `DiskFull` if the disk is full, which leaves the old file in place. After any other error from the disk, the folder may contain either file.
     pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<()> {
         let bytes = self.bytes();
         let write = || {
@@ -142,7 +142,7 @@ impl Stored {
         rename().map_err(|error| Task::RecordBase.failed(error))
     }
 
-    /// Reads the file `BASE`.
+    /// Reads the `BASE` file.
     pub(in super::super) fn read(pool: &Arc<Pool>) -> Result<Self> {
         let path = pool.folder.join(BASE);
         Self::parse(&read_bytes(&*pool.disk, &path)?, &path, pool)

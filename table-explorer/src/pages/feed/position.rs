@@ -1,4 +1,4 @@
-//! Positions in a feed: the stored format of cursors, which numbers the changes of a partition.
+//! Positions in a feed: the stored format of cursors, which numbers the changes in a partition.
 
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;

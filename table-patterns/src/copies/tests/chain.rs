@@ -112,7 +112,7 @@ impl Forest {
     }
 }
 
-/// A change of one node. The parent of a node has a smaller number.
+/// A change to one node. The parent of a node has a smaller number.
 #[derive(Clone, Debug)]
 enum Act {
     Put(u32, Option<u32>, u8),
@@ -158,7 +158,7 @@ async fn apply(forest: &Forest, act: &Act) -> Result<()> {
             let (mut unit, mut is_empty) = (nodes.unit(Node::partition("left"))?, true);
             for (id, value) in changes.iter().filter(|(id, _)| half(*id) == "left") {
                 let Some(old) = nodes.get(key(*id)).await? else { continue };
-                // A second change of a node is refused.
+                // A second change to a node is refused.
                 is_empty &= unit.update(&old, |node| node.value = format!("value{value}")).is_err();
             }
             if is_empty { Ok(()) } else { unit.commit().await.map(drop) }
@@ -224,7 +224,7 @@ impl CopyRelation for Before {
     }
 }
 
-/// Links members in a ring, so their counts never agree, and lets workers process the changes. Waits take no time.
+/// Links members in a ring, so that their counts never agree, and lets workers process the changes. Waits take no time.
 fn settle_ring(length: u32) {
     let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let (read, slept) = (Arc::clone(&now), Arc::clone(&now));

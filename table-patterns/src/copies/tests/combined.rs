@@ -109,7 +109,7 @@ impl Desk {
         [here.iter().map(|ticket| ticket.number).collect(), there.collect()]
     }
 
-    /// Returns the number of feed entries of a ticket.
+    /// Returns the number of feed entries for a ticket.
     fn entries(&self, row_key: &str) -> usize {
         let feed = Feed::new(self.outbox.store().clone());
         let (table, partition) = (TableName::new("Desk").unwrap(), PartitionKey::new("contoso").unwrap());
@@ -179,7 +179,7 @@ fn pat_intra_5_a_source_keeps_its_own_unique_index() {
     assert_eq!(error.code(), ErrorCode::UniqueViolation);
 }
 
-/// Settling the holder repairs a write of another tool, and maintains the indexes.
+/// Settling the holder repairs a write by another tool, and maintains the indexes.
 #[test]
 fn pat_den_2_settlement_maintains_the_indexes_of_a_holder() {
     let desk = Desk::new();

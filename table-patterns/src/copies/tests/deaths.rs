@@ -29,7 +29,7 @@ fn company() -> Company {
 /// A scenario whose requests may be lost.
 type Scene = fn(&Company);
 
-/// Every kind of write, followed by a worker. Errors are ignored, because the process is dead at that point.
+/// Every kind of write, followed by a worker. Errors are ignored, because the process is dead when they occur.
 const SCENES: [(&str, Scene); 8] = [
     ("rename", |company| {
         let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
@@ -96,7 +96,7 @@ fn pat_den_2_copies_converge_after_a_crash_at_any_request() {
 }
 
 /// Asserts that all copies are correct. A reference whose holder was never written may be
-/// left over; the next change of its source finds and removes it.
+/// left over; the next change to its source finds and removes it.
 fn assert_left_over(company: &Company, at: &str) {
     let wanted = company.assert_copies(at);
     assert!(company.references().is_superset(&wanted), "{at}: {wanted:?}");

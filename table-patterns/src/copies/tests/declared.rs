@@ -87,7 +87,7 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
         assert_eq!(found.agent_name.as_deref(), Some("Ada"));
         let other = Ticket { id: 8, ..ticket() };
 
-        // A change of the source updates the copy and the index.
+        // A change to the source updates the copy and the index.
         agents.update(Agent::key("t", 1), |agent| agent.name = "Eve".into()).await.unwrap();
         let found = tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap();
         assert_eq!(found.len(), 1);
@@ -118,7 +118,7 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
     });
 }
 
-/// Two holders of one source are read one after the other. If the source changes in between, both are read again.
+/// Two holders of one source are read in turn. If the source changes between the two reads, both are read again.
 #[test]
 fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     for bulk in [false, true] {

@@ -1,4 +1,4 @@
-//! Tests that every write of a source or a holder by the handle maintains the copies.
+//! Tests that every write of a source or a holder through the handle maintains the copies.
 
 use pollster::block_on;
 use table_core::ErrorCode;

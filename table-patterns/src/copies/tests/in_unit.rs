@@ -262,7 +262,7 @@ fn pat_den_2_a_holder_of_two_sources_or_with_a_condition_is_written_later() {
     .unwrap();
 }
 
-/// A change of one entity in a unit.
+/// A change to one entity in a unit.
 #[derive(Clone, Debug)]
 enum Act {
     Agent(u32, Option<u8>),

@@ -1,4 +1,4 @@
-//! Tests of two entities of one partition that are sources and holders of each other.
+//! Tests of two entities in one partition, each of which is both a source and a holder of the other.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -12,7 +12,7 @@ use crate::faults::FaultyStore;
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
-/// A person with the name of a mentor, who may have the person as a mentor.
+/// A person with the name of a mentor. Two people may be each other's mentors.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People", copied_by(Mentor), copies_from(Mentor))]
 #[partition_key(team)]

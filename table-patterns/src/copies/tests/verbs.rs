@@ -1,4 +1,4 @@
-//! Tests of each write: its stored rows, its requests and its errors.
+//! Tests of each kind of write: its stored rows, its requests and its errors.
 
 mod limits;
 
@@ -57,7 +57,7 @@ fn pat_den_2_in_one_partition_source_and_copy_change_in_one_transaction() {
     assert_eq!(read(&company).manager_last_name.as_deref(), Some("Byron"));
     company.assert_agreement("changed");
 
-    // A change of other properties costs the same as without copies.
+    // A change to other properties costs the same as without copies.
     company.store.heal();
     block_on(company.employees.update(Employee::key("Sales", 223), |ada| ada.age += 1)).unwrap();
     assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
@@ -108,7 +108,7 @@ fn pat_den_2_a_changed_or_removed_reference_updates_the_copy() {
     assert_eq!(changed.lead_name.as_deref(), Some("Kahn"));
     block_on(company.worker().run_until_idle()).unwrap();
     company.assert_agreement("another");
-    // A change of the former source no longer affects the holder.
+    // A change to the former source no longer affects the holder.
     let change = |ada: &mut Employee| ada.last_name = "Byron".into();
     block_on(company.employees.update(Employee::key("Sales", 223), change)).unwrap();
     assert_eq!(company.pending(), 0);

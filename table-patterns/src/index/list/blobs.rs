@@ -78,7 +78,8 @@ impl ListBlobs {
     }
 
     /// Sets the number of keys above which a list is stored in a blob.
-    /// With 0, all lists are stored in blobs; by default, only lists that do not fit into an entity.
+    /// With 0, all lists are stored in blobs; by default, only lists that do not fit into an entity
+    /// are.
     #[must_use]
     pub fn spill_above(self, keys: usize) -> Self {
         Self { spill_above: Some(keys), ..self }

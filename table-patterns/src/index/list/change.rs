@@ -1,4 +1,4 @@
-//! The change of a list in the partition of its entities. The list is read, changed, and written under its version.
+//! The change to a list in the partition of its entities. The list is read, changed, and written under its version.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::index::changes::OwnerOf;
 use crate::index::list::blobs::{ListBlobs, Upload};
 use crate::index::list::{ListForm, ListWrite, Lists, Member};
 
-/// The change of one list by one entity.
+/// The change to one list by one entity.
 #[derive(Clone, Debug)]
 pub(crate) struct ListChange {
     pub(crate) form: ListForm,

@@ -167,12 +167,12 @@ impl ListForm {
         Ok(row)
     }
 
-    /// Returns the error of a list in a blob, read through a handle without a blob store.
+    /// Returns the error for reading a list in a blob through a handle without a blob store.
     pub(crate) fn without_blobs(&self) -> Error {
         Error::of(ListFault::WithoutBlobs(self.index.name))
     }
 
-    /// Returns the error of a list with members that belong to no entity.
+    /// Returns the error for a list with members that belong to no entity.
     pub(crate) fn astray(&self) -> Error {
         self.broken(&self.property)
     }

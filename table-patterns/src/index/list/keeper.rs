@@ -1,4 +1,4 @@
-//! Reads and writes lists in their entity or in the blob to which it refers.
+//! Reads and writes lists, each stored in an entity or in a blob that the entity refers to.
 
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;

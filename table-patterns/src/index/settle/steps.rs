@@ -29,7 +29,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         let Entry { target: Target { key, guard, row }, wanted, entity } = entry;
         let step = match self.step(key, wanted.as_ref(), row.as_ref()).await {
             // The entity may have released the value since it was read, and the other entity may have acquired the value.
-            // Both had the value at the same time only if the entity is unchanged.
+            // Both had the value at the same time only if the entity has not changed.
             Err(error) if error.code() == ErrorCode::UniqueViolation => {
                 let (store, table) = (self.handle.table.store(), self.handle.table.name()?);
                 let now = store.get(table, &self.change.owner, &Select::All).await?;

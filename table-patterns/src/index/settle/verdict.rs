@@ -26,8 +26,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     ///
     /// IMPORTANT: the entry of the current entity is written only if it equals the entry of the recorded change. Otherwise either the read
     /// is stale, or a later change has replaced the entry. A later change is proven if the entity was written later, or if the guard or a
-    /// record contains a later change of this key. Each of these facts is permanent, so a stale read cannot falsify them. Programs of an older
-    /// release and other tools delete entities without a record; then only a write can prove that the entity does not exist.
+    /// record contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them. Programs built from
+    /// an older release and other tools delete entities without a record; then only a write can prove that the entity does not exist.
     pub(super) async fn verdict(
         &self,
         target: &Target,

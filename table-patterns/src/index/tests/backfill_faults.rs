@@ -219,7 +219,7 @@ fn live() -> impl Strategy<Value = Live> {
     })
 }
 
-/// Returns `true` if an error of a backfill can result from the data, at least temporarily.
+/// Returns `true` if the data can cause this error of a backfill, at least temporarily.
 fn is_of_the_data(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }

@@ -53,7 +53,7 @@ struct Member {
 type Members = Entities<Member, Engine, Records>;
 type Verb = fn(&Members, &Member) -> table_core::Result<()>;
 
-/// Returns members, two of which have names that no key can contain, with a garbled member, a row of no type, and an invalid entry.
+/// Returns members, two of which have names that no key can contain, together with a garbled member, a row of no type, and an invalid entry.
 fn members() -> (Engine, Members) {
     let engine = Engine::in_memory();
     let old = block_on(engine.table::<before::Member>().create_if_missing()).unwrap();

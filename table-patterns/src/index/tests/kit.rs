@@ -1,4 +1,4 @@
-//! Shared helpers of the tests: an entity, its expected and stored rows, and a clock that advances while a caller waits.
+//! Shared helpers for the tests: an entity, its expected and stored rows, and a clock that advances while a caller waits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

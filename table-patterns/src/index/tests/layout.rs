@@ -1,4 +1,4 @@
-//! Tests that the layouts equal the layouts of the catalogue, character by character.
+//! Tests that the layouts equal those in the pattern catalogue, character by character.
 
 use futures_util::TryStreamExt;
 use pollster::block_on;

@@ -21,7 +21,7 @@ use super::old::{ALL_READY, build, old_rows, staff};
 use crate::EntityStore;
 use crate::index::{IndexState, Phase};
 
-/// After a later change of the schema (DQ-1), only a backfill is needed, and no query returns a result before the index is complete.
+/// After a later change to the schema (DQ-1), only a backfill is needed, and no query returns a result before the index is complete.
 #[test]
 fn a_new_index_supports_queries_only_once_it_is_built() {
     block_on(async {

@@ -12,7 +12,7 @@ use super::people::{
 
 const NAMES: [&str; 2] = ["Jones", "Cao"];
 
-/// Lists that begin in entities, move to blobs, change there, and end. Failed steps are not repeated.
+/// Lists that begin in entities, move to blobs, change there, and are removed. Failed steps are not repeated.
 async fn program(people: &People) {
     for id in 0..3 {
         let _ = people.insert(&jones(id)).await;
@@ -97,7 +97,7 @@ fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     }
 }
 
-/// Another writer's list moves, changes and ends between the read and the write of this writer.
+/// Another writer's list is moved, changed and removed between the read and the write of this writer.
 #[test]
 fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {

@@ -1,4 +1,4 @@
-//! Tests that compare random writes with a simple map: the results must be equal, and the index rows must match the definitions.
+//! Tests that compare random writes with a simple map: the results must be equal, and the index rows must match the index definitions.
 
 use std::collections::BTreeMap;
 

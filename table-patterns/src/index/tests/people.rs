@@ -1,4 +1,4 @@
-//! Shared helpers of the tests of lists: an entity with a list in its partition and a remote list, and a table whose lists can be in blobs.
+//! Shared helpers for the tests of lists: an entity with a list in its partition and a remote list, and a table whose lists can be in blobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -123,7 +123,7 @@ fn pat_inter_3_a_crash_at_any_submit_of_a_settlement_is_recovered() {
     }
 }
 
-/// A worker is suspended before any of its requests until everything is settled, sends that request, and dies. No other process follows it.
+/// A worker is suspended before one of its requests until everything is settled. It then sends that request, and dies. No other process follows it.
 #[test]
 fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     type Act = fn(&Entities<Employee, Engine, Records>);

@@ -20,7 +20,7 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, jones};
 
-/// A change of a table by another tool.
+/// A change to a table by another tool.
 #[derive(Clone, Debug)]
 enum Damage {
     /// Deletes one of the rows that are not entities.
@@ -241,7 +241,8 @@ fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// A member looks stray when the repair reads it, but its owner gets the value before the repair writes. It then belongs in the list and remains.
+/// A member seems to have no owner when the repair reads it, but an entity gets the value before the repair writes. The member then belongs in the
+/// list and remains.
 #[test]
 fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {

@@ -1,8 +1,8 @@
-//! Errors of messages of the work queue.
+//! Errors of messages in the work queue.
 
 use table_core::{Error, Fault};
 
-/// The reason why a message of the work queue cannot be sent or read.
+/// The reason why a message cannot be sent to the work queue or read from it.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WorkFault {
     #[error(

@@ -19,7 +19,7 @@ use crate::tenant::position::MissingBlob;
 /// The size of a blob part.
 const PART: u64 = 1 << 20;
 
-/// A part of a blob that a row names.
+/// A part of a blob to which a row refers.
 #[derive(Debug)]
 pub(in crate::tenant) struct Part {
     place: usize,
@@ -30,7 +30,7 @@ pub(in crate::tenant) struct Part {
 }
 
 impl Export<'_> {
-    /// Adds the parts of the blobs that a row names. Returns the number of blobs.
+    /// Adds the parts of the blobs to which a row refers. Returns the number of blobs.
     pub(super) fn parts(
         &self,
         (place, table): (&Place, &TableName),

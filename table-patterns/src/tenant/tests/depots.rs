@@ -39,7 +39,7 @@ pub(super) struct Sum {
     at: DateTime<Utc>,
 }
 
-/// A remark. Its declaration writes the table in lower case.
+/// A remark. Its declaration gives the table name in lower case.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "scans")]
 #[partition_key(depot)]

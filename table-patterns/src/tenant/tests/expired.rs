@@ -1,4 +1,4 @@
-//! Exports of tables of days, one of which expires meanwhile: the rows of the other days are exported once.
+//! Exports of daily tables, one of which expires during the export: the rows of the other days are exported once.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;

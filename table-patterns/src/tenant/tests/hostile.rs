@@ -1,5 +1,5 @@
-//! Tests with odd rows below every reserved prefix, as written by a program with access to one partition, or by a later release. Every job ends,
-//! processes the other rows, and reports the odd rows.
+//! Tests with odd rows under every reserved prefix, as a program with access to one partition, or a later release, may write them. Every job
+//! ends, processes the other rows, and reports the odd rows.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::unit::RESERVATION_PREFIX;
 use crate::view::{Projection, VIEW_PREFIX, View, ViewTable};
 use crate::work::Sweep;
 
-/// The number of tickets of a tenant, in the row `all`.
+/// The number of tickets of a tenant, in the `all` row.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(tenant)]
@@ -140,7 +140,7 @@ fn bodies() -> Vec<Row> {
     rows
 }
 
-/// Inserts rows into a partition. Existing rows are unchanged.
+/// Inserts rows into a partition. Existing rows are not changed.
 fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Row)>) -> usize {
     let (engine, table) = (world.store.inner(), TableName::new(table).unwrap());
     let mut inserted = 0;

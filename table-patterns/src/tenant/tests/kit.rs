@@ -214,7 +214,7 @@ impl World {
         block_on(sweep.sweep_registered()).unwrap()
     }
 
-    /// Returns a store after some steps of two tenants.
+    /// Returns a store after some steps by two tenants.
     pub(super) fn after(steps: &[(bool, Step)]) -> Self {
         let world = Self::new();
         for is_contoso in [true, false] {

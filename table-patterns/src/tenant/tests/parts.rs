@@ -22,7 +22,8 @@ fn is_first_part(lines: &str) -> bool {
     lines.starts_with("{\"Blob\"") && lines.contains("\"From\":0,")
 }
 
-/// Pushes the steps from a number. If a step is refused as a later part of a blob, continues from the first part. Returns `true` if one was refused.
+/// Pushes the steps, starting with the given number. If a step is refused because it is a later part of a blob, continues from the first part.
+/// Returns `true` if a step was refused.
 fn push_from(import: &mut Import<'_>, steps: &[String], from: usize) -> bool {
     let (mut at, mut has_refused) = (from, false);
     while at < steps.len() {
@@ -103,7 +104,7 @@ fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
     }
 }
 
-/// An export of an earlier release has no offsets.
+/// An export from an earlier release has no offsets.
 #[test]
 fn an_export_without_offsets_is_imported() {
     let (from, steps) = exported(2_500_000);

@@ -9,7 +9,7 @@ use super::kit::{export, import};
 use crate::periods::Period;
 use crate::tenant::ExportPosition;
 
-/// Returns the number of places of an export, and the table and RowKey of each of its rows.
+/// Returns the number of places in an export, and the table and RowKey of each of its rows.
 fn exported(text: &str) -> (usize, Vec<String>) {
     let lines = || text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let places = lines().find_map(|line| line.get("Tenant")?.get("Places")?.as_array().map(Vec::len));

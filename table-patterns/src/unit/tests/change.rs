@@ -1,4 +1,4 @@
-//! Tests of changes of entities whose rows contain undeclared properties: slots of a series, properties of a newer program, and copies.
+//! Tests of changes to entities whose rows contain undeclared properties: slots of a series, properties of a newer version of the program, and copies.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -39,7 +39,7 @@ struct Entry {
 
 type Counters = Entities<Counter, Distant<Engine>>;
 
-/// The processes of a run: for each of them, the latency of its store and the number of its tasks.
+/// The processes in a run: the latency of each one's store, and the number of its tasks.
 struct Run {
     timeline: Timeline,
     engine: Engine,
@@ -104,7 +104,7 @@ async fn post<S: TableStore + Clone + 'static>(counters: &Entities<Counter, S>) 
     attempts.into_inner()
 }
 
-/// Posts some times in one process, while other processes post in an endless loop. Returns the largest number of attempts for each process.
+/// Posts a few times in one process, while other processes post in an endless loop. Returns the largest number of attempts for each process.
 fn contest(run: &Run, slow: &Counters, times: usize, others: &[Counters]) -> (usize, usize) {
     let (is_over, posts) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (most, most_of_others) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -26,7 +26,7 @@ pub(super) struct Timeline(Arc<Mutex<Schedule>>);
 #[derive(Default)]
 struct Schedule {
     now: Duration,
-    /// The sleeping tasks by their time, in the order in which they fell asleep.
+    /// The sleeping tasks by their wake-up time, and by the order in which they began to sleep.
     due: BTreeMap<(Duration, usize), oneshot::Sender<()>>,
     asleep: usize,
 }
@@ -91,7 +91,7 @@ impl Timeline {
     }
 }
 
-/// A store at a distance: each request takes between one and two latencies, half of that time before it is executed.
+/// A distant store. Each request takes between one and two latencies, and half of that time passes before it is executed.
 #[derive(Clone)]
 pub(super) struct Distant<S> {
     pub(super) inner: S,

@@ -112,7 +112,7 @@ proptest! {
         block_on(rows.update(Headcount::key("London", "all"), |row| row.years += drift)).unwrap();
         company.store.heal();
         let others = company.again();
-        // A change that is overtaken by another change in every attempt never completes, so the other changes stop at some point.
+        // A change that another change overtakes in every attempt never completes, so the other changes stop at some point.
         let mut left = 50;
         company.store.script(move |_, call| {
             let (others, moves) = (others.clone(), moves.clone());

@@ -8,7 +8,7 @@ use super::kit::Company;
 use crate::faults::Fault;
 
 /// Creates three employees. The view contains two of them, one in an old state.
-/// Then creates `more` further employees, one after another, which the view does not contain.
+/// Then creates `more` further employees in sequence, which the view does not contain.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);

@@ -177,7 +177,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
     assert_eq!((progress.failed, block_on(view.state()).unwrap()), (2, ViewState::Ready));
     assert_eq!(members(&view, "C"), (20, 600));
 
-    // The next change of an entity corrects it, and so does a retry on request.
+    // The next change to an entity corrects it, and so does a retry on request.
     block_on(world.members.update(Member::key("B", 3), |member| member.age = 40)).unwrap();
     block_on(view.catch_up(1_000)).unwrap();
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 610), 1));

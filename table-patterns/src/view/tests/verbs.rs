@@ -101,7 +101,7 @@ fn pat_ec_8_catching_up_is_bounded_and_resumes_at_its_position() {
     assert_eq!(caught.map(|caught| caught.is_behind), [true; 2]);
     let sales = PartitionKey::new("Sales").unwrap();
     assert_eq!(block_on(company.view.catch_up_partition(&sales, 3)).unwrap().changes, 0, "{caught:?}");
-    // Changes of one entity that are read together count as one.
+    // Changes to one entity that are read together are counted as one.
     let marketing = PartitionKey::new("Marketing").unwrap();
     let caught = block_on(company.view.catch_up_partition(&marketing, 100)).unwrap();
     assert_eq!((caught.applied, caught.is_behind), (1, false));

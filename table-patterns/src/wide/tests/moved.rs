@@ -1,4 +1,4 @@
-//! Programs with declarations that differ in the part of a property: no program reads or overwrites an outdated value.
+//! Programs whose declarations assign a property to different parts: no program reads or overwrites an outdated value.
 
 use std::collections::BTreeMap;
 

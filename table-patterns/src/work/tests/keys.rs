@@ -1,4 +1,4 @@
-//! Tests of programs that are refused the keys of an outbox for a moment, as with an expired signature.
+//! Tests of programs that are refused the keys of an outbox for a short time, as with an expired signature.
 
 use super::*;
 

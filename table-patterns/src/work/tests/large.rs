@@ -1,4 +1,4 @@
-//! Tests of messages whose text takes more bytes in a poison entry.
+//! Tests of messages whose text takes more bytes in a poison entry than in the work queue.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ impl Handler<Mail> for Refusing {
     }
 }
 
-/// Returns a text of one character, repeated.
+/// Returns a string of one repeated character.
 fn text(most: usize) -> impl Strategy<Value = String> {
     let letter = prop_oneof![Just('"'), Just('\\'), Just('\u{1}'), Just('\u{FFFE}'), Just('é'), Just('a')];
     (letter, 0..most).prop_map(|(letter, count)| letter.to_string().repeat(count))
@@ -105,7 +105,7 @@ fn pat_ec_4_requeueing_and_discarding_in_bulk_end_despite_entries_that_return() 
     assert_eq!(block_on(outbox.requeue_poison_if(|entry| late(entry.work == "7"))).unwrap(), 1);
     assert_eq!(asked.swap(0, Ordering::SeqCst), 70);
     time.fetch_add(61 * 10_000_000, Ordering::SeqCst);
-    // A worker makes poison of the requeued messages at once.
+    // A worker immediately sets the requeued messages aside as poison again.
     let worker = Worker::new(outbox.clone());
     let again = |_: &work::PoisonEntry| {
         block_on(worker.run_until_idle()).unwrap();

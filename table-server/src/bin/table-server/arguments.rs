@@ -35,8 +35,9 @@ pub(crate) struct Arguments {
     /// Read a configuration file in TOML, with the names of these flags.
     #[arg(long, env = "TABLE_SERVER_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Serve an account with this key in base64. Other users of the machine see flags: without `=KEY`, the key is read from the variable
-    /// `TABLE_SERVER_KEY`. May be repeated; separated by commas in the variable. Without any account, the emulator's is served.
+    /// Serve an account with this key in base64. Other users of the machine can see flags: omit `=KEY` to read the key from the
+    /// `TABLE_SERVER_KEY` environment variable. May be repeated; in the variable, accounts are separated by commas. If no account is
+    /// named, the emulator's account is served.
     #[arg(
         long = "account",
         env = "TABLE_SERVER_ACCOUNTS",

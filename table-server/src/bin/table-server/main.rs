@@ -1,4 +1,4 @@
-//! The program `table-server`, which serves tables and queues on this machine, in memory or from folders.
+//! The `table-server` program, which serves tables and queues on this machine, in memory or from folders.
 
 mod arguments;
 mod fault;

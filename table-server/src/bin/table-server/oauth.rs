@@ -39,7 +39,7 @@ impl OAuthFlags {
     /// Returns the tokens that the flags accept, or otherwise the tokens that the file accepts.
     ///
     /// # Errors
-    /// `InvalidInput` for an issuer without keys, for a file that is not a key set, or if the program has no TLS. `Io` if a file cannot be read.
+    /// `InvalidInput` if an issuer has no keys, a file is not a key set, or the program was built without TLS. `Io` if a file cannot be read.
     pub(crate) fn bearer(&self, file: &File) -> Result<Option<Bearer>> {
         let own = (&self.oauth, &self.oauth_issuer, &self.oauth_keys, &self.oauth_audience);
         let of_file = (&file.oauth, &file.oauth_issuer, &file.oauth_keys, &file.oauth_audience);

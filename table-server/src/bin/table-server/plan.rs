@@ -32,7 +32,8 @@ impl Planned {
     /// Opens the engine.
     ///
     /// # Errors
-    /// `FolderLocked` if another server has opened the folder; `FolderNotOurs`, `FormatTooNew`, `Corrupted` or `Io`.
+    /// `FolderLocked` if another server has opened the folder; any other error from opening an engine, such as `FolderNotOurs`, `FormatTooNew`,
+    /// `Corrupted` or `Io`.
     pub(crate) fn open(self, arguments: &Arguments, file: &File) -> Result<Account> {
         let options = Engine::builder().faults(arguments.trial.faults(file));
         let in_memory = self.place == Place::Memory;
@@ -58,7 +59,7 @@ impl fmt::Display for Planned {
 /// Returns the accounts that the flags and the file name, or otherwise the emulator's account. `fallback` is the key of accounts whose flag has none.
 ///
 /// # Errors
-/// `InvalidInput` for an invalid or duplicate name, or for an account without a key or a location.
+/// `InvalidInput` if a name is invalid or duplicate, or an account has no key or no location.
 pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str>) -> Result<Vec<Planned>> {
     let shared = match (&arguments.path, &file.path) {
         _ if arguments.memory => Some(Place::Memory),

@@ -9,7 +9,8 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::fault::ProgramFault;
 
-/// A name, and optionally a key. Neither has been checked yet, because a message about an invalid flag contains it. `Debug` prints only the name.
+/// A name, and optionally a key. Neither is checked while flags are parsed, because the message about an invalid flag would contain it. `Debug`
+/// prints only the name.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Spelled {
     pub(crate) name: String,
@@ -17,10 +18,10 @@ pub(crate) struct Spelled {
 }
 
 impl Spelled {
-    /// Returns the account's key: its own, otherwise `fallback`, otherwise the public key if it is the emulator's account.
+    /// Returns the account's own key, or else `fallback`, or else the public key if the account is the emulator's.
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid name or a missing key. `AuthenticationFailed` for a key that is not base64.
+    /// `InvalidInput` if the name is invalid or the key is missing. `AuthenticationFailed` if the key is not base64.
     pub(crate) fn key(&self, fallback: Option<&str>) -> Result<AccountKey> {
         let name = &self.name;
         let letters = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());

@@ -63,10 +63,10 @@ impl TlsFlags {
         }
     }
 
-    /// Configures HTTPS if the flags or the file request it. Returns a line with the path of a self-signed certificate.
+    /// Configures HTTPS if the flags or the file request it. For a self-signed certificate, returns a line with its path.
     ///
     /// # Errors
-    /// `InvalidInput` for a certificate without its key, an invalid certificate, or a program built without TLS. `Io` if a file cannot be read.
+    /// `InvalidInput` if a certificate is invalid or has no key, or the program was built without TLS. `Io` if a file cannot be read.
     pub(crate) fn apply(&self, file: &File, listen: IpAddr, config: &mut Config) -> Result<String> {
         match self.source(file)? {
             None => Ok(String::new()),

@@ -9,9 +9,9 @@ use crate::backup::layer::{HEAD, Mark, Record};
 use crate::backup::storage::Storage;
 use crate::failure::{Failure, Result};
 
-/// The maximum number of bytes of a block's first line.
+/// The maximum number of bytes in a block's first line.
 const HEAD_BYTES: u64 = 128;
-/// The maximum number of bytes of a block. It is far larger than a block with one of the largest entities.
+/// The maximum number of bytes in a block. It is far larger than a block with one of the largest entities.
 const MOST: usize = 64 << 20;
 
 /// A reader of a layer up to a mark. Memory holds one block.
@@ -39,7 +39,7 @@ impl LayerReader {
     /// Returns the next row; `None` at the end.
     ///
     /// # Errors
-    /// `Refused` for a damaged block, with the file and the position; `File` if the layer cannot be read.
+    /// `Refused`, with the file and the position, if a block is damaged; `File` if the layer cannot be read.
     pub fn next_record(&mut self) -> Result<Option<Record>> {
         if self.at == self.block.len() && !self.next_block()? {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Tests of layers: they are written, resumed, and damaged in every bit.
+//! Tests of layers that are written, resumed, and damaged in every bit.
 
 use super::*;
 use crate::backup::storage::Folder;

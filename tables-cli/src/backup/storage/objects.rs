@@ -46,10 +46,10 @@ impl Objects {
 }
 
 /// Opens the storage that a URL names: `s3://bucket/path`, `az://container/path`, `gs://bucket/path`, `memory:///`, and the other formats that the
-/// crate `object_store` supports; `file:///path` is a folder. Credentials and options come from the environment, such as `AWS_ACCESS_KEY_ID`.
+/// `object_store` crate supports; `file:///path` is a folder. Credentials and options come from the environment, such as `AWS_ACCESS_KEY_ID`.
 ///
 /// # Errors
-/// `Usage` for a URL in another format, or if options are missing.
+/// `Usage` if the URL has another format, or if options are missing.
 pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
     let usage = |reason: &dyn fmt::Display| {
         Failure::Usage(format!("{} is not an object store: {reason}", public(url)))

@@ -17,7 +17,7 @@ async fn fill(store: DynTableStore) -> DynTableStore {
     store
 }
 
-/// Returns a store that returns rows in arbitrary order, and reports it or not.
+/// Returns a store that returns rows in arbitrary order. `says_so` determines whether its capabilities say so.
 fn shuffled(says_so: bool) -> LimitedStore<Engine> {
     LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = !says_so).shuffled(7)
 }

@@ -1,4 +1,4 @@
-//! One group of changes of a partition, written as a transaction.
+//! One group of changes in a partition, written as a transaction.
 
 use table_core::limits::Limits;
 use table_core::{
@@ -32,7 +32,7 @@ impl Group {
         Ok(Self { changes: Vec::new(), transaction: Transaction::new(partition_key, limits)? })
     }
 
-    /// Adds a change. If this fails, the group is unchanged and the change is returned.
+    /// Adds a change. If this fails, leaves the group as it was, and returns the change.
     pub(super) fn push(&mut self, change: Numbered, mode: Mode) -> Result<(), Box<(Numbered, Error)>> {
         match change.change.operation(mode).and_then(|operation| self.transaction.push(operation)) {
             Ok(()) => {
@@ -121,7 +121,7 @@ impl Group {
     }
 }
 
-/// Returns the transaction of some changes of one partition; `None` if there are no changes.
+/// Returns the transaction of some changes in one partition; `None` if there are no changes.
 fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Option<Transaction>> {
     let Some(first) = changes.first() else { return Ok(None) };
     let mut transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
@@ -131,7 +131,7 @@ fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Op
     Ok(Some(transaction))
 }
 
-/// Returns `true` if an error concerns a single entity, and not the table or the store.
+/// Returns `true` if an error concerns a single entity rather than the table or the store.
 fn is_of_row(error: &Error) -> bool {
     let is_of_store = error.is_table_not_found() || error.is_ambiguous() || error.is_throttled();
     !is_of_store

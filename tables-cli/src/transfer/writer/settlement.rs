@@ -20,7 +20,7 @@ pub(super) struct Settlement {
     slots: VecDeque<Slot>,
     /// The rejections that were settled but have not been taken yet.
     rejected: Vec<Rejected>,
-    /// `true` if a rejected record counts as settled. Otherwise, settlement ends before it.
+    /// `true` if rejected records are considered settled. Otherwise, settlement stops before the first of them.
     pub(super) is_tolerant: bool,
     /// `true` if settlement ended at a rejected record.
     has_ended: bool,

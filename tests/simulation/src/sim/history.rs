@@ -117,7 +117,7 @@ impl History {
         }
     }
 
-    /// Runs engine lifetimes, one after another, until the seeded history ends.
+    /// Runs engine lifetimes in sequence until the seeded history ends.
     pub(super) fn run(mut self) -> (Seen, u64, Result<(), Wrong>) {
         if self.random.random_ratio(1, 8) {
             self.disk = SimulatedDisk::with_volume(Path::new(FOLDER));

@@ -51,7 +51,7 @@ pub(super) enum Trouble {
         nth: u32,
         panics: bool,
     },
-    /// A file of the base is changed while it is in use.
+    /// A file of the base changes while it is in use.
     Rot,
     /// A sector in a file of the base cannot be read.
     Unreadable,

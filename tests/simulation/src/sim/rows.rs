@@ -51,7 +51,7 @@ pub(super) fn row_key(number: u16) -> Result<RowKey> {
     RowKey::new(format!("r{number:04}"))
 }
 
-/// Returns the place that two keys denote.
+/// Returns the position that two keys denote.
 pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     let partition = partition_key.trim_end_matches('x').strip_prefix('p')?;
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))

@@ -29,12 +29,12 @@ const CALLS: u64 = 1_000_000;
 enum Doing {
     /// The thread can run.
     Ready,
-    /// The thread waits for other threads. It has seen the given number of events, and continues at an instant in any case.
+    /// The thread waits for other threads. It has seen the given number of events, and continues at the given time in any case.
     Waiting {
         seen: u64,
         until: Option<Duration>,
     },
-    /// The thread continues at an instant.
+    /// The thread continues at the given time.
     Sleeping(Duration),
     Ended,
 }
@@ -151,7 +151,7 @@ impl Schedule {
     pub(super) fn step(&self, time: Duration) {
         let mut inner = self.call();
         inner.now += time;
-        // The engine never waits for a step of a caller, so only steps of its own threads count.
+        // The engine never waits for a step of a caller, so only steps of the engine's threads are counted.
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {

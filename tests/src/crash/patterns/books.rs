@@ -161,7 +161,7 @@ async fn requests(
     Ok(())
 }
 
-/// Checks that the audit log and the feed contain each change of an entry exactly once.
+/// Checks that the audit log and the feed contain each change to an entry exactly once.
 async fn records(
     books: &Books,
     tenant: &str,

@@ -28,7 +28,7 @@ const WORKERS: usize = 2;
 /// Runs the child: all hands, workers and a sweep, until the child is killed or the parent has ended.
 ///
 /// # Errors
-/// Any error from opening. An unexpected error of a hand ends the process.
+/// Any error from opening. An unexpected error in a hand ends the process.
 pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     let stores = Stores::open(folder, Queues::of_round(round)).block_on()?;
     let tell = |line: Line| {

@@ -308,9 +308,9 @@ impl fmt::Debug for Stores {
     }
 }
 
-/// Returns an instant within an hour, given its milliseconds.
+/// Returns a time within an hour, given its milliseconds.
 pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
-    // The first instant is in 2014-01-01.
+    // The first time is in 2014-01-01.
     let begun = DateTime::from_timestamp_secs(1_388_534_400).unwrap_or_default();
     begun + TimeDelta::hours(hour.into()) + TimeDelta::milliseconds(milliseconds.into())
 }

@@ -267,7 +267,7 @@ fn pat_ix_4_a_lost_an_orphaned_and_a_swapped_list_blob_are_found() {
         Ok(())
     });
     assert!(wrong.contains("lists: "), "{wrong}");
-    // Each change of a list orphans its previous blob.
+    // Each change to a list orphans its previous blob.
     let wrong = found_in(&WORKED, Recovery::WithoutCollection, async |_| Ok(()));
     assert!(wrong.contains("lists: no row names the blob"), "{wrong}");
 }

@@ -31,7 +31,7 @@ impl Tally {
 /// Returns the queue of a client.
 ///
 /// # Errors
-/// None in practice, because the result is a valid queue name.
+/// Does not fail in practice, because the result is a valid queue name.
 pub(super) fn queue(hand: usize) -> Result<QueueName> {
     QueueName::new(&format!("torture-{hand}"))
 }

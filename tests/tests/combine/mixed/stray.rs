@@ -12,7 +12,7 @@ use super::desk::{Amount, Comment, NUMBERS, Note, TENANT, Ticket, World};
 
 const STRAY: &str = "ticket_1";
 
-/// Checks that the error of an operation names the row.
+/// Checks that the error from an operation names the row.
 fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-HET-6")), "{error}");

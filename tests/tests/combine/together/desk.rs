@@ -98,7 +98,7 @@ impl CopyRelation for Employer {
     }
 }
 
-/// Returns the text that tickets contain of their owner.
+/// Returns the text about their owner that tickets contain.
 pub fn signature(person: &str, firm: Option<&str>) -> String {
     format!("{person} of {firm:?}")
 }

@@ -55,7 +55,7 @@ impl Parts {
         pairs.map(|(one, other)| Self(vec![*one, *other])).collect()
     }
 
-    /// Returns all patterns at once, and all sets that omit one pattern.
+    /// Returns the set of all patterns, and all sets that omit one pattern.
     pub fn most() -> Vec<Self> {
         let without = |left: &Pattern| Self(ALL.iter().filter(|one| *one != left).copied().collect());
         std::iter::once(Self(ALL.to_vec())).chain(ALL.iter().map(without)).collect()

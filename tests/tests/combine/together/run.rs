@@ -27,7 +27,7 @@ pub struct Run {
     world: World,
     rng: StdRng,
     model: Model,
-    /// The number of acknowledged changes of each ticket.
+    /// The number of acknowledged changes to each ticket.
     changes: BTreeMap<u32, usize>,
     /// The processes that currently run.
     processes: Vec<Process>,
@@ -43,7 +43,7 @@ impl Run {
         self.world.has(pattern)
     }
 
-    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some run for the next steps, too.
+    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some also run during the next steps.
     fn process(&mut self) -> Process {
         self.processes.retain(|process| !process.control.is_dead());
         if self.processes.len() == 3 {
@@ -60,7 +60,7 @@ impl Run {
         process
     }
 
-    /// Returns the way in which a process dies, if it does.
+    /// Returns how a process dies, if it does.
     fn control(&mut self) -> Control {
         if self.rng.random_bool(0.4) {
             return Control::default();

@@ -1,5 +1,5 @@
-//! Visits: a second entity type in the table of tickets. A program of an older release, if there is one, writes
-//! visits without the later indexes until their backfill begins.
+//! Visits: a second entity type in the table of tickets. A program built from an older release, if there is
+//! one, writes visits without the later indexes until their backfill begins.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const NUMBERS: u32 = 4;
 
 type Model = BTreeMap<u32, Visit>;
 
-/// A change of one visit.
+/// A change to one visit.
 #[derive(Clone, Debug)]
 enum Verb {
     Insert(Visit),
@@ -38,7 +38,7 @@ pub struct Visits {
     model: Model,
     /// The number of rows that were written together with visits.
     rows: u64,
-    /// The last grant to a program of the older release, and the instant of its expiry, in ticks.
+    /// The last grant to a program built from the older release, and its expiry, in ticks.
     granted: Option<(PartitionGrant, u64)>,
 }
 
@@ -79,7 +79,7 @@ fn visit(rng: &mut StdRng) -> Visit {
 }
 
 impl Visits {
-    /// Opens the table, first by a program of the older release if there is one.
+    /// Opens the table, first by a program built from the older release if there is one.
     pub fn open(world: &World, has_older: bool) -> Self {
         let process = world.alive();
         if has_older {
@@ -129,7 +129,7 @@ impl Visits {
         }
     }
 
-    /// Lets a program of the older release change a visit.
+    /// Lets a program built from the older release change a visit.
     pub fn older_step(&mut self, world: &World, process: &Process, rng: &mut StdRng) {
         let newer = visit(rng);
         let (number, Visit { tenant, place, tag, .. }) = (newer.number, newer.clone());

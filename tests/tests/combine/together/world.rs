@@ -50,7 +50,7 @@ pub struct Known {
 
 pub type Model = BTreeMap<u32, Known>;
 
-/// One process: the way in which it dies, its clock, and the handles that it keeps.
+/// One process: how it dies, its clock, and the handles that it keeps.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub control: Control,
@@ -134,7 +134,7 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    /// Creates a process that lives, with a correct clock, for which no table is down.
+    /// Creates a process that does not die and has a correct clock. No table is down for it.
     pub fn alive(&self) -> Process {
         self.started(Control::default(), Skew::None)
     }

@@ -1,4 +1,4 @@
-//! Habits of prose that are counted, with their targets.
+//! The habits of prose that are counted, with their targets.
 
 /// The lines in which a habit is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

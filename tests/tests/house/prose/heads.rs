@@ -1,4 +1,4 @@
-//! Doc comments that begin with "Returns" belong to functions that return something.
+//! Only functions that return a value may have doc comments that begin with "Returns".
 
 use crate::files::below;
 

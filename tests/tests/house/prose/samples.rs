@@ -1,4 +1,4 @@
-//! Samples in doc comments explain a rule before they name it: readers of the documentation do not know the numbers.
+//! Samples in doc comments must explain a rule before they name it, because readers of the documentation do not know the numbers.
 
 use crate::files::below;
 

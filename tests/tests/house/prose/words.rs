@@ -1,4 +1,4 @@
-//! Phrases that docs and comments do not use, each with a plainer phrase.
+//! Phrases that docs and comments must not use, each with a plainer phrase.
 
 use crate::files::{below, prose};
 
@@ -24,7 +24,7 @@ const WORDS: [(&str, &str); 15] = [
 /// Words that may follow "is no" and "are no".
 const BEHIND_NO: [&str; 7] = ["longer", "more", "less", "slower", "other", "such", "one"];
 
-/// Places where a word is a value of a test, or a name of a standard.
+/// Places where a word is a test value or the name of a standard.
 const ALLOWED: [&str; 5] =
     ["tests/tests/house/prose", "tests/ui/", "tests/ui_patterns/", "Cargo.toml", "docs/rules/"];
 
@@ -48,7 +48,7 @@ fn docs_and_comments_are_in_plain_words() {
     assert!(found.is_empty(), "{} phrases to be put in plain words:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns `true` if a text has a word outside longer words, names and quotes.
+/// Returns `true` if a string contains a word outside longer words, names and quotes.
 fn holds(text: &str, word: &str) -> bool {
     let is_end = |character: Option<char>| {
         character.is_none_or(|character| !character.is_alphanumeric() && !"_\"".contains(character))

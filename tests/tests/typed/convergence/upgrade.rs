@@ -1,5 +1,5 @@
-//! A program of an older schema and a newer one that adds an index in another table: writers and workers of both while the newer one is opened and
-//! builds its index, stepped call by call, with deaths and sleepers (EVO-20, EVO-21, PAT-INTER-3).
+//! A program with an older schema and one with a newer schema that adds an index in another table: writers and workers of both while the newer one
+//! is opened and builds its index, stepped call by call, with deaths and sleepers (EVO-20, EVO-21, PAT-INTER-3).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -52,12 +52,12 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// The way in which the backfill treats older programs.
+/// How the backfill treats older programs.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
     /// The backfill starts when no request of the older programs can still take effect.
     Waits,
-    /// The backfill starts at once.
+    /// The backfill starts immediately.
     Hastens,
 }
 
@@ -65,7 +65,7 @@ struct World {
     engine: Engine,
     time: Time,
     backfill: Backfill,
-    /// `true` once the newer program was opened.
+    /// `true` after the newer program has been opened.
     is_open: Arc<AtomicBool>,
 }
 
@@ -194,7 +194,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         let badge = rng.random_bool(0.6).then(|| 10 * id + rng.random_range(0..2));
         let is_open = world.is_open.load(Ordering::SeqCst);
         match rng.random_range(0..100) {
-            // The write is refused once the pass of the backfill has begun.
+            // The write is refused after the pass of the backfill has begun.
             0..=14 => drop(block_on(old.insert_or_replace(&older::employee(id, email, badge)))),
             15..=22 if is_open => drop(block_on(new.insert_or_replace(&newer::employee(id, email, badge)))),
             23..=25 => world.pass(if rng.random_bool(0.1) { 3_600 } else { rng.random_range(1..4) }),

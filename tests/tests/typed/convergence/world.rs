@@ -136,7 +136,7 @@ pub(super) enum Answers {
 /// All responses that were ever given about an entity.
 type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
 
-/// A store from the view of one process.
+/// A store as one process sees it.
 #[derive(Clone)]
 pub(super) struct Weak {
     engine: Engine,
@@ -249,7 +249,7 @@ pub(super) struct World {
     without: Without,
 }
 
-/// One process: the way in which it dies, the responses that it gets, and its clock.
+/// One process: how it dies, the responses that it gets, and its clock.
 pub(super) struct Process {
     pub(super) control: Control,
     pub(super) answers: Answers,

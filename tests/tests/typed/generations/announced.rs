@@ -1,4 +1,4 @@
-//! An index that is added while programs of the older release write: no write is refused, and the index becomes ready when it misses none of them.
+//! An index that is added while programs built from the older release write: no write is refused, and the index becomes ready when it misses none of them.
 
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
         assert_eq!(minutes(backfill(&new).await.unwrap()), Some(30));
         old.insert(&before::employee(2, "grace")).await.unwrap();
         assert_eq!(minutes(backfill(&new).await.unwrap()), Some(60));
-        // A restarted program counts as a writer.
+        // A restarted program is considered a writer.
         time.pass(HOUR / 3);
         let restarted = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
         restarted.insert(&before::employee(3, "joan")).await.unwrap();
@@ -116,7 +116,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
     });
 }
 
-/// Programs of the older release may also write the first rows of a table.
+/// Programs built from the older release may also write the first rows of a table.
 #[test]
 fn an_index_of_an_empty_table_is_announced_as_well() {
     block_on(async {

@@ -83,7 +83,7 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
     });
 }
 
-/// The older program records no change of the later index when it deletes an entity.
+/// The older program records no change to the later index when it deletes an entity.
 #[test]
 fn a_change_whose_entity_an_older_program_deleted_is_settled() {
     block_on(async {
@@ -215,7 +215,7 @@ fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
         assert!(refused(old.insert(&ticket(18)).await));
         assert!(refused(old.update(key(), |ticket| ticket.agent = None).await));
         assert!(refused(old.delete(key(), IfMatch::Any).await));
-        // The schema of the source is unchanged, but that of the holders it would write has changed.
+        // The schema of the source has not changed, but the schema of the holders that it would write has.
         assert!(refused(agents.update(agent(), |ada| ada.name = "Lovelace".into()).await));
         assert!(refused(agents.delete(agent(), IfMatch::Any).await));
         assert!(refused(agents.settle_copies(agent()).await));

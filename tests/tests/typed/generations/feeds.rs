@@ -1,4 +1,4 @@
-//! A feed that is added while programs of the older release write: no write is refused, and no view misses one.
+//! A feed that is added while programs built from the older release write: no write is refused, and no view misses one.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,4 +1,4 @@
-//! Copies that are added while programs of the older release write: no write is refused, and the backfill misses none.
+//! Copies that are added while programs built from the older release write: no write is refused, and the backfill misses none.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tools for two programs at once: an older program that writes under load, and writes that are interleaved with a backfill at each call.
+//! Tools for two programs that run at the same time: an older program that writes under load, and writes that are interleaved with a backfill at each call.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Runs rounds of both programs at once, each at least this often. Three seconds pass after each round of the older one.
+/// Runs rounds of both programs at the same time, at least the given number of rounds for each. Three seconds pass after each round of the older one.
 pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, newer: impl Fn(u32)) {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -49,7 +49,7 @@ pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, n
     });
 }
 
-/// Lets a backfill make some calls, then a write, then the backfill end, then the write. Returns the outcome of the write.
+/// Lets a backfill make some calls, and then a write. The backfill then ends, and the write ends last. Returns the outcome of the write.
 pub(super) fn interleave<T>(
     (builder, mut built, of_backfill): (&Control, Process<()>, usize),
     (writer, mut written, of_write): (&Control, Process<T>, usize),

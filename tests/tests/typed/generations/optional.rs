@@ -1,5 +1,5 @@
-//! An optional property that is added while programs of the older release write entities with copies of all properties: no write is refused, and neither
-//! an entity nor a copy loses the property.
+//! An optional property that is added while programs built from the older release write entities with copies of all properties: no write is refused, and
+//! neither an entity nor a copy loses the property.
 
 mod crew;
 mod interleaved;
@@ -85,7 +85,7 @@ async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round
     }
 }
 
-/// Checks that the copies of all entities are complete, in the eyes of both programs.
+/// Checks that the copies of all entities are complete, as both programs see them.
 async fn check<S: TableStore + Clone + 'static>(
     older: &Older<S>,
     newer: &Newer<S>,

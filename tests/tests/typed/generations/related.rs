@@ -1,4 +1,4 @@
-//! Units of an older program that write a second entity type without a handle of its own: they are checked like its handle.
+//! Units of an older program that write a second entity type without a handle: they are checked as a handle would be.
 
 use pollster::block_on;
 use table_core::Result;

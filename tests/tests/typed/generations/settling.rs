@@ -1,5 +1,5 @@
 //! An optional property that is added on a store with other processes: a program that knows it
-//! waits before its first write, until older programs know it, too.
+//! waits before its first write until older programs know it too.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) fn shared(engine: Engine) -> LimitedStore<Engine> {
     LimitedStore::new(engine, |capabilities| capabilities.exclusive = None)
 }
 
-/// A process: its runtime measures how long it has waited.
+/// A process, whose runtime measures how long it has waited.
 struct Process<S> {
     store: S,
     runtime: Runtime,
@@ -141,7 +141,7 @@ fn a_store_of_this_process_alone_needs_no_wait() {
         let newer = process.open::<nicknamed::Employee>().await;
         newer.insert_or_replace(&nicknamed("countess")).await.unwrap();
         assert_eq!(process.waited(), 0);
-        // All handles of the process know the schema at once.
+        // All handles of the process know the schema immediately.
         assert!(refused(older.insert_or_replace(&before::employee(1, "ada")).await));
         assert_eq!(nickname(&newer).await.as_deref(), Some("countess"));
         // A process that serves the store to others waits.
@@ -151,7 +151,7 @@ fn a_store_of_this_process_alone_needs_no_wait() {
         process.open::<before::Employee>().await.insert(&before::employee(1, "ada")).await.unwrap();
         process.open::<nicknamed::Employee>().await.insert_or_replace(&nicknamed("countess")).await.unwrap();
         assert_eq!(process.waited(), LEASE.as_secs() * 2);
-        // A first schema, and one without new properties, need none either.
+        // A first schema does not need a wait either, nor does a schema without new properties.
         let store = shared(time.engine());
         let process = Process::new(&time, &store);
         process.open::<nicknamed::Employee>().await.insert(&nicknamed("ada")).await.unwrap();

@@ -1,5 +1,5 @@
-//! Tests of a user whose SAS covers one partition, and who writes arbitrary data there and into
-//! the queue. No worker writes to another partition as a result.
+//! Tests of a user whose SAS covers one partition, and who writes arbitrary data there and to the
+//! queue. No worker writes to another partition as a result.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -118,7 +118,7 @@ fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
     serde_json::from_slice::<serde_json::Value>(text).unwrap()["Steps"][0].clone()
 }
 
-/// Returns steps that would change other partitions and tables than the one that the writer may write.
+/// Returns steps that would change partitions and tables other than the one that the writer may write.
 fn steps_beyond_the_partition(outbox: &Outbox<Engine, Engine>) -> Vec<serde_json::Value> {
     let (named, at) = (
         |name: &str| TableName::new(name).unwrap(),
@@ -292,7 +292,7 @@ fn pat_ec_4_a_sealed_record_is_valid_only_at_its_place_with_any_program_key() {
     assert_eq!(done(&["one"]), (1, 1));
 }
 
-/// A key that a program adds is used by all programs that start later, also if another clock has numbered the earlier keys.
+/// A key that a program adds is used by all programs that start later, even if another clock has numbered the earlier keys.
 #[test]
 fn a_key_added_with_a_slow_clock_is_the_newest() {
     let company = Company::new();

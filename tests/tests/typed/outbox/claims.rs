@@ -1,4 +1,4 @@
-//! Tests of claims of workers: work is done once regardless of their number, and nothing becomes poison that was not tried (PAT-EC-4, PAT-EC-7).
+//! Tests of claims of workers: work is done once regardless of their number, and only work that was tried becomes poison (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -129,7 +129,7 @@ impl Handler<Named> for Down {
     }
 }
 
-/// Of two workers, one or both may have a wrong clock; after an outage, everything is done.
+/// One or both of two workers may have a wrong clock. After an outage, all work is completed.
 #[test]
 fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     for one in Skew::ALL {

@@ -10,8 +10,8 @@ use crate::outbox::company::Company;
 
 const DEATHS: [Death; 2] = [Death::Before, Death::After];
 
-/// Runs `scene` with a process that dies at each of its calls in turn, before and after the call, and compares the state after the others have
-/// continued. Returns the number of calls.
+/// Runs `scene` with a process that dies at each of its calls in turn, before and after the call. Compares the states after the other
+/// processes have continued. Returns the number of calls.
 fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     let control = Control::default();
     scene(&Company::new(), &control);

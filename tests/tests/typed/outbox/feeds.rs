@@ -1,4 +1,4 @@
-//! Tests that a change feed returns every change of a partition, in order and from any cursor.
+//! Tests that a change feed returns every change in a partition, in order and from any cursor.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

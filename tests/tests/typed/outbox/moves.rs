@@ -1,4 +1,4 @@
-//! An entity with a unique index in another partition moves to another partition: inserted there first, deleted later (PAT-EC-4, PAT-INTER-3).
+//! An entity with a unique index in another partition moves to another partition: it is inserted there first, and deleted later (PAT-EC-4, PAT-INTER-3).
 
 use std::num::NonZeroU32;
 use std::time::Duration;

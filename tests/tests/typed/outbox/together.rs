@@ -21,7 +21,7 @@ fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worke
     Worker::with_options(company.outbox(control), options)
 }
 
-/// A handler whose calls end only after `of` calls have begun.
+/// A handler whose calls only end after `of` calls have begun.
 #[derive(Clone)]
 struct Meeting {
     of: usize,
@@ -51,7 +51,7 @@ fn pat_ec_7_intents_of_several_sources_are_processed_concurrently() {
     assert_eq!((company.pending(), meeting.come.load(Ordering::SeqCst)), (0, 8));
 }
 
-/// A handler that records when each job begins and ends, and lets other jobs continue in between.
+/// A handler that records when each job begins and ends, and lets other jobs continue in the meantime.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<String>>>);
 

@@ -1,4 +1,4 @@
-//! Tests of concurrent workers: late, repeated, reordered, and in any number (PAT-EC-2, PAT-EC-3, PAT-EC-7).
+//! Tests of any number of concurrent workers, with late, repeated and reordered messages (PAT-EC-2, PAT-EC-3, PAT-EC-7).
 
 use std::pin::Pin;
 use std::thread;
@@ -22,7 +22,7 @@ enum Event {
     },
     /// A worker continues to its next call.
     Step(u8),
-    /// A worker dies at the given one of its next calls, and a new worker replaces it.
+    /// A worker dies at the call with this number, counted from now, and a new worker replaces it.
     Kill {
         worker: u8,
         call: u8,

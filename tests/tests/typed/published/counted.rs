@@ -1,4 +1,4 @@
-//! Layouts with instants counted down, clocks and compound names, each with the class that contains it.
+//! Layouts with times that count down, clocks and compound names, each with the class that contains it.
 
 use chrono::{DateTime, Utc};
 use table_core::{Entity, KeyPart};
@@ -89,7 +89,7 @@ fn instants_counted_from_several_constants() {
     both_ways(&note(NoteState::Draft), ("contoso_draft", "2393333693"));
 }
 
-/// Checks of the health of services (`CryptoPortfolioService_Data.Entities.HealthCheck`).
+/// Health checks of services (`CryptoPortfolioService_Data.Entities.HealthCheck`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HealthChecks", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("HealthCheck")]
@@ -168,7 +168,7 @@ struct CustomResource {
     properties: String,
 }
 
-/// Data of a note: the note's identifier and a name (`Alejof.Notes.Storage.DataEntity`).
+/// The data of a note: the note's identifier and a name (`Alejof.Notes.Storage.DataEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "NoteAppEntryData")]
 #[partition_key(tenant_id)]

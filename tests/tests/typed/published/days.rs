@@ -1,4 +1,4 @@
-//! Layouts whose keys are days, times and inverted instants, each with the class that contains it.
+//! Layouts whose keys are days, times and inverted times, each with the class that contains it.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -9,7 +9,7 @@ use super::{both_ways, instant, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// Activity of a day: a partition for each month (`DailyLog` of a fitness dashboard, `Repository.Models`).
+/// The activity of a day: a partition for each month (`DailyLog` of a fitness dashboard, `Repository.Models`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "DailyLogs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMM", date)))]
@@ -165,7 +165,7 @@ struct TenantAudit {
     response: Option<String>,
 }
 
-/// Commands of the users of a chat, whose identifiers are unsigned numbers of 64 bits (`SLCommandLogData`).
+/// Commands of the users of a chat, whose identifiers are unsigned 64-bit numbers (`SLCommandLogData`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Commands")]
 #[partition_key(unpadded(user_id))]
@@ -175,7 +175,7 @@ struct ChatCommand {
     at: DateTime<Utc>,
 }
 
-/// Notifications for everybody: inverted ticks, and twelve digits of a GUID (`GlobalNotificationEntity`).
+/// Notifications for all users: inverted ticks, and twelve digits of a GUID (`GlobalNotificationEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "GlobalNotifications", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("notifications")]

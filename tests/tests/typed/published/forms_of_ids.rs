@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// Log events of `TableStorage.Abstracts`: inverted ticks of five minutes, and a ULID of an inverted instant
+/// Log events of `TableStorage.Abstracts`: inverted ticks of five minutes, and a ULID with an inverted time
 /// (`KeyGenerator`; the `PartitionKey` is that of its `KeyGeneratorTests`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvent", allow(hot_partition, reason = "the layout of another program"))]
@@ -22,7 +22,7 @@ struct LogEvent {
 
 #[test]
 fn a_ulid_as_text() {
-    // The inverted instant is 189,554,673,599,999 milliseconds after 1970. One second later it is 1,000 less.
+    // The inverted time is 189,554,673,599,999 milliseconds after 1970. One second later it is 1,000 less.
     let (earlier, later) = ("5CCRHFRHFZ0000000000000001", "5CCRHFRGGQ0000000000000001");
     let of = |period: &str, id: &str| LogEvent {
         period: instant(period),

@@ -45,8 +45,8 @@ fn rows_by_md5_in_both_cases() {
     });
 }
 
-/// Readings that are spread by the CRC-32 of RFC 1952, section 8: no program with such a key was found. `cbf43926` is the check value that
-/// catalogues of such sums give for `123456789`.
+/// Readings that are spread by the CRC-32 of RFC 1952, section 8: no published program with such a key was found. `cbf43926` is the check
+/// value that catalogues of such sums give for `123456789`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings")]
 #[partition_key(hash(crc32, 8, sensor))]
@@ -73,8 +73,8 @@ fn partitions_by_crc32() {
     });
 }
 
-/// State of grains of Orleans: `{service}_{grain}`, with `_` for characters that a key cannot contain (`AzureTableUtils.SanitizeTableProperty`,
-/// `AzureTableGrainStorage.GetKeyString`), and `Data`, `Data1`, … of 64 KiB.
+/// The state of grains in Orleans: `{service}_{grain}`, with `_` for characters that a key cannot contain
+/// (`AzureTableUtils.SanitizeTableProperty`, `AzureTableGrainStorage.GetKeyString`), and `Data`, `Data1`, … of 64 KiB.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansGrainState")]
 #[partition_key(

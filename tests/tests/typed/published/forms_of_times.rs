@@ -1,4 +1,4 @@
-//! Forms of times in keys of published programs: patterns, inverted instants, ticks with more digits.
+//! Forms of times in keys of published programs: patterns, inverted times, ticks with more digits.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -37,8 +37,8 @@ fn the_guest_book() {
     });
 }
 
-/// Log entries of an urgent-care service: `{yyyy-MM}` and `{dd HH:mm:ss.fff}-{guid}` of one instant (`111Online/web-stack`,
-/// `NHS111.Utils/Logging/LogEntry.cs`).
+/// Log entries of an urgent-care service: `{yyyy-MM}` and `{dd HH:mm:ss.fff}-{guid}` for the same time
+/// (`111Online/web-stack`, `NHS111.Utils/Logging/LogEntry.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "logging", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyy-MM", at)))]
@@ -69,8 +69,8 @@ fn a_month_and_the_rest_of_the_instant() {
     });
 }
 
-/// Entries of the logs of a content delivery network: a partition for each day, inverted ticks in 21 digits, and a GUID in capitals without hyphens
-/// (the `NuGet` gallery's `Stats.ParseAzureCdnLogs`, `RowKeyBuilder`, `TableOperationBuilder`).
+/// Log entries of a content delivery network: a partition for each day, inverted ticks in 21 digits, and a GUID in capitals without hyphens (the
+/// `NuGet` gallery's `Stats.ParseAzureCdnLogs`, `RowKeyBuilder`, `TableOperationBuilder`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "CdnLogs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", edge_server_time_delivered)))]
@@ -102,7 +102,7 @@ fn ticks_counted_down_in_21_digits() {
     });
 }
 
-/// Time that was worked: the address in lower case, `{yyyyMMdd}_{project}_{ticks:D20}` (`HqAgent.Shared.Storage.TimereportStorageService`).
+/// Working time: the address in lower case, `{yyyyMMdd}_{project}_{ticks:D20}` (`HqAgent.Shared.Storage.TimereportStorageService`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Timereports")]
 #[partition_key(folded(lower, email))]

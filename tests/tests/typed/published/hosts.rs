@@ -1,4 +1,4 @@
-//! Layouts of hosts of functions and messages: their events, delayed messages, positions in a stream, and values in segments.
+//! Layouts of function hosts and message hosts: their events, delayed messages, positions in a stream, and values in segments.
 
 use std::collections::BTreeMap;
 
@@ -190,7 +190,7 @@ fn the_checkpoints_of_event_hubs() {
         let etag = owners.insert(&owner).await.unwrap();
         let all = Checkpoint::partition("red.servicebus.windows.net", "blueHub", "$default");
         assert_eq!(checkpoints.query(all).collect().await.unwrap(), [of("0"), of("1")]);
-        // A claim of a partition is conditional on the owner that was read.
+        // A claim on a partition is conditional on the owner that was read.
         let claimed = Ownership { owner_id: "reader-2".to_owned(), ..owner.clone() };
         owners.replace(&claimed, etag.clone()).await.unwrap();
         assert!(owners.replace(&owner, etag).await.unwrap_err().is_conflict());

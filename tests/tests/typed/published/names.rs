@@ -10,8 +10,8 @@ use super::{both_ways, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// State of a conversation of the Bot Framework: `/`, `\`, `#` and `?` are replaced by letters between bars (`BotBuilder-Azure`,
-/// `BotDataEntity.GetEntityKey`, `StringExtensions.SanitizeForAzureKeys`).
+/// The state of a conversation in the Bot Framework: `/`, `\`, `#` and `?` are replaced by letters between bars
+/// (`BotBuilder-Azure`, `BotDataEntity.GetEntityKey`, `StringExtensions.SanitizeForAzureKeys`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "BotData")]
 #[partition_key(channel_id, ":conversation")]
@@ -24,7 +24,7 @@ struct ConversationData {
     data: Vec<u8>,
 }
 
-/// State of a user in a conversation. Both identifiers may contain `:`.
+/// The state of a user in a conversation. Both identifiers may contain `:`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "BotData", allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(channel_id, ":private")]
@@ -55,7 +55,7 @@ fn letters_between_bars() {
         let bots = stored!(ConversationData, [of("a/b")]);
         let found = bots.get(ConversationData::key("msteams", "a/b")).await.unwrap().unwrap();
         assert_eq!(found.value(), &of("a/b"));
-        // That program would store both conversations under one key.
+        // The original program would store both conversations under one key.
         assert_eq!(bots.insert(&of("a|s|b")).await.unwrap_err().code(), ErrorCode::KeyEncoding);
     });
 }
@@ -135,7 +135,7 @@ struct EventRole {
     role: String,
 }
 
-/// Events of users: `{name}|{user}` and `{event}|{guid}` (`IEventRecord` of a client in TypeScript).
+/// Events of users: `{name}|{user}` and `{event}|{guid}` (`IEventRecord` of a TypeScript client).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Events")]
 #[partition_key(without('|', name), "|", user_id)]
@@ -194,7 +194,7 @@ struct ShortUrl {
     url: String,
 }
 
-/// Steps of a workflow: `{tenant}_{workflow}` (`saveStep` of a store in JavaScript).
+/// Steps of a workflow: `{tenant}_{workflow}` (`saveStep` of a JavaScript store).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Steps")]
 #[partition_key(without('_', tenant_id), "_", workflow_id)]

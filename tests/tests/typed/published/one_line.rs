@@ -66,7 +66,7 @@ struct LogByTime {
     user_name: String,
 }
 
-/// Requests to a bot: a day, and an instant whose milliseconds have four digits (`ProactiveBot.Services.LoggingTableService`).
+/// Requests to a bot: a day, and a time whose milliseconds have four digits (`ProactiveBot.Services.LoggingTableService`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logging", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)))]
@@ -118,7 +118,7 @@ struct Audit {
     at: DateTime<Utc>,
 }
 
-/// Weather that was asked for: a day, a time and eight digits of a GUID (`WeatherLog`).
+/// Requested weather: a day, a time and eight digits of a GUID (`WeatherLog`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherLog", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)))]

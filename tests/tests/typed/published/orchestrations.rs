@@ -5,7 +5,7 @@ use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// State of an orchestration: the instance's identifier, escaped by `^`, and no `RowKey` (`DurableTask.AzureStorage`, the table `Instances`).
+/// The state of an orchestration: the instance's identifier, escaped by `^`, and no `RowKey` (`DurableTask.AzureStorage`, table `Instances`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TestHubInstances")]
 #[partition_key(caret(instance))]
@@ -31,7 +31,7 @@ fn the_instances_of_orchestrations() {
     });
 }
 
-/// History of an orchestration: `KeySanitation.EscapePartitionKey` and `{sequence:X16}` of `DurableTask.AzureStorage`.
+/// The history of an orchestration: `KeySanitation.EscapePartitionKey` and `{sequence:X16}` of `DurableTask.AzureStorage`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "History")]
 #[partition_key(caret(instance))]

@@ -75,7 +75,7 @@ fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     company.recover();
     company.assert_agreement("batches");
 
-    // Pages of seven rows are read. One reference is removed, and one holder changes between read and write.
+    // Pages of seven rows are read. One reference is removed, and one holder changes between its read and its write.
     let pages = Company::on(company.engine.clone(), |store| store.pages_of(7));
     assert_eq!(block_on(pages.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
     let mut rival = Some(company.again());

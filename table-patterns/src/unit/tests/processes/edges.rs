@@ -60,7 +60,7 @@ fn the_reservation_of_a_process_that_ended_delays_the_others_once() {
     assert!(delay <= Duration::from_millis(700) + 2 * before, "once: {delay:?}, without it {before:?}");
 }
 
-/// A process of an older release commits without regard to reservations: no write is lost, but the number of attempts is no longer bounded.
+/// A process that runs an older release commits without regard to reservations: no write is lost, but the number of attempts is no longer bounded.
 #[test]
 fn a_process_that_ignores_reservations_breaks_no_transaction() {
     for seed in 0..4 {
@@ -103,7 +103,7 @@ fn transactions_without_contention_send_no_request_for_reservations() {
     let (first, rest) = store.calls().split_first().map(|(first, rest)| (*first, rest.to_vec())).unwrap();
     assert_eq!((first, rest), (Call::Get, [Call::Get, Call::Get, Call::Submit].repeat(5)));
 
-    // Another process writes in between. This transaction sends one more read; from the next
+    // Another process writes in the meantime. This transaction sends one more read; from the next
     // transaction on, that read is sent together with the other reads.
     let other = store.entities::<Counter>();
     block_on(post(&other));
@@ -260,8 +260,8 @@ fn rows_of_another_form_hide_no_reservation() {
     }
 }
 
-/// Reservations that their writer does not delete delay the partition only once, regardless of how
-/// many of them a program with a right to the partition writes.
+/// If a program with a right to the partition writes reservations and does not delete them, they
+/// delay the partition only once, regardless of their number.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {
@@ -375,7 +375,7 @@ fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
                 }
             })
         });
-        // The near process gets the refusal first: it tries in vain to reserve the partition.
+        // The near process is refused first: it tries in vain to reserve the partition.
         let other = run.engine.entities::<Counter>();
         let lost = AtomicUsize::new(0);
         let before = near.transaction(Counter::partition("t"), async |unit| {

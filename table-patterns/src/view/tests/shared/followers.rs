@@ -139,7 +139,7 @@ impl View for Everyone {
     }
 }
 
-/// Returns the requests of followers of 8,000 changes in some departments. The followers are processes, or clones of one handle.
+/// Returns the requests that followers send for 8,000 changes in some departments. The followers are processes, or clones of one handle.
 fn requests_of<V: View<Row = Years>>(followers: usize, departments: u32, are_clones: bool) -> usize {
     let world = World::new();
     let (first, store) = world.follower::<V>();

@@ -14,7 +14,7 @@ pub(in crate::power) enum Entry {
     File(usize),
 }
 
-/// A change of one entry; `None` removes it.
+/// A change to one entry; `None` removes it.
 #[derive(Clone, Debug)]
 pub(in crate::power) struct NameChange {
     path: PathBuf,

@@ -22,7 +22,7 @@ pub(in crate::power) struct FileState {
     pub(in crate::power) unreadable: Option<usize>,
 }
 
-/// A change of a file that has not been synced.
+/// A change to a file that has not been synced.
 #[derive(Clone, Debug)]
 pub(in crate::power) enum Change {
     Write { offset: usize, bytes: Written },

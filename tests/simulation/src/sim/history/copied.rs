@@ -22,7 +22,7 @@ use crate::sim::model::{NUMBERS, Wrong};
 const COPY: &str = "/copy";
 
 impl History {
-    /// Copies the folder as it is at this moment, without waiting for the engine.
+    /// Copies the folder in its current state, without waiting for the engine.
     pub(super) fn copy_folder(&mut self) {
         if self.copied.is_none()
             && self.established

@@ -18,13 +18,13 @@ const NAMES: [&str; 8] = [
     "BASE.old",
 ];
 
-/// The bytes of a file of another program.
+/// The bytes of another program's file.
 fn bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_encoded_bytes().repeat(3)
 }
 
 impl History {
-    /// Adds a file of another program.
+    /// Adds another program's file.
     pub(super) fn add_foreign_file(&mut self) {
         if self.established && self.neighbours.random.random_ratio(1, 3) {
             let path = Path::new(FOLDER).join(NAMES[self.neighbours.random.random_range(0..NAMES.len())]);
@@ -34,12 +34,12 @@ impl History {
         }
     }
 
-    /// Returns `true` for a file of another program.
+    /// Returns `true` if a file belongs to another program.
     pub(super) fn is_foreign(&self, path: &PathBuf) -> bool {
         self.neighbours.foreign.contains(path)
     }
 
-    /// Checks that the files of other programs are unchanged.
+    /// Checks that the files of other programs have not changed.
     pub(super) fn check_foreign_files(&self) -> Result<(), Wrong> {
         match self.neighbours.foreign.iter().find(|path| self.disk.bytes(path).as_ref() != Some(&bytes(path)))
         {

@@ -35,7 +35,7 @@ pub(super) struct Linked {
     folder: Option<Vec<Arc<State>>>,
     /// `true` if a process ended while it opened the copied folder. Its files may have been replaced by copies under names that are not durable.
     unsynced: bool,
-    /// The number of rows that the engine of the copy has acknowledged, each in a table of its own.
+    /// The number of rows that the engine of the copy has acknowledged, each in a separate table.
     rows: u32,
     /// The possible content of the copied backup, and `true` if it must be complete.
     backup: Option<(Vec<Arc<State>>, bool)>,
@@ -128,7 +128,7 @@ impl History {
             // A row may exist although its write was not acknowledged.
             let row = u32::try_from(own_rows(&engine).map_err(wrong)?).unwrap_or_default();
             match self.wait_for(create(&engine)).and_then(|()| self.wait_for(write(&engine, row))) {
-                // A history may have given the largest Timestamp.
+                // The history may already have used the largest Timestamp.
                 Err(error) if error.rule() == Some("CON-12") => break,
                 written => written.map_err(wrong)?,
             }

@@ -7,19 +7,19 @@ use crate::power::Call;
 /// The number of events of each kind.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Acknowledged writes.
+    /// The number of acknowledged writes.
     pub acknowledged: u64,
-    /// Pages and lookups with correct results.
+    /// The number of pages and lookups with correct results.
     pub reads: u64,
-    /// Successful backups.
+    /// The number of successful backups.
     pub backups: u64,
-    /// Restores and readers next to backups, with correct results.
+    /// The number of restores and readers during backups that had correct results.
     pub restores: u64,
     /// The number of times that a folder was opened.
     pub opened: u64,
     /// The number of times that an engine was found at rest.
     pub rests: u64,
-    /// Faults that occurred.
+    /// The number of faults that occurred.
     pub faults: u64,
     /// The number of calls of the longest history.
     pub calls: u64,

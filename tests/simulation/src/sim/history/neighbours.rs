@@ -1,4 +1,5 @@
-//! Other programs and other engines that use the disk of a history. Their choices have their own source, so a history without them is the same as before.
+//! Other programs and other engines that use the disk of a history. Their choices come from a separate source, so they do not change the other
+//! choices of a history.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

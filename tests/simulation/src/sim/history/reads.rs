@@ -18,7 +18,7 @@ use crate::sim::rows;
 pub(super) struct Scan {
     table: u8,
     from: Option<Continuation>,
-    /// The first place that has not been read yet.
+    /// The first position that has not been read yet.
     start: Option<Place>,
     /// The creations of the table to which its first page may belong.
     made: BTreeSet<Number>,
@@ -34,7 +34,7 @@ fn all() -> Query {
     Query::new(KeyRange::ALL)
 }
 
-/// Returns the rows of a table from one place (included) to another (excluded).
+/// Returns the rows of a table from one position (inclusive) to another (exclusive).
 fn within(table: &Table, start: Option<Place>, end: Option<Place>) -> Vec<(Place, Number)> {
     let start = start.map_or(Bound::Unbounded, Bound::Included);
     let end = end.map_or(Bound::Unbounded, Bound::Excluded);
@@ -167,7 +167,7 @@ impl History {
         Ok(scan.from.is_some().then_some(scan))
     }
 
-    /// Returns the rows of a page, which must be unchanged since they were written.
+    /// Returns the rows of a page, which must not have changed since they were written.
     fn rows_of(&mut self, table: u8, page: &Page) -> Result<Vec<(Place, Number)>, Wrong> {
         let mut found = Vec::new();
         for entity in page.rows.iter() {

@@ -55,7 +55,7 @@ impl History {
     pub(super) fn check_bounds(&self, engine: &Engine, layers: usize) -> Result<(), Wrong> {
         let Ok(statistics) = engine.statistics() else { return Ok(()) };
         let run_bytes = self.life.checkpoint_bytes.clamp(1 << 10, 1 << 40) as u64 / 3;
-        // A block at the boundary of two segments counts for both.
+        // A block at the boundary of two segments is counted for both.
         let blocks = statistics.segments as u64 * 2 * BLOCK;
         let waste = statistics.base_bytes / 5 + run_bytes + blocks;
         let is_wasteful = layers == LAYERS && statistics.unmerged_bytes > waste;

@@ -1,4 +1,4 @@
-//! Restores from the backup and readers of it, on threads of their own while the backup may be updated.
+//! Restores from the backup and readers of it, on separate threads while the backup may be updated.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,7 +29,7 @@ impl Restoring {
 }
 
 impl History {
-    /// Starts a restore or a reader, one at a time. A backup may be under way, or begin before it ends.
+    /// Starts a restore or a reader, one at a time. A backup may already be in progress, or begin before it ends.
     pub(super) fn start_restore(&mut self) {
         if self.neighbours.restoring.is_some() || !self.backups.whole || self.disk.has_lost_power() {
             return;

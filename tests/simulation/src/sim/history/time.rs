@@ -14,7 +14,7 @@ const BEHIND: u64 = 100 * 86_400 * 10_000_000;
 /// The life of a message that expires. No correct clock of a history ever shows its end.
 const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The errors of the clock in a history.
+/// The clock errors in a history.
 pub(super) struct Time {
     random: StdRng,
     /// `true` if the clock also measures elapsed time.

@@ -1,4 +1,4 @@
-//! A program of an earlier release, which writes tickets before this release has stored its schema.
+//! A program built from an earlier release, which writes tickets before this release has stored its schema.
 
 use pollster::block_on;
 use table_core::{ErrorCode, IfMatch};
@@ -31,7 +31,7 @@ impl Run {
         write(0, 1).unwrap();
         write(1, 2).unwrap();
         block_on(self.world.tickets(&process).create_if_missing()).unwrap();
-        // The store belongs to this process, so the older program knows the newer schema at once.
+        // The store belongs to this process, so the older program knows the newer schema immediately.
         let error = write(2, 3).unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         let tickets = block_on(process.plain().create_if_missing()).unwrap();

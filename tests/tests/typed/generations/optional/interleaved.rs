@@ -43,7 +43,8 @@ enum Newer {
     Opens,
 }
 
-/// Lets a write of the older program make some calls, then the newer program write, then the older one end. Returns `false` if the write ended before.
+/// Lets a write of the older program make some calls. The newer program then writes, and the older write ends. Returns `false` if the older write
+/// ended earlier.
 fn interleave(number: u32, calls: usize, state: Newer) -> bool {
     let (time, control) = (Time::default(), Control::default());
     let engine = time.engine();
