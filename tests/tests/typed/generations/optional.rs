@@ -1,6 +1,7 @@
 //! An optional property that is added while programs of the older release write entities with copies of all properties: no write is refused, and neither
 //! an entity nor a copy loses the property.
 
+mod bulk;
 mod crew;
 mod interleaved;
 
