@@ -263,6 +263,22 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
+    /// Returns the properties that a newer stored schema declares and the schema of this handle lacks. The check queries the store at most once every
+    /// [five seconds](LEASE), and never for a handle that was not opened. In contrast to [`admit`](Self::admit), it neither waits nor writes.
+    ///
+    /// If a stored entity is read first, the result contains all newer properties of the entity: they are written only once every older handle has
+    /// queried the schema that declares them.
+    ///
+    /// # Errors
+    /// `SchemaMismatch` if the program must not write; any error from the store.
+    #[doc(hidden)]
+    pub async fn newer_properties(&self, now: u64) -> Result<Arc<[String]>> {
+        match &self.standing {
+            Some(standing) => standing.newer_properties(&self.store, self.name()?, now).await,
+            None => Ok(Arc::default()),
+        }
+    }
+
     /// Returns the stored schemas as the handle knows them.
     #[doc(hidden)]
     #[must_use]

@@ -2,6 +2,7 @@
 //! an entity nor a copy loses the property.
 
 mod bulk;
+mod cold;
 mod crew;
 mod interleaved;
 
