@@ -1,16 +1,14 @@
 //! Checkers and workers of the older program that have sent no write since the newer program opened the table: they know no newer property when they begin.
 
 use pollster::block_on;
+use table_core::Result;
 use table_core::embedded::Engine;
-use table_core::entity::Entity;
 use table_core::store::TableStore;
-use table_core::{EntityKey, Result};
-use table_patterns::index::{Derived, EntryFingerprint, RemoteChange};
 use table_patterns::work::Worker;
 use tests::time::Time;
 
 use super::super::settling::shared;
-use super::crew::{after, before, person};
+use super::crew::{after, copied, person};
 use super::{KEPT, Newer, Older, Work, newer, older, outbox};
 
 /// The work of an older program that begins without any knowledge of the newer schema.
@@ -31,13 +29,8 @@ async fn run<S: TableStore + Clone + 'static>(task: Task, old: &Older<S>, outbox
             assert!(report.is_clean(), "{task:?}: {report:?}");
         }
         Task::Settles => {
-            let index =
-                before::Person::SCHEMA.indexes.iter().find(|index| index.name == "Directory").unwrap();
             for id in 0..KEPT {
-                let key = EntityKey::new("in_Sales", format!("{}_{id:04}", person(id, id).email))?;
-                let owner = before::Person::key("Sales", id).key()?;
-                let (of, fingerprint) = (Derived::Index(index), EntryFingerprint::Unknown);
-                old.settle(&RemoteChange { of, owner, keys: vec![key], fingerprint }).await?;
+                old.settle(&copied(id)).await?;
             }
         }
         Task::Works => {
