@@ -22,7 +22,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     /// - `UniqueViolation` if another entity has the value, which no transaction across partitions can prevent.
     ///   The change stays recorded and must be resolved manually (PAT-EC-4).
     /// - `IndexListFull` if a list has reached its bound (PAT-IX-4).
-    /// - Any error from the store.
+    /// - `SchemaMismatch` if this program must not write; any error from the store.
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
         self.settle_recorded(change, None).await
     }

@@ -31,6 +31,7 @@ const CONCURRENCY: usize = 8;
 ///
 /// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
+/// - Each transaction checks that the handle may write. If a newer release forbids the writes in the middle of the bulk, the rest is refused.
 /// - After an error, no further transaction of the same partition and no further window is started. [`BulkError::written`] contains the positions of
 ///   the written entities, and [`resume`](Self::resume) skips them.
 ///
@@ -121,7 +122,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         entities: impl Stream<Item = Result<T::Entity>>,
     ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
-        self.run(BulkVerb::Insert, entities.map(|entity| target.item(BulkVerb::Insert, &entity?))).await
+        self.run(entities.map(|entity| target.item(BulkVerb::Insert, &entity?))).await
     }
 
     /// Deletes the entities with these keys, regardless of their versions.
@@ -134,7 +135,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     ) -> K::Then<impl Future<Output = Result<WrittenPositions, BulkError>>> {
         let target = self.target;
         let deletes = keys.into_deletions().map(|key| target.deletion(key.into_key()?));
-        K::then(self.run(BulkVerb::Delete, stream::iter(deletes)))
+        K::then(self.run(stream::iter(deletes)))
     }
 
     async fn put_all<E: Borrow<T::Entity>>(
@@ -143,21 +144,16 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         entities: impl Iterator<Item = E>,
     ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
-        self.run(verb, stream::iter(entities.map(|entity| target.item(verb, entity.borrow())))).await
+        self.run(stream::iter(entities.map(|entity| target.item(verb, entity.borrow())))).await
     }
 
     async fn run(
         mut self,
-        verb: BulkVerb,
         items: impl Stream<Item = Result<T::Item>>,
     ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
         let mut items = std::pin::pin!(items.enumerate());
         loop {
-            if let Err(source) = target.admit(verb).await {
-                let written = std::mem::take(&mut self.done);
-                return Err(BulkError { written, ..BulkError::before_any(source) });
-            }
             let mut window = Window::new(target);
             let mut failure = None;
             let mut ended = false;

@@ -86,6 +86,15 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// `SchemaMismatch` with the compatibility, each change and its remedy; its source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew`
     /// or `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
     pub async fn create_if_missing(self) -> Result<Self> {
+        self.create_or_open().await.map(|(table, _)| table)
+    }
+
+    /// Creates or opens the table, like [`create_if_missing`](Self::create_if_missing). Also returns `true` if this call created the table.
+    ///
+    /// # Errors
+    /// Any error from [`create_if_missing`](Self::create_if_missing).
+    #[doc(hidden)]
+    pub async fn create_or_open(self) -> Result<(Self, bool)> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
         let mut standing = None;
@@ -97,7 +106,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
                 designs::store(&self.store, table, unasked.design(), (is_new, self.now()), None).await?;
             standing = Some(Arc::new(unasked.opened(self.now(), stored)));
         }
-        Ok(Self { standing, ..self })
+        Ok((Self { standing, ..self }, is_new))
     }
 }
 
@@ -260,6 +269,22 @@ impl<E, S: TableStore> Table<E, S> {
         match &self.standing {
             Some(standing) => standing.admit_whole(self.name()?),
             None => Ok(()),
+        }
+    }
+
+    /// Returns the properties that a newer stored schema declares and the schema of this handle lacks. The check queries the store at most once every
+    /// [five seconds](LEASE), and never for a handle that was not opened. In contrast to [`admit`](Self::admit), it neither waits nor writes.
+    ///
+    /// If a stored entity is read first, the result contains all newer properties of the entity: they are written only once every older handle has
+    /// queried the schema that declares them.
+    ///
+    /// # Errors
+    /// `SchemaMismatch` if the program must not write; any error from the store.
+    #[doc(hidden)]
+    pub async fn newer_properties(&self, now: u64) -> Result<Arc<[String]>> {
+        match &self.standing {
+            Some(standing) => standing.newer_properties(&self.store, self.name()?, now).await,
+            None => Ok(Arc::default()),
         }
     }
 

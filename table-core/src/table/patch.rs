@@ -19,6 +19,7 @@ use crate::selection::{Point, PointKey, Primary, Selection};
 use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::update::at;
+use crate::table::write::EntityWrite;
 use crate::table::{Table, request};
 
 /// A change to some properties of one stored entity; all other properties are kept (MRG-1).
@@ -209,10 +210,9 @@ impl<E, S: TableStore> PatchTarget for Table<E, S> {
         if_match: IfMatch,
     ) -> Result<ETag> {
         let table = self.name()?;
-        self.admit(self.now()).await?;
+        let write = |kind| self.write_one(EntityWrite { key: key.clone(), kind, is_whole: false });
         if let Some(row) = change.as_merge() {
-            let kind = OperationKind::Merge(row.clone(), if_match);
-            return written(table, request::write(&self.store, table, key, kind).await?);
+            return written(table, write(OperationKind::Merge(row.clone(), if_match)).await?);
         }
         let retry = self.retry.clone().unwrap_or_default();
         let mut race = retry.start("the entity");
@@ -223,7 +223,7 @@ impl<E, S: TableStore> PatchTarget for Table<E, S> {
                 return Err(at(TableFault::Changed, table, &key));
             }
             let kind = OperationKind::Replace(change.apply(stored.row.view())?, stored.etag.into());
-            match request::write(&self.store, table, key.clone(), kind).await {
+            match write(kind).await {
                 Err(error) if error.is_precondition_failed() => race.retry(error).await?,
                 etag => return written(table, etag?),
             }

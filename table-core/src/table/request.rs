@@ -130,11 +130,21 @@ pub(crate) async fn write<S: TableStore>(
     key: EntityKey,
     kind: OperationKind,
 ) -> Result<Option<ETag>> {
+    let transaction = transaction_of(store, table, key, kind)?;
+    Ok(submit(store, table, transaction).await?.into_iter().next().flatten())
+}
+
+/// Returns a transaction with one operation.
+pub(crate) fn transaction_of<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    key: EntityKey,
+    kind: OperationKind,
+) -> Result<Transaction> {
     let limits = store.capabilities().limits;
     let transaction = Transaction::new(key.partition_key, limits).and_then(|mut transaction| {
         transaction.push(Operation { row_key: key.row_key, kind })?;
         Ok(transaction)
     });
-    let transaction = transaction.map_err(|error| error.with_table(table.as_str()))?;
-    Ok(submit(store, table, transaction).await?.into_iter().next().flatten())
+    transaction.map_err(|error| error.with_table(table.as_str()))
 }

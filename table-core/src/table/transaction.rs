@@ -17,7 +17,7 @@ use crate::row::Row;
 use crate::selection::{Point, Selection};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::{InPartition, Table, request};
+use crate::table::{InPartition, Table};
 use crate::transaction::Transaction;
 
 /// Writes of entities in one partition, applied atomically by [`commit`](Self::commit) (EGT-9).
@@ -221,11 +221,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// without operations (EGT-12). After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         self.uncommitted.commit();
-        self.table.admit(self.table.now()).await?;
-        if self.has_whole {
-            self.table.admit_whole()?;
-        }
-        request::submit(&self.table.store, self.table.name()?, self.transaction).await
+        self.table.submit(self.transaction, self.has_whole).await
     }
 }
 

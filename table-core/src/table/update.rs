@@ -22,6 +22,7 @@ use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::read::Found;
 use crate::table::update::running::{Changed, Changes};
+use crate::table::write::EntityWrite;
 use crate::table::{Table, request};
 
 reported_once! {
@@ -238,9 +239,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         } else {
             OperationKind::Merge(after, if_match)
         };
-        self.admit(self.now()).await?;
-        let etag = request::write(&self.store, table, key.clone(), kind).await?;
-        let etag = written(table, etag)?;
+        let write = EntityWrite { key: key.clone(), kind, is_whole: false };
+        let etag = written(table, self.write_one(write).await?)?;
         let stamp = etag.ticks().unwrap_or(stamp);
         Ok((etag, stamp))
     }

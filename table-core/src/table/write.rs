@@ -10,15 +10,16 @@ use crate::key::EntityKey;
 use crate::operation::OperationKind;
 use crate::row::Row;
 use crate::selection::{PointKey, Primary};
-use crate::store::{TableStore, written};
+use crate::store::{Committed, TableStore, written};
 use crate::table::{Table, request};
+use crate::transaction::Transaction;
 
 /// An encoded write of one entity.
-struct EntityWrite {
-    key: EntityKey,
-    kind: OperationKind,
-    /// `true` if the entity is replaced entirely.
-    is_whole: bool,
+pub(super) struct EntityWrite {
+    pub(super) key: EntityKey,
+    pub(super) kind: OperationKind,
+    /// `true` if the entity is replaced by the properties that `E` declares, which removes all other properties.
+    pub(super) is_whole: bool,
 }
 
 impl EntityWrite {
@@ -111,23 +112,37 @@ impl<E, S: TableStore> Table<E, S> {
     {
         let (key, kind) = (key.into_point(), OperationKind::Delete(if_match.into()));
         async move {
-            self.admit(self.now()).await?;
-            request::write(&self.store, self.name()?, key.into_key()?, kind).await.map(drop)
+            let key = key.into_key()?;
+            self.write_one(EntityWrite { key, kind, is_whole: false }).await.map(drop)
         }
         .boxed()
     }
 
     fn write(&self, write: Result<EntityWrite>) -> BoxFuture<'_, Result<ETag>> {
         async move {
-            let EntityWrite { key, kind, is_whole } = write?;
-            self.admit(self.now()).await?;
-            if is_whole {
-                self.admit_whole()?;
-            }
-            let table = self.name()?;
-            let etag = request::write(&self.store, table, key, kind).await?;
-            written(table, etag)
+            let etag = self.write_one(write?).await?;
+            written(self.name()?, etag)
         }
         .boxed()
+    }
+
+    /// Submits the write of one entity. Returns the new version, or `None` for a delete.
+    pub(super) async fn write_one(&self, write: EntityWrite) -> Result<Option<ETag>> {
+        let EntityWrite { key, kind, is_whole } = write;
+        let transaction = request::transaction_of(&self.store, self.name()?, key, kind)?;
+        Ok(self.submit(transaction, is_whole).await?.into_iter().next().flatten())
+    }
+
+    /// Submits a transaction, if the handle may write at this time. Every write of a typed table is submitted here.
+    ///
+    /// # Errors
+    /// `SchemaMismatch` if the program must not write, or if `is_whole` is `true` and a newer schema has properties that the program does not know
+    /// (EVO-3); any error from the store.
+    pub(super) async fn submit(&self, transaction: Transaction, is_whole: bool) -> Result<Committed> {
+        self.admit(self.now()).await?;
+        if is_whole {
+            self.admit_whole()?;
+        }
+        request::submit(&self.store, self.name()?, transaction).await
     }
 }

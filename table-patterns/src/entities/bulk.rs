@@ -204,15 +204,13 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
         batch.batch.bytes()
     }
 
-    async fn admit(&self, verb: BulkVerb) -> Result<()> {
-        Self::admit(self, verb == BulkVerb::InsertOrReplace).await
-    }
-
     async fn commit(&self, batch: &BulkBatch) -> Result<()> {
         let BulkBatch { items, batch } = batch;
         let (completes, site) = (self.completer().is_some(), self.site(self.table.name()?));
         let reads = items.iter().any(|item| self.plans_from_stored(item.verb));
+        let is_whole = items.iter().any(|item| item.verb == BulkVerb::InsertOrReplace);
         if !completes && !reads {
+            self.admit(is_whole).await?;
             return Self::commit(self, batch).await.map(drop);
         }
         let mut rounds = Rounds::new(&self.retry, RACE).replan_entities(reads).replan_rows(completes);
@@ -225,7 +223,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
                 planned => planned?,
             };
             // IMPORTANT: after the stored versions were read, because a newer version of the program may have written them.
-            Self::admit(self, items.iter().any(|item| item.verb == BulkVerb::InsertOrReplace)).await?;
+            self.admit(is_whole).await?;
             if rounds.submit(&site, &planned, items.len()).await?.is_some() {
                 return Ok(());
             }

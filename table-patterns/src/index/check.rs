@@ -124,7 +124,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     /// Runs the check.
     ///
     /// # Errors
-    /// Any error from the store. A row or an entity that cannot be read is a finding.
+    /// `SchemaMismatch` if a repair is not allowed, or copies cannot be judged, because of a newer schema; any error from the store. A row or an entity
+    /// that cannot be read is a finding.
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);

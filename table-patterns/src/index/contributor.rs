@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use table_core::Result;
@@ -14,13 +15,13 @@ use table_core::row::entity_bytes;
 use table_core::runtime::Runtime;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
-use table_core::table::SchemaWatch;
+use table_core::table::{SchemaWatch, TableStoreExt};
 
 use crate::entities::{Author, Contribution, Contributor, Entities, EntityChange};
 use crate::index::changes::{Change, ChangeKind, changes, holds_entry, owner_of};
 use crate::index::copy::CopyChange;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
-use crate::index::owners::claim;
+use crate::index::owners::{self, Found};
 use crate::index::relay;
 use crate::index::remote::{Derived, EntryFingerprint, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
@@ -166,16 +167,27 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
     /// `SchemaMismatch` if another entity type has claimed the keys of a remote index; any error
     /// from [`Table::create_if_missing`](table_core::Table::create_if_missing).
     pub async fn create_if_missing(mut self) -> Result<Self> {
-        self.table = self.table.with_retry(self.retry.clone()).create_if_missing().await?;
         let remote = || E::INDEXES.iter().map(IndexOf::schema).filter(|index| !index.is_same_partition());
-        let mut tables: BTreeMap<String, (TableName, Vec<&IndexSchema>)> = BTreeMap::new();
+        let mut tables: BTreeMap<String, (TableName, Vec<&IndexSchema>, Found)> = BTreeMap::new();
         for index in remote() {
             let table = self.table_of(index)?;
-            tables.entry(table.folded().to_owned()).or_insert_with(|| (table, Vec::new())).1.push(index);
+            let (_, indexes, _) = match tables.entry(table.folded().to_owned()) {
+                Entry::Occupied(known) => known.into_mut(),
+                // IMPORTANT: before the table is created. A claim on the new table is then never mistaken for one on an earlier table.
+                Entry::Vacant(unknown) => {
+                    let found = owners::find(self.table.store(), &table).await?;
+                    unknown.insert((table, Vec::new(), found))
+                }
+            };
+            indexes.push(index);
         }
-        let own = self.table.name()?;
-        for (table, indexes) in tables.into_values() {
-            claim::<E>((self.table.store(), &self.retry), (own, &table), &indexes).await?;
+        let (table, is_new) = self.table.with_retry(self.retry.clone()).create_or_open().await?;
+        self.table = table;
+        let (store, own) = (self.table.store(), self.table.name()?);
+        for (table, indexes, found) in tables.into_values() {
+            let is_own = table.folded() == own.folded();
+            let is_new = if is_own { is_new } else { store.create_table_if_missing(&table).await? };
+            owners::claim::<E>((store, &self.retry), (own, &table), &indexes, (found, is_new)).await?;
         }
         load(&self.table, self.index_states()).await?;
         self.reopen_contributors();

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
+use table_core::etag::ETag;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
@@ -13,7 +14,7 @@ use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
 use table_core::store::{StoredRow, TableStore};
-use table_core::table::{LAYOUTS, TableStoreExt};
+use table_core::table::LAYOUTS;
 use table_core::{Error, Result, ValueRef};
 
 use crate::converge::{self, upsert};
@@ -63,37 +64,47 @@ fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) ->
     claims.collect()
 }
 
-/// Creates a table if it does not exist, and claims the index keys of an entity type in it.
-/// Claims on an earlier table with this name are void.
+/// The claims that were found on a table, or on an earlier table with its name.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    claims: Claims,
+    etag: Option<ETag>,
+}
+
+/// Returns the claims on a table.
+///
+/// # Errors
+/// `Corrupted` if the claims cannot be read; any error from the store.
+pub(crate) async fn find(store: &impl TableStore, table: &TableName) -> Result<Found> {
+    match store.get(&TableName::new(LAYOUTS)?, &EntityKey::new(table.folded(), ROW_KEY)?, &Select::All).await
+    {
+        Ok(Some(StoredRow { row, etag })) => {
+            let claims = read(&row).map_err(|error| error.with_table(LAYOUTS))?;
+            Ok(Found { claims, etag: Some(etag) })
+        }
+        Err(error) if !error.is_table_not_found() => Err(error),
+        _ => Ok(Found::default()),
+    }
+}
+
+/// Claims the index keys of an entity type in a table. If the table is new, the claims that were found before it was created are void.
 ///
 /// # Errors
 /// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
-/// - `Corrupted` if the claims cannot be read.
-/// - Any error from the store.
+/// - Any error from [`find`].
 pub(crate) async fn claim<E: Entity>(
     (store, retry): (&impl TableStore, &Retry),
     (of, table): (&TableName, &TableName),
     indexes: &[&IndexSchema],
+    (Found { mut claims, mut etag }, is_new): (Found, bool),
 ) -> Result<()> {
     let (layouts, key) = (TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?);
-    let (own, mut is_new) = (claims_of(E::SCHEMA, of, indexes), None);
+    let own = claims_of(E::SCHEMA, of, indexes);
     let mut race = retry.start("the owners of a table");
+    if is_new {
+        claims.clear();
+    }
     loop {
-        let found = store.get(&layouts, &key, &Select::All).await?;
-        let (mut claims, etag) = match found {
-            Some(StoredRow { row, etag }) => {
-                (read(&row).map_err(|error| error.with_table(LAYOUTS))?, Some(etag))
-            }
-            None => (Claims::new(), None),
-        };
-        if is_new.is_none() && table.folded() != of.folded() {
-            // IMPORTANT: the table is created after the claims are read.
-            // A claim on the new table is then never mistaken for one on the earlier table.
-            is_new = Some(store.create_table_if_missing(table).await?);
-            if is_new == Some(true) {
-                claims.clear();
-            }
-        }
         for (name, claim) in &own {
             if let Some((owner, _)) = claims.iter().find(|(_, other)| claim.clashes(other)) {
                 let fault = IndexFault::Claimed { owner: owner.clone(), index: name.clone() };
@@ -109,6 +120,7 @@ pub(crate) async fn claim<E: Entity>(
             return Ok(());
         }
         race.retry(None).await.map_err(|error| error.with_table(table.as_str()))?;
+        Found { claims, etag } = find(store, table).await?;
     }
 }
 

@@ -21,7 +21,6 @@ use crate::entities::{Current, Entities, RACE, StepRecorder};
 use crate::index::changes::{index_of, stored_entry};
 use crate::index::fault::IndexFault;
 use crate::index::remote::{EntryFingerprint, RemoteChange};
-use crate::index::whole::whole_entry;
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
@@ -141,8 +140,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
         let now = entry
             .as_ref()
             .map_or(EntryFingerprint::Nothing, |entry| EntryFingerprint::entry(&entry.key, &entry.row));
-        let watch = (stored.as_ref(), &self.handle.table.schema_watch());
-        let entry = entry.map(|entry| whole_entry(self.index.schema(), entry, watch)).transpose()?;
+        let entry = match entry {
+            Some(entry) => Some(self.handle.whole_entry(self.index.schema(), entry, stored.as_ref()).await?),
+            None => None,
+        };
         for (item, target) in targets.into_iter().enumerate() {
             match self.verdict(&target, &now, ticks).await? {
                 Verdict::Settled => {}
@@ -164,6 +165,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
     }
 
     async fn write(&self, place: &Place, parts: &[Part<Entry>]) -> Result<Option<usize>> {
+        self.handle.admit(false).await?;
         let (mut operations, mut uploads, mut rows) = (Vec::new(), Vec::new(), 0);
         let lists = self.handle.lists(&self.table);
         let mut done = Ok(true);

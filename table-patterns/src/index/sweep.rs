@@ -13,15 +13,15 @@ use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_index_row, classify_row};
 use table_core::name::TableName;
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::OperationKind;
 use table_core::query::{Continuation, KeyRange, Query, TextRange};
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema, KeyPiece};
 use table_core::selection::{Scan, Selection};
 use table_core::store::{StoredRow, TableStore};
-use table_core::transaction::Transaction;
 use table_core::{Error, Result};
 
+use crate::converge;
 use crate::entities::{Batch, Contribution, Entities, EntityPlan, Outcome, StepRecorder, touch};
 use crate::failure::Failure;
 use crate::index::changes::{Change, ChangeKind};
@@ -194,11 +194,6 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(out.into_plan(key, touch(IfMatch::ETag(etag))))
     }
 
-    /// Plans the write for an entity from a page, like [`joining`](Self::joining).
-    fn joining_item(&self, item: &Item, entry: IndexEntry) -> Result<EntityPlan> {
-        self.joining(item.key.clone(), item.found.etag.clone(), entry)
-    }
-
     /// Makes one attempt to commit a batch. If `look` is `true`, index rows are read first.
     async fn attempt(&self, batch: &Batch, look: bool) -> Result<Outcome> {
         self.table.admit(false).await?;
@@ -210,10 +205,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     }
 
     async fn submit(&self, table: &TableName, key: &EntityKey, kind: OperationKind) -> Result<()> {
-        let mut transaction =
-            Transaction::new(key.partition_key.clone(), self.store().capabilities().limits)?;
-        transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
-        self.store().submit(table, transaction).await.map(drop)
+        self.table.admit(false).await?;
+        let operation = [(key.row_key.clone(), kind)];
+        converge::submit(self.store(), table, &key.partition_key, operation).await.map(drop)
     }
 }
 

@@ -1,24 +1,30 @@
 //! Copies of whole entities, which also contain the properties that only programs built from a newer release know.
 
 use table_core::Result;
+use table_core::entity::Entity;
 use table_core::index::IndexEntry;
 use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::schema::{IndexKind, IndexSchema};
-use table_core::table::SchemaWatch;
+use table_core::store::TableStore;
 
-/// Returns the entry of a stored entity in an index. A copy of the whole entity also contains the properties that only programs built from a newer
-/// release know.
-pub(crate) fn whole_entry(
-    index: &IndexSchema,
-    entry: IndexEntry,
-    (stored, watch): (Option<&Row>, &SchemaWatch),
-) -> Result<IndexEntry> {
-    let is_whole = index.kind == IndexKind::Copies && index.include.is_none();
-    match stored.filter(|_| is_whole) {
-        Some(stored) => {
-            Ok(IndexEntry { row: with_newer(entry.row, stored.view(), &watch.newer_properties())?, ..entry })
-        }
-        None => Ok(entry),
+use crate::entities::Entities;
+
+impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
+    /// Returns the entry of a stored entity in an index. A copy of the whole entity also contains the properties that only programs built from a newer release know.
+    ///
+    /// # Errors
+    /// `SchemaMismatch` if this program must not write; any error from the store.
+    pub(crate) async fn whole_entry(
+        &self,
+        index: &IndexSchema,
+        entry: IndexEntry,
+        stored: Option<&Row>,
+    ) -> Result<IndexEntry> {
+        let is_whole = index.kind == IndexKind::Copies && index.include.is_none();
+        let Some(stored) = stored.filter(|_| is_whole) else { return Ok(entry) };
+        // IMPORTANT: after the entity was read, because the newer release may have added the properties that it contains.
+        let newer = self.table.newer_properties(self.retry.runtime().now()).await?;
+        Ok(IndexEntry { row: with_newer(entry.row, stored.view(), &newer)?, ..entry })
     }
 }
 

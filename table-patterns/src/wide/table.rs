@@ -9,15 +9,15 @@ use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::EntityRef;
 use table_core::retry::Retry;
-use table_core::row::{Row, RowView};
+use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::selection::{Point, Selection};
 use table_core::store::{Committed, TableStore};
 use table_core::{Error, Result, Table, Transaction};
 use uuid::Uuid;
 
 use crate::wide::fault::WideFault;
-use crate::wide::fetch::{fetch, row_key, versions};
-use crate::wide::{Wide, WideReader, WideWriter, check_parts};
+use crate::wide::fetch::{Whole, fetch, row_key, versions};
+use crate::wide::{WRITE_ID, Wide, WideReader, WideWriter, check_parts};
 
 /// The version of a wide entity: the versions of its parts. Any later write of a part makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,10 +170,12 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - `UpdateConditionNotSatisfied` if every read overlapped a write.
     /// - Any error from [`Wide::read`].
     pub async fn get(&self, key: Selection<W::Header, Point>) -> Result<Option<(W, WideVersion)>> {
-        self.read(&key.into_key()?).await
+        let found = self.read(&key.into_key()?).await?;
+        Ok(found.map(|(whole, found)| (whole, WideVersion(found.etags))))
     }
 
-    /// Updates the entity: reads it, calls `change` and replaces it. Repeats this after a back-off if another writer committed first (CON-3).
+    /// Updates the entity: reads it, calls `change` and replaces it. Repeats this after a back-off if another writer committed first (CON-3). Properties
+    /// that `W` does not declare are kept.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -188,14 +190,19 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         let key = key.into_key()?;
         let mut race = self.retry.start("the wide entity");
         loop {
-            let Some((mut whole, version)) = self.read(&key).await? else {
+            let Some((mut whole, Whole { rows, etags })) = self.read(&key).await? else {
                 return Err(self.in_place(Error::of(WideFault::NothingToUpdate), &key));
             };
+            let version = WideVersion(etags);
             change(&mut whole);
             if whole.header().key_of()? != key {
                 return Err(self.in_place(Error::of(WideFault::KeyChanged), &key));
             }
-            match self.replace(&whole, &version).await {
+            let replace = |part, row| {
+                let row = with_undeclared::<W>(row, rows.get(part))?;
+                Ok(OperationKind::Replace(row, version.of(part)?))
+            };
+            match self.write(&whole, replace).await {
                 Ok(version) => return Ok((whole, version)),
                 Err(error) if error.is_precondition_failed() => {
                     race.retry(self.in_place(error, &key)).await?;
@@ -216,12 +223,12 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.submit(&key, deletes).await.map(drop)
     }
 
-    pub(super) async fn read(&self, key: &EntityKey) -> Result<Option<(W, WideVersion)>> {
+    async fn read(&self, key: &EntityKey) -> Result<Option<(W, Whole)>> {
         let (store, table) = (self.table.store(), self.table.name()?);
         let found = fetch(store, table, key, W::PARTS.len(), &self.retry).await?;
         let Some(found) = found else { return Ok(None) };
         let properties = self.properties(key, &found.rows)?;
-        Ok(Some((self.decode(key, &found.rows, &properties)?, WideVersion(found.etags))))
+        Ok(Some((self.decode(key, &found.rows, &properties)?, found)))
     }
 
     /// Returns the reader of the properties in the parts of an entity.
@@ -285,6 +292,19 @@ pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
     let written = writer.append(&header.to_row()?).and_then(|()| whole.write(&mut writer));
     written.map_err(|error| error.with_key(key.partition_key.as_str(), key.row_key.as_str()))?;
     Ok((key, writer.finish(Some(Uuid::new_v4()))?))
+}
+
+/// Returns a part with those properties of the stored part that `W` does not declare, such as properties of a newer release.
+fn with_undeclared<W: Wide>(part: Row, stored: Option<&Row>) -> Result<Row> {
+    let mut kept = RowWriter::new();
+    for property in stored.into_iter().flat_map(|stored| stored.view().properties()) {
+        let property = property?;
+        let header = W::Header::SCHEMA.properties.iter().map(|property| property.name);
+        if !W::names().chain(header).chain([WRITE_ID]).any(|name| name == property.name) {
+            kept.property(property.name, property.value);
+        }
+    }
+    row::merge(part.view(), kept.finish().view())
 }
 
 impl WideVersion {

@@ -12,6 +12,7 @@ mod optional;
 mod participants;
 mod related;
 mod relations;
+mod repairs;
 mod settling;
 mod wide;
 

@@ -4,6 +4,7 @@
 mod adopted;
 mod bearer;
 mod catalogue;
+mod claims;
 mod codec;
 mod convergence;
 mod copies;

@@ -7,8 +7,8 @@ use crate::etag::IfMatch;
 use crate::key::{EntityKey, PartitionKey};
 use crate::operation::{Operation, OperationKind};
 use crate::store::TableStore;
+use crate::table::Table;
 use crate::table::bulk::{Bulk, BulkTarget, BulkVerb};
-use crate::table::{Table, request};
 use crate::transaction::Transaction;
 
 impl<E: ToEntity, S: TableStore> Table<E, S> {
@@ -60,13 +60,10 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
         batch.bytes()
     }
 
-    async fn admit(&self, verb: BulkVerb) -> Result<()> {
-        self.admit(self.now()).await?;
-        if verb == BulkVerb::InsertOrReplace { self.admit_whole() } else { Ok(()) }
-    }
-
     async fn commit(&self, batch: &Transaction) -> Result<()> {
-        request::submit(&self.store, self.name()?, batch.clone()).await.map(drop)
+        let replaces = |operation: &Operation| matches!(operation.kind, OperationKind::InsertOrReplace(_));
+        let is_whole = batch.operations().iter().any(replaces);
+        self.submit(batch.clone(), is_whole).await.map(drop)
     }
 
     fn split(&self, batch: Transaction) -> Result<(Transaction, Transaction)> {

@@ -88,16 +88,10 @@ pub trait BulkTarget: Sync {
     /// Returns the size of a batch in bytes, by the published formula.
     fn bytes(batch: &Self::Batch) -> usize;
 
-    /// Checks before each window that the handle may write.
+    /// Commits a batch as one transaction, if the handle may write at this time.
     ///
     /// # Errors
-    /// `SchemaMismatch` if the program must not write; any error from the store.
-    fn admit(&self, verb: BulkVerb) -> impl Future<Output = Result<()>> + Send;
-
-    /// Commits a batch as one transaction.
-    ///
-    /// # Errors
-    /// Any error from the store. The [operation](Error::operation) is the position in the batch.
+    /// `SchemaMismatch` if the program must not write; any error from the store. The [operation](Error::operation) is the position in the batch.
     fn commit(&self, batch: &Self::Batch) -> impl Future<Output = Result<()>> + Send;
 
     /// Returns `true` if a batch of several writes was rejected because of its size.

@@ -106,12 +106,6 @@ pub struct BulkError {
     pub unknown: WrittenPositions,
 }
 
-impl BulkError {
-    pub(super) fn before_any(source: Error) -> Self {
-        Self { source, at: None, written: WrittenPositions::default(), unknown: WrittenPositions::default() }
-    }
-}
-
 impl fmt::Display for BulkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the bulk write stopped")?;

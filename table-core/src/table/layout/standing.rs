@@ -25,6 +25,14 @@ const SETTLED_AFTER: Duration = Duration::from_secs(2 * LEASE.as_secs());
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
 
+/// The stored schema, relative to that of a handle.
+struct Compared {
+    /// `true` if both are equal.
+    is_own: bool,
+    /// `true` if the schema of the handle lacks announced parts.
+    lacks_announced: bool,
+}
+
 /// The state of the stored schema, as it is known to an opened handle.
 #[derive(Debug)]
 pub(crate) struct Standing {
@@ -92,9 +100,27 @@ impl Standing {
         Arc::clone(known.or_insert_with(unasked))
     }
 
-    /// Returns the properties of the stored schema that the schema of the handle lacks.
-    pub(super) fn newer_properties(&self) -> Arc<[String]> {
+    /// Returns the properties of the stored schema that the schema of the handle lacks, as the store was last queried.
+    pub(super) fn known_properties(&self) -> Arc<[String]> {
         Arc::clone(&self.lacks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the properties of the stored schema that the schema of the handle lacks. Queries the store if the last result is too old. In contrast to
+    /// [`admit`](Self::admit), neither waits nor records a sighting.
+    pub(super) async fn newer_properties<S: TableStore>(
+        &self,
+        store: &S,
+        table: &TableName,
+        now: u64,
+    ) -> Result<Arc<[String]>> {
+        if !self.is_leased(now) {
+            let replaced = self.replaced_schemas();
+            // IMPORTANT: a program that lacks announced parts writes only after it has recorded a sighting, so its next write queries the store again.
+            if !self.compare(store, table).await?.lacks_announced {
+                self.note_asked(replaced, now);
+            }
+        }
+        Ok(self.known_properties())
     }
 
     fn learn(&self, properties: Vec<String>) {
@@ -103,14 +129,24 @@ impl Standing {
 
     /// Returns `true` if a write may start now without a request and without a wait.
     pub(crate) fn is_admitted(&self, now: u64) -> bool {
-        let is_leased = now.abs_diff(self.asked.load(Ordering::Relaxed)) <= LEASE_TICKS;
-        is_leased && !self.settling.load(Ordering::Relaxed) && !self.is_replaced()
+        self.is_leased(now) && !self.settling.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if this process has replaced a schema since the store was last queried.
-    fn is_replaced(&self) -> bool {
-        let known = self.replaced.load(Ordering::Relaxed);
-        self.exclusive.as_ref().is_some_and(|exclusive| exclusive.replaced_schemas() != known)
+    /// Returns `true` if the last query of the store is recent enough, and this process has replaced no schema since.
+    fn is_leased(&self, now: u64) -> bool {
+        let is_recent = now.abs_diff(self.asked.load(Ordering::Relaxed)) <= LEASE_TICKS;
+        is_recent && self.replaced_schemas() == self.replaced.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of schemas that this process has replaced; 0 if other processes can use the store.
+    fn replaced_schemas(&self) -> u64 {
+        self.exclusive.as_ref().map_or(0, Exclusive::replaced_schemas)
+    }
+
+    /// Records a query of the store. The arguments are from before the query.
+    fn note_asked(&self, replaced: u64, now: u64) {
+        self.replaced.store(replaced, Ordering::Relaxed);
+        self.asked.store(now, Ordering::Relaxed);
     }
 
     /// Checks that a write may start now. Queries the store if the last result is too old, and waits while older programs may not know the properties
@@ -127,10 +163,9 @@ impl Standing {
                 now = runtime.now();
             }
             // IMPORTANT: after the wait, because another program may have replaced the schema in the meantime.
-            let replaced = self.exclusive.as_ref().map_or(0, Exclusive::replaced_schemas);
+            let replaced = self.replaced_schemas();
             self.ask(store, table).await?;
-            self.replaced.store(replaced, Ordering::Relaxed);
-            self.asked.store(now, Ordering::Relaxed);
+            self.note_asked(replaced, now);
         }
         Ok(())
     }
@@ -156,29 +191,34 @@ impl Standing {
     /// Returns `true` if the stored schema equals this one. Returns an error if this program cannot write at the same time as programs with the
     /// stored schema.
     pub(crate) async fn ask<S: TableStore>(&self, store: &S, table: &TableName) -> Result<bool> {
-        let mut is_seen = false;
-        loop {
-            let Some(stored) = read(store, table, &self.design.entity).await? else { return Ok(true) };
-            let is_own = stored.schema.fingerprint() == self.design.fingerprint();
-            let unknown =
-                if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };
-            let is_known = self.since.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-            if is_own && stored.settling && !is_known {
-                self.note_settling();
-            }
-            if is_seen || !unknown.announced {
-                self.learn(unknown.properties);
-                return Ok(is_own);
-            }
+        let mut compared = self.compare(store, table).await?;
+        if compared.lacks_announced {
             // IMPORTANT: the schema is read again after the sighting. A backfill that missed the sighting had already refused older programs by then.
             sighting::leave(store, table, &self.design.entity).await?;
-            is_seen = true;
+            compared = self.compare(store, table).await?;
         }
+        Ok(compared.is_own)
+    }
+
+    /// Reads the stored schema, and learns its properties that this schema lacks.
+    async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
+        let Some(stored) = read(store, table, &self.design.entity).await? else {
+            return Ok(Compared { is_own: true, lacks_announced: false });
+        };
+        let is_own = stored.schema.fingerprint() == self.design.fingerprint();
+        let unknown =
+            if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };
+        let is_known = self.since.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if is_own && stored.settling && !is_known {
+            self.note_settling();
+        }
+        self.learn(unknown.properties);
+        Ok(Compared { is_own, lacks_announced: unknown.announced })
     }
 
     /// Checks that a row may be replaced entirely.
     pub(crate) fn admit_whole(&self, table: &TableName) -> Result<()> {
-        if self.newer_properties().is_empty() {
+        if self.known_properties().is_empty() {
             return Ok(());
         }
         let fault = TableFault::DropsProperties(self.design.entity.clone());

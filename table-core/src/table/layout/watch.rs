@@ -36,11 +36,11 @@ use crate::table::layout::Standing;
 pub struct SchemaWatch(pub(super) Option<Arc<Standing>>);
 
 impl SchemaWatch {
-    /// Returns the properties that a newer stored schema declares and the handle's schema lacks. The result can change whenever the handle checks that it
-    /// may write.
+    /// Returns the properties that a newer stored schema declares and the handle's schema lacks, as the handle last queried it. The result can change
+    /// whenever the handle checks that it may write.
     #[must_use]
     pub fn newer_properties(&self) -> Arc<[String]> {
-        self.0.as_ref().map_or_else(Arc::default, |standing| standing.newer_properties())
+        self.0.as_ref().map_or_else(Arc::default, |standing| standing.known_properties())
     }
 
     /// Returns the watch of another schema in a table of the same store. If the handle was not opened, nothing is known.

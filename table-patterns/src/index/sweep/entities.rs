@@ -22,7 +22,6 @@ use crate::index::remote::RemoteChange;
 use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
-use crate::index::whole::whole_entry;
 use crate::requests::CONCURRENCY;
 
 /// The damage at the key of an entity's entry.
@@ -58,8 +57,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             };
             let at = entry.key.clone();
             let is_packable = self.repair && is_free && self.schema().is_same_partition();
-            let is_packed = is_packable
-                && packs.add(position, item, |entry| self.joining_item(item, entry), entry).unwrap_or(false);
+            let plan = |entry| self.joining(item.key.clone(), item.found.etag.clone(), entry);
+            let is_packed = is_packable && packs.add(position, item, plan, entry).unwrap_or(false);
             if is_packed {
                 packed.insert(position, self.finding(kind, &at, Some(&item.key)));
             } else {
@@ -153,7 +152,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     async fn judge(&self, (entity, stored): (&E, Option<&Row>), owner: &EntityKey) -> Result<Option<Wrong>> {
         let entry = self.index.entry(entity).and_then(|entry| with_room(self.schema(), entry))?;
         let Some(entry) = entry else { return Ok(None) };
-        let entry = whole_entry(self.schema(), entry, (stored, &self.table.table.schema_watch()))?;
+        let entry = self.table.whole_entry(self.schema(), entry, stored).await?;
         let wrong = |kind, entry, is_free| Ok(Some(Wrong { kind, entry, is_free }));
         let table = self.table.table_of(self.schema())?;
         let found = self.store().get(&table, &entry.key, &Select::All).await?;

@@ -1,6 +1,8 @@
 //! An optional property that is added while programs built from the older release write entities with copies of all properties: no write is refused, and
 //! neither an entity nor a copy loses the property.
 
+mod bulk;
+mod cold;
 mod crew;
 mod interleaved;
 

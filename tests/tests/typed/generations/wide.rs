@@ -19,6 +19,22 @@ mod narrow {
     }
 }
 
+/// A newer release with another property in a part that the older one knows.
+mod longer {
+    #[derive(table_patterns::wide::Wide, Debug, Clone, PartialEq)]
+    #[entity(table = "Counts")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    pub(super) struct Counts {
+        pub employee: u32,
+        pub year: u16,
+        pub a: i32,
+        #[part(2)]
+        pub b: i32,
+        pub note: Option<String>,
+    }
+}
+
 #[derive(Wide, Debug, Clone, PartialEq)]
 #[entity(table = "Counts")]
 #[partition_key(employee)]
@@ -50,5 +66,22 @@ fn a_wide_entity_of_more_parts_stays_whole() {
         assert_eq!(new.get(Counts::key(1, 2014)).await.unwrap().unwrap().0, whole);
         old.set(key(), narrow::Counts::A, 3).await.unwrap();
         assert_eq!(new.get(Counts::key(1, 2014)).await.unwrap().unwrap().0, Counts { a: 3, ..whole });
+    });
+}
+
+#[test]
+fn an_older_program_keeps_the_properties_of_a_wide_entity_that_it_does_not_declare() {
+    block_on(async {
+        let store = Engine::in_memory();
+        let old = store.wide::<narrow::Counts>().create_if_missing().await.unwrap();
+        let new = store.wide::<longer::Counts>();
+        let whole = longer::Counts { employee: 1, year: 2014, a: 1, b: 1, note: Some("new".into()) };
+        new.insert(&whole).await.unwrap();
+        let key = || narrow::Counts::key(1, 2014);
+        old.set(key(), narrow::Counts::B, 2).await.unwrap();
+        old.patch(key()).set(narrow::Counts::A, 3).set(narrow::Counts::B, 3).send().await.unwrap();
+        old.update(key(), |counts| (counts.a, counts.b) = (4, 4)).await.unwrap();
+        let (found, _) = new.get(longer::Counts::key(1, 2014)).await.unwrap().unwrap();
+        assert_eq!(found, longer::Counts { a: 4, b: 4, ..whole });
     });
 }

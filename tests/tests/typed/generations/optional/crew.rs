@@ -1,5 +1,9 @@
 //! The persons of both releases: the newer one adds a nickname.
 
+use table_core::EntityKey;
+use table_core::entity::Entity;
+use table_patterns::index::{Derived, EntryFingerprint, RemoteChange};
+
 macro_rules! release {
     ($release:ident $(, $nickname:ident)?) => {
         pub(in super::super) mod $release {
@@ -42,6 +46,15 @@ pub(in super::super) fn person(id: u32, round: u32) -> before::Person {
     let level = u8::try_from(round % 5).ok();
     let (email, team) = (format!("mail{}", round % 40), format!("team{}", round % 3));
     before::Person { department: "Sales".into(), id, email, team, level, is_active: !round.is_multiple_of(4) }
+}
+
+/// Returns the change after which the older release settles the copy of a person in the other table.
+pub(in super::super) fn copied(id: u32) -> RemoteChange {
+    let index = before::Person::SCHEMA.indexes.iter().find(|index| index.name == "Directory").unwrap();
+    let key = EntityKey::new("in_Sales", format!("{}_{id:04}", person(id, id).email)).unwrap();
+    let owner = before::Person::key("Sales", id).key().unwrap();
+    let (of, fingerprint) = (Derived::Index(index), EntryFingerprint::Unknown);
+    RemoteChange { of, owner, keys: vec![key], fingerprint }
 }
 
 /// Returns a person as the newer release knows it.

@@ -9,13 +9,13 @@ use tests::time::Time;
 
 use super::super::kit::{Process, raced};
 use super::super::refused;
-use super::crew::{after, before, person};
+use super::crew::{after, before, copied, person};
 use super::{Older, Work, check, newer, older, outbox, write};
 
 type Old = Older<Controlled<Engine>>;
 
-/// The verbs: those of [`write`], then the verbs that replace the whole row.
-const VERBS: u32 = 11 + 4;
+/// The verbs: those of [`write`], the verbs that replace the whole row, then a repair and the settling of a copy.
+const VERBS: u32 = 11 + 4 + 2;
 
 async fn verb(old: Old, verb: u32) -> Result<()> {
     let (key, person) = (|| before::Person::key("Sales", 1), person(1, verb + 11));
@@ -27,10 +27,12 @@ async fn verb(old: Old, verb: u32) -> Result<()> {
             old.replace(&person, read.etag()).await.map(drop)
         }
         13 => old.insert_or_replace(&person).await.map(drop),
-        _ => {
+        14 => {
             let written = old.bulk().insert_or_replace_all([person]).await;
             written.map(drop).map_err(|error| error.source)
         }
+        15 => old.check().repair().run().await.map(drop),
+        _ => old.settle(&copied(1)).await.map(drop),
     }
 }
 
@@ -67,6 +69,11 @@ fn interleave(number: u32, calls: usize, state: Newer) -> bool {
         return false;
     }
     name("last");
+    if number >= 15 {
+        // No record is left, so no worker rewrites the copy later.
+        let new = block_on(newer(&time, &plain));
+        block_on(Worker::new(plain.clone()).with_index_handler(&new).run_until_idle()).unwrap();
+    }
     let outcome = loop {
         if let Some(outcome) = stepped.step(&mut writing) {
             break outcome;
