@@ -6,6 +6,7 @@
 //!   and never hold the same message at the same time.
 //! - Instants come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set: leases end on time even
 //!   after that clock has jumped forward and back, and no message expires before a correct clock shows its end.
+//! - A message whose text is in a damaged block of the base is neither received nor peeked. It counts as a message until it expires.
 
 mod decisions;
 mod fault;
@@ -148,7 +149,7 @@ impl Engine {
         self.inner.shared.after_read(found).map(|_| front)
     }
 
-    /// Returns the visible messages, and the number of skipped tombstones.
+    /// Returns the visible messages whose texts are intact, and the number of skipped tombstones.
     fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
         self.check_busy()?;
         let state = self.inner.shared.state()?;
@@ -162,7 +163,7 @@ impl Engine {
             };
             let shown = rows::Shown::read(row)?;
             if !shown.is_expired(now) {
-                messages.push(rows::message(&state, table, &shown)?);
+                messages.extend(rows::readable(&state, table, &shown)?);
             }
             let enough = messages.len() == count;
             Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
