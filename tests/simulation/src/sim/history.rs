@@ -3,13 +3,17 @@
 mod asks;
 mod backups;
 mod closes;
+mod compactions;
 mod copied;
 mod ends;
+mod erasure;
 mod excuses;
 mod foreign;
+mod images;
 mod linked;
 mod log;
 mod neighbours;
+mod openings;
 mod options;
 mod queues;
 mod reads;
@@ -68,6 +72,7 @@ pub(super) struct History {
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
+    image: Option<images::Image>,
     neighbours: Neighbours,
     time: Time,
     /// The disk before the current life, in some histories.
@@ -107,6 +112,7 @@ impl History {
             scan: None,
             snapshot: None,
             backups: backups::Backups::default(),
+            image: None,
             earlier: None,
             closed: false,
             copied: None,
@@ -134,6 +140,9 @@ impl History {
                 self.life.trouble =
                     Trouble::Disk(Fault::NoMemory(self.neighbours.random.random_range(1..=most)));
             }
+            self.life.drops_slowly = self.neighbours.are_there
+                && self.life.trouble != Trouble::Clock
+                && self.neighbours.random.random_ratio(1, 4);
             if is_worn {
                 self.life = self.life.worn(number);
             }
@@ -145,6 +154,10 @@ impl History {
             if self.neighbours.are_there && outcome.is_ok() {
                 outcome = self.use_links();
                 self.add_foreign_file();
+                self.go_back_to_earlier_format();
+            }
+            if outcome.is_ok() && self.established && std::mem::take(&mut self.neighbours.open_often) {
+                outcome = self.open_often();
             }
             if outcome.is_err() {
                 break;
@@ -209,14 +222,17 @@ impl History {
         match self.options().open(FOLDER) {
             Ok(engine) => {
                 (self.established, self.unsynced, self.closed) = (true, false, false);
+                self.neighbours.is_earlier_format = false;
                 self.seen.opened += 1;
                 self.log.add("opened".to_owned());
                 Ok(Some(engine))
             }
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
-                // Files that another folder has as well are copied.
-                let needs_room = !self.established || self.neighbours.linked.is_of_folder();
+                // Files that another folder has as well are copied, and the manifest of an earlier format is replaced.
+                let needs_room = !self.established
+                    || self.neighbours.linked.is_of_folder()
+                    || self.neighbours.is_earlier_format;
                 let full = self.is_full() && needs_room;
                 let broken = self.excuses.is_damaged() && error.code() == ErrorCode::Corrupted;
                 if self.has_failed() || full || broken || self.lacks_resources() {
@@ -234,6 +250,10 @@ impl History {
         }
         for step in 0..self.life.steps {
             if step == self.life.from && step > 0 {
+                if matches!(self.life.trouble, Trouble::Rot | Trouble::Unreadable) {
+                    // The model does not know which messages a receive skips because of damage.
+                    self.hear_all()?;
+                }
                 self.begin_trouble();
             }
             if self.disk.has_lost_power() {
@@ -273,8 +293,13 @@ impl History {
             94..=95 => self.copy_folder(),
             _ => {}
         }
-        if self.neighbours.are_there && self.neighbours.random.random_ratio(1, 8) {
-            self.start_restore();
+        if self.neighbours.are_there {
+            match self.neighbours.random.random_range(0..32) {
+                0..=3 => self.start_restore(),
+                4 => self.compact_twice(engine)?,
+                5..=6 => self.use_image(engine)?,
+                _ => {}
+            }
         }
         if self.life.work == Work::Trickle && self.random.random_ratio(1, 4) {
             self.ask_base(engine, false);

@@ -16,6 +16,10 @@ pub(super) struct Neighbours {
     pub(super) random: StdRng,
     pub(super) linked: Linked,
     pub(super) restoring: Option<Restoring>,
+    /// `true` if a manifest states an earlier format, and the folder has not been opened since.
+    pub(super) is_earlier_format: bool,
+    /// `true` if the folder is opened many times.
+    pub(super) open_often: bool,
     /// The files of other programs in the folder.
     pub(super) foreign: BTreeSet<PathBuf>,
 }
@@ -23,8 +27,11 @@ pub(super) struct Neighbours {
 impl Neighbours {
     pub(super) fn draw(seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(!seed);
+        let are_there = random.random();
         Self {
-            are_there: random.random(),
+            are_there,
+            is_earlier_format: false,
+            open_often: are_there && seed.is_multiple_of(32),
             random,
             linked: Linked::default(),
             restoring: None,
