@@ -9,7 +9,8 @@ use super::History;
 use crate::sim::model::Wrong;
 
 impl History {
-    /// Requests a compaction while another one runs. Once it is answered, the base contains every earlier request, and nothing is left to merge.
+    /// Requests a compaction while another one runs. Once it is answered, the base contains every earlier request, but no row of a
+    /// dropped table, and nothing is left to merge.
     pub(super) fn compact_twice(&mut self, engine: &Engine) -> Result<(), Wrong> {
         // A receive in progress would write again after the compaction.
         self.hear_all()?;
@@ -24,6 +25,13 @@ impl History {
             return Ok(());
         }
         let Ok(statistics) = engine.statistics() else { return Ok(()) };
+        match engine.holds_dropped_rows() {
+            Ok(true) => return Err(Wrong("a compaction has kept rows of dropped tables".to_owned())),
+            Err(error) if !self.may_fail(&error) => {
+                return Err(Wrong(format!("a search for rows of dropped tables received {error}")));
+            }
+            _ => {}
+        }
         if statistics.memtable_rows > 0 || statistics.layers > 1 || statistics.deletions > 0 {
             return Err(Wrong(format!("a compaction has ended with {statistics:?}")));
         }
