@@ -96,7 +96,8 @@ fn a_compaction_is_not_answered_by_the_end_of_an_earlier_one() {
     assert!(first.as_mut().poll(cx).is_pending());
     eventually("the first compaction merges", || merge.is_reached());
     write(&engine, "1", delete()).unwrap();
-    (freeze.shut(), flush.shut());
+    freeze.shut();
+    flush.shut();
     assert!(second.as_mut().poll(cx).is_pending());
     eventually("the second checkpoint is about to begin", || freeze.is_reached());
     // The first compaction ends before the checkpoint thread is told of the second one.

@@ -103,7 +103,7 @@ impl History {
         self.hear_all()?;
         self.look_at_everything(&engine)?;
         if self.neighbours.random.random() {
-            self.erase(engine)?;
+            self.erase(&engine)?;
         } else {
             self.close(&engine)?;
         }

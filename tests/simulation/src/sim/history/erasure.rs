@@ -31,13 +31,14 @@ fn if_present(deleted: Result<()>) -> Result<()> {
 }
 
 impl History {
-    /// Deletes all tables and the queue, and checks that the base and its files are removed. Then drops the engine.
-    pub(super) fn erase(&mut self, engine: Engine) -> std::result::Result<(), Wrong> {
+    /// Deletes all tables and the queue, and checks that the base and its files are removed. The model does
+    /// not contain these deletions.
+    pub(super) fn erase(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         if self.is_in_trouble() || self.excuses.is_damaged() || self.excuses.time_over {
             return Ok(());
         }
         self.log.add("everything is deleted".to_owned());
-        self.delete_all(&engine)
+        self.delete_all(engine)
             .map_err(|error| Wrong(format!("a deletion of everything received {error}")))?;
         (self.snapshot, self.image) = (None, None);
         Shared(Arc::clone(&self.schedule)).sleep(REST);
