@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::gate::Gate;
@@ -85,7 +85,7 @@ struct State {
     room: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the reserve of a folder cannot be opened.
-    has_no_reserve: bool,
+    has_no_reserve: Arc<AtomicBool>,
     /// `true` if overwritten bytes need space until the write has ended.
     copies_on_write: bool,
 }
@@ -97,7 +97,7 @@ impl Default for State {
             syncs: without_end(),
             room: without_end(),
             gate: Gate::default(),
-            has_no_reserve: false,
+            has_no_reserve: Arc::default(),
             copies_on_write: false,
         }
     }
@@ -180,8 +180,14 @@ impl Contents {
 impl SimDisk {
     /// Creates a disk on which engines have no reserve.
     pub(crate) fn without_reserve() -> Self {
-        let state = State { has_no_reserve: true, ..State::default() };
-        Self { state, ..Self::default() }
+        let disk = Self::default();
+        disk.state.has_no_reserve.store(true, Ordering::SeqCst);
+        disk
+    }
+
+    /// Allows engines to create a reserve.
+    pub(crate) fn allow_reserve(&self) {
+        self.state.has_no_reserve.store(false, Ordering::SeqCst);
     }
 
     /// Creates a disk that copies on write.
@@ -287,7 +293,7 @@ impl Disk for SimDisk {
 
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
         let _open = self.state.gate.read().unwrap();
-        if self.state.has_no_reserve && path.ends_with("RESERVE") {
+        if self.state.has_no_reserve.load(Ordering::SeqCst) && path.ends_with("RESERVE") {
             return Err(ErrorKind::PermissionDenied.into());
         }
         if create {
