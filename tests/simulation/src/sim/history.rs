@@ -5,6 +5,7 @@ mod backups;
 mod closes;
 mod compactions;
 mod copied;
+mod earlier;
 mod ends;
 mod erasure;
 mod excuses;
@@ -131,7 +132,8 @@ impl History {
         let lives = self.random.random_range(1..6);
         let is_worn = self.shape.rows > 100 && self.random.random();
         self.log.add(format!("{:?}", self.shape));
-        let mut outcome = Ok(());
+        let mut outcome = self.begin_with_earlier_folder().and_then(|()| self.open_often());
+        let lives = if outcome.is_ok() { lives } else { 0 };
         for number in 0..lives {
             let (before, killed) = (self.life.trouble, self.life.end == End::Kill);
             self.life = Life::draw(&mut self.random);
@@ -155,9 +157,6 @@ impl History {
                 outcome = self.use_links();
                 self.add_foreign_file();
                 self.go_back_to_earlier_format();
-            }
-            if outcome.is_ok() && self.established && std::mem::take(&mut self.neighbours.open_often) {
-                outcome = self.open_often();
             }
             if outcome.is_err() {
                 break;

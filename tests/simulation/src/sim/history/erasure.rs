@@ -12,20 +12,12 @@ use super::queues::queue;
 use super::rest::REST;
 use super::{FOLDER, History};
 use crate::sim::model::Wrong;
-use crate::sim::rows;
 use crate::sim::schedule::Shared;
 
-/// Returns the outcome of a deletion that succeeds if nothing was there, or the deletion is in progress.
+/// Returns the outcome of a deletion that succeeds if nothing was there.
 fn if_present(deleted: Result<()>) -> Result<()> {
     match deleted {
-        Err(error)
-            if matches!(
-                error.code(),
-                ErrorCode::ResourceNotFound | ErrorCode::TableBeingDeleted | ErrorCode::QueueNotFound
-            ) =>
-        {
-            Ok(())
-        }
+        Err(error) if error.code() == ErrorCode::QueueNotFound => Ok(()),
         deleted => deleted,
     }
 }
@@ -53,8 +45,8 @@ impl History {
     }
 
     fn delete_all(&self, engine: &Engine) -> Result<(), Error> {
-        for number in 0..self.shape.tables {
-            if_present(self.schedule.block_on(engine.delete_table(&rows::table(number)?)))?;
+        for name in pollster::block_on(engine.list_tables("", None, 1_000))?.names {
+            self.schedule.block_on(engine.delete_table(&name))?;
         }
         if_present(self.schedule.block_on(engine.delete_queue(&queue()?)))?;
         self.schedule.block_on(engine.compact())

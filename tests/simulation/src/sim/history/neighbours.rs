@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use super::earlier::Entities;
 use super::linked::Linked;
 use super::restores::Restoring;
 
@@ -16,6 +17,8 @@ pub(super) struct Neighbours {
     pub(super) random: StdRng,
     pub(super) linked: Linked,
     pub(super) restoring: Option<Restoring>,
+    /// The rows that an earlier release has written to the folder.
+    pub(super) earlier: Option<Entities>,
     /// `true` if a manifest states an earlier format, and the folder has not been opened since.
     pub(super) is_earlier_format: bool,
     /// `true` if the folder is opened many times.
@@ -30,8 +33,9 @@ impl Neighbours {
         let are_there = random.random();
         Self {
             are_there,
+            earlier: None,
             is_earlier_format: false,
-            open_often: are_there && seed.is_multiple_of(32),
+            open_often: are_there && seed.is_multiple_of(8),
             random,
             linked: Linked::default(),
             restoring: None,

@@ -38,9 +38,9 @@ impl History {
         }
     }
 
-    /// Opens the folder many times, and records a version each time.
+    /// In some histories, opens the folder many times, and records a version each time.
     pub(super) fn open_often(&mut self) -> Result<(), Wrong> {
-        if !self.established || self.excuses.is_damaged() || self.excuses.time_over {
+        if !self.neighbours.open_often {
             return Ok(());
         }
         self.log.add(format!("the folder is opened {MANY} times"));
@@ -52,7 +52,7 @@ impl History {
             self.schedule.block_on(engine.checkpoint()).map_err(wrong)?;
         }
         self.life = life;
-        (self.closed, self.unsynced) = (false, false);
+        self.established = true;
         Ok(())
     }
 }

@@ -183,7 +183,10 @@ impl History {
     pub(super) fn list(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let page = pollster::block_on(engine.list_tables("", None, 1_000));
         let names = match page {
-            Ok(page) => page.names,
+            // Names of other tables begin with other letters.
+            Ok(page) => {
+                page.names.into_iter().filter(|name| name.as_str().starts_with("Table")).collect::<Vec<_>>()
+            }
             Err(error) if self.may_fail(&error) => return Ok(()),
             Err(error) => return Err(Wrong(format!("a list of tables received {error}"))),
         };
@@ -258,6 +261,7 @@ impl History {
         }
         self.list(engine)?;
         self.count_messages(engine)?;
+        self.check_earlier_rows(engine)?;
         for table in 0..self.shape.tables {
             let Ok(name) = rows::table(table) else { continue };
             let mut scan = Some(Scan { table, from: None, start: None, made: BTreeSet::new() });
