@@ -141,8 +141,9 @@ impl Committer {
 
     /// Refuses writes that add data while the disk reserve is incomplete.
     fn check_room(&mut self) {
-        if let Some(disk) = &mut self.disk
-            && self.refusal.is_none()
+        let Some(disk) = &mut self.disk else { return };
+        disk.reserve.create();
+        if self.refusal.is_none()
             && let Err(error) = disk.reserve.restore()
         {
             self.refusal = Some(Task::KeepReserve.refused(error));

@@ -4,8 +4,8 @@ mod start;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use async_channel::Sender;
@@ -32,7 +32,8 @@ use crate::waker::contained;
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
 /// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on its own thread.
-/// Reads complete without waiting, from memory or with blocking reads of uncached blocks. Dropping the future of a write does not cancel the write.
+/// Reads complete without waiting, from memory or with blocking reads of uncached blocks. A write whose future was polled and then dropped may still
+/// be carried out, as a whole.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -67,7 +68,8 @@ pub(crate) struct Inner {
     folder: Option<PathBuf>,
     /// The committer of an engine in memory, which callers can run themselves.
     pub(crate) direct: Option<Arc<Direct>>,
-    committer: Mutex<Option<Thread>>,
+    /// `None` for an engine that was opened for reading only.
+    committer: Option<Thread>,
     /// The id of the process that runs the engine's threads. A fork of that process does not run them.
     pub(crate) process: u32,
 }
@@ -264,8 +266,8 @@ impl Inner {
             return;
         }
         self.requests.close();
-        let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(committer) = committer.filter(|committer| committer.id() != thread::current().id()) {
+        let is_other = |committer: &&Thread| committer.id() != thread::current().id();
+        if let Some(committer) = self.committer.as_ref().filter(is_other) {
             self.options.threads.join(committer);
         }
     }

@@ -2,10 +2,11 @@
 //!
 //! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by time. The next
 //!   message to receive is therefore the first row of a range, and receiving does not rewrite the text.
-//! - The committer runs decisions in turn on the latest state, in the same groups as other writes. Receivers never conflict, share syncs, and never
-//!   hold the same message at the same time.
+//! - The committer runs decisions in turn on the latest state, in the same groups as other writes. Receivers never conflict, share syncs,
+//!   and never hold the same message at the same time.
 //! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even
 //!   after that clock has jumped forward and back, and no message expires before a correct clock shows its expiry.
+//! - A message whose text is in a damaged block of the base is neither received nor peeked. It counts as a message until it expires.
 
 mod decisions;
 mod fault;
@@ -148,7 +149,7 @@ impl Engine {
         self.inner.shared.after_read(found).map(|_| front)
     }
 
-    /// Returns the visible messages, and the number of skipped tombstones.
+    /// Returns the visible messages whose texts are intact, and the number of skipped tombstones.
     fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
         self.check_busy()?;
         let state = self.inner.shared.state()?;
@@ -162,7 +163,7 @@ impl Engine {
             };
             let shown = rows::Shown::read(row)?;
             if !shown.is_expired(now) {
-                messages.push(rows::message(&state, table, &shown)?);
+                messages.extend(rows::readable(&state, table, &shown)?);
             }
             let enough = messages.len() == count;
             Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })

@@ -79,7 +79,10 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
-    // The folder is known to be sound, and has not been changed yet.
+    // The folder is known to be sound, and has not been changed yet. The space of the reserve serves the rest of the open, because a file system that
+    // copies on write needs space even to overwrite the end of the journal.
+    let journal_bytes = bytes_of(&files, &end).map_err(io)?;
+    let reserve = Reserve::replace(&held_disk, path, options.checkpoint_at(), journal_bytes);
     if version.is_some_and(|version| !version.is_current()) {
         // IMPORTANT: this precedes every write in the new format, because engines that do not know the format must not open the folder.
         // The new manifest is locked before it replaces the old one, so one of them is always locked.
@@ -97,11 +100,12 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
             || name == folder::COPY_NEW
             || file::number(name).is_some_and(|number| number < meta.journal || number > end.tail.number)
     })?;
-    let tail = mend(end).map_err(|error| Task::MendJournal.failed(error))?;
+    let tail = mend(end)?;
     // IMPORTANT: the journal is durable before the base records that it exists.
     base.establish()?;
     let folder = PathBuf::from(path);
-    let reserve = Reserve::open(disk, path, options.checkpoint_at());
+    // On a full disk, the committer tries again.
+    let _ = reserve.restore();
     let synced = Synced::new(&held_disk, path, &records, engine);
     let place = (Arc::clone(&held_disk), folder);
     let journal = Journal::new(place, options.hook.clone(), Arc::clone(&reserve), tail, synced);
@@ -290,18 +294,25 @@ fn read_file(
     Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }
 
+/// Returns the number of bytes of the journal, whose last file is that of `end`.
+fn bytes_of(files: &[(u64, Arc<dyn DiskFile>)], end: &End) -> std::io::Result<u64> {
+    let earlier = files.iter().filter(|(number, _)| *number < end.tail.number);
+    Ok(earlier.map(|(_, file)| file.len()).sum::<std::io::Result<u64>>()? + end.tail.end)
+}
+
 /// Removes a torn tail, and makes the replayed frames durable.
-fn mend(end: End) -> std::io::Result<Tail> {
+fn mend(end: End) -> Result<Tail> {
     let End { mut tail, torn, unsynced } = end;
+    let refused = |error| Task::MendJournal.refused(error);
     if torn {
-        tail.file.set_len(tail.end)?;
+        tail.file.set_len(tail.end).map_err(refused)?;
         tail.filled = tail.end;
     }
     // IMPORTANT: the replayed frames are about to become visible, but may exist only in the operating system's cache. If an
     // earlier sync failed, the system may consider them written; rewriting them makes this sync effective.
     let mut bytes = vec![0; usize::try_from(tail.end.saturating_sub(unsynced)).unwrap_or_default()];
-    tail.file.read_at(unsynced, &mut bytes)?;
-    tail.file.write_at(unsynced, &bytes)?;
-    tail.file.sync_data()?;
+    tail.file.read_at(unsynced, &mut bytes).map_err(refused)?;
+    tail.file.write_at(unsynced, &bytes).map_err(refused)?;
+    tail.file.sync_data().map_err(|error| Task::MendJournal.failed(error))?;
     Ok(tail)
 }

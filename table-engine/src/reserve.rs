@@ -2,10 +2,13 @@
 //!
 //! Deletions, checkpoints and merges need space before they free more. Without a reserve, the engine could never free space on a full disk. A file of
 //! zeros holds the space. Writes that add data are refused while the reserve is incomplete.
+//!
+//! Each opening of the folder replaces the file. The length of an earlier file does not prove that the file holds space: a copied folder may contain
+//! a sparse file, or one that shares its space with the original.
 
-use std::io::{self, ErrorKind};
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::disk::{Disk, DiskFile, fault};
 
@@ -17,8 +20,10 @@ const LEAST: u64 = 2 << 20;
 /// The reserve of a folder, shared by the committer and the checkpoint thread.
 #[derive(Debug)]
 pub(crate) struct Reserve {
-    /// The reserve file; `None` if the file cannot be opened, in which case the folder has no reserve.
-    file: Option<Arc<dyn DiskFile>>,
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    /// The reserve file. While it is missing because it could not be created, the folder has no reserve.
+    file: OnceLock<Arc<dyn DiskFile>>,
     /// The maximum size: enough for a checkpoint and for a slice of a merge.
     most: u64,
     room: Mutex<Room>,
@@ -32,28 +37,43 @@ struct Room {
 }
 
 impl Reserve {
-    /// Opens the reserve of a folder. Its size is that of the existing file, clamped to the bounds.
-    pub(crate) fn open(disk: &dyn Disk, folder: &Path, checkpoint_bytes: usize) -> Arc<Self> {
-        let path = folder.join(RESERVE);
-        let file = match disk.open(&path, false) {
-            Err(error) if error.kind() == ErrorKind::NotFound => disk.open(&path, true),
-            file => file,
+    /// Replaces the reserve of a folder by an empty file, which frees its space. [`restore`](Self::restore) then reserves enough for a checkpoint of a
+    /// journal of `journal` bytes.
+    pub(crate) fn replace(
+        disk: &Arc<dyn Disk>,
+        folder: &Path,
+        checkpoint_bytes: usize,
+        journal: u64,
+    ) -> Arc<Self> {
+        let reserve = Self {
+            disk: Arc::clone(disk),
+            path: folder.join(RESERVE),
+            file: OnceLock::new(),
+            most: (checkpoint_bytes as u64).saturating_mul(2).saturating_add(LEAST),
+            room: Mutex::default(),
         };
-        let file = file.ok();
-        let held = file.as_ref().and_then(|file| file.len().ok()).unwrap_or_default();
-        let most = (checkpoint_bytes as u64).saturating_mul(2).saturating_add(LEAST);
-        let wanted = if file.is_some() { held.clamp(LEAST, most) } else { 0 };
-        Arc::new(Self { file, most, room: Mutex::new(Room { held, wanted }) })
+        reserve.room().wanted = reserve.size_for(journal);
+        reserve.create();
+        Arc::new(reserve)
+    }
+
+    /// Creates the file if it could not be created earlier. Called by one thread.
+    pub(crate) fn create(&self) {
+        if self.file.get().is_none()
+            && let Ok(file) = self.disk.open(&self.path, true)
+        {
+            let _ = self.file.set(file);
+        }
     }
 
     fn room(&self) -> MutexGuard<'_, Room> {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if no reserved space is lent.
+    /// Returns `true` if no reserved space is lent, or the folder has no reserve.
     pub(crate) fn is_whole(&self) -> bool {
         let room = self.room();
-        room.held >= room.wanted
+        self.file.get().is_none() || room.held >= room.wanted
     }
 
     /// Makes the reserve large enough for a checkpoint of a journal of `journal` bytes.
@@ -61,10 +81,10 @@ impl Reserve {
     /// # Errors
     /// The error for a full disk, if the reserve cannot grow.
     pub(crate) fn keep_for(&self, journal: u64) -> io::Result<()> {
-        if self.file.is_some() {
-            let mut room = self.room();
-            room.wanted = room.wanted.max(self.size_for(journal));
-        }
+        let size = self.size_for(journal);
+        let mut room = self.room();
+        room.wanted = room.wanted.max(size);
+        drop(room);
         self.restore()
     }
 
@@ -74,9 +94,10 @@ impl Reserve {
     /// Any error from the file.
     pub(crate) fn shrink_for(&self, journal: u64) -> io::Result<()> {
         let mut room = self.room();
-        let Some(file) = &self.file else { return Ok(()) };
         room.wanted = room.wanted.min(self.size_for(journal));
-        if room.held > room.wanted {
+        if let Some(file) = self.file.get()
+            && room.held > room.wanted
+        {
             file.set_len(room.wanted)?;
             room.held = room.wanted;
         }
@@ -91,7 +112,7 @@ impl Reserve {
     /// Releases the reserved space for an operation that frees more. Returns `false` if the reserve is empty.
     pub(crate) fn lend(&self) -> bool {
         let mut room = self.room();
-        let Some(file) = self.file.as_ref().filter(|_| room.held > 0) else { return false };
+        let Some(file) = self.file.get().filter(|_| room.held > 0) else { return false };
         if file.set_len(0).is_err() {
             return false;
         }
@@ -106,7 +127,7 @@ impl Reserve {
     /// The error of a full disk, if the space cannot be reserved.
     pub(crate) fn restore(&self) -> io::Result<()> {
         let mut room = self.room();
-        let Some(file) = self.file.as_ref().filter(|_| room.held < room.wanted) else { return Ok(()) };
+        let Some(file) = self.file.get().filter(|_| room.held < room.wanted) else { return Ok(()) };
         match file.allocate(room.held, room.wanted - room.held) {
             Ok(()) => room.held = room.wanted,
             Err(error) => {
@@ -125,15 +146,21 @@ impl Reserve {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, File};
+
     use super::*;
     use crate::disk::RealDisk;
 
+    fn replace(folder: &Path, journal: u64) -> Arc<Reserve> {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        Reserve::replace(&disk, folder, 4 << 20, journal)
+    }
+
     #[test]
-    fn a_reserve_grows_and_shrinks_with_the_journal_is_lent_restored_and_persistent() {
+    fn a_reserve_grows_and_shrinks_with_the_journal_and_is_lent_and_restored() {
         let folder = tempfile::tempdir().unwrap();
-        let length = || std::fs::metadata(folder.path().join(RESERVE)).unwrap().len();
-        let open = || Reserve::open(&RealDisk, folder.path(), 4 << 20);
-        let reserve = open();
+        let length = || fs::metadata(folder.path().join(RESERVE)).unwrap().len();
+        let reserve = replace(folder.path(), 0);
         assert!(!reserve.is_whole());
         reserve.restore().unwrap();
         assert_eq!((length(), reserve.is_whole()), (LEAST, true));
@@ -144,12 +171,54 @@ mod tests {
         assert!(reserve.lend() && !reserve.lend() && !reserve.is_whole());
         assert_eq!(length(), 0);
         reserve.restore().unwrap();
-        let reserve = open();
-        assert!(reserve.is_whole());
-        assert_eq!(length(), LEAST + (8 << 20));
+        assert_eq!((length(), reserve.is_whole()), (LEAST + (8 << 20), true));
         reserve.shrink_for(1 << 20).unwrap();
         assert_eq!((length(), reserve.is_whole()), (LEAST + (1 << 20), true));
         reserve.shrink_for(2 << 20).unwrap();
         assert_eq!(length(), LEAST + (1 << 20), "it does not grow");
+        let reserve = replace(folder.path(), 2 << 20);
+        assert_eq!((length(), reserve.is_whole()), (0, false));
+        reserve.restore().unwrap();
+        assert_eq!((length(), reserve.is_whole()), (LEAST + (2 << 20), true));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_sparse_copy_of_a_reserve_is_replaced_by_a_file_with_blocks() {
+        use std::os::unix::fs::MetadataExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(RESERVE);
+        File::create(&path).unwrap().set_len(LEAST).unwrap();
+        let reserve = replace(folder.path(), 0);
+        reserve.restore().unwrap();
+        let found = fs::metadata(&path).unwrap();
+        assert!(found.blocks() * 512 >= LEAST, "{} blocks for {} bytes", found.blocks(), found.len());
+        assert!(reserve.lend());
+    }
+
+    #[test]
+    fn a_reserve_with_another_hard_link_is_not_shared() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        replace(folder.path(), 0).restore().unwrap();
+        let linked = other.path().join(RESERVE);
+        fs::hard_link(folder.path().join(RESERVE), &linked).unwrap();
+        let reserve = replace(folder.path(), 0);
+        reserve.restore().unwrap();
+        assert!(reserve.lend());
+        assert_eq!(fs::metadata(&linked).unwrap().len(), LEAST);
+    }
+
+    #[test]
+    fn a_reserve_that_could_not_be_created_is_created_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        let reserve = replace(&missing, 0);
+        reserve.restore().unwrap();
+        assert!(reserve.is_whole() && !reserve.lend());
+        fs::create_dir(&missing).unwrap();
+        reserve.create();
+        assert!(!reserve.is_whole());
+        reserve.restore().unwrap();
+        assert!(reserve.is_whole() && reserve.lend());
     }
 }

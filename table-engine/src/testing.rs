@@ -5,10 +5,15 @@
 #[cfg(feature = "testing")]
 pub mod fuzz;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use table_store::Result;
+
 pub use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
+use crate::engine::Engine;
 pub use crate::failpoint::{Action, Hook, Step};
+use crate::key::{Span, SplitKey, table_of};
 use crate::options::EngineOptions;
 pub use crate::threads::Scheduler;
 use crate::threads::Threads;
@@ -30,5 +35,23 @@ impl EngineOptions {
     pub fn scheduler(mut self, scheduler: Arc<dyn Scheduler>) -> Self {
         self.threads = Threads::scheduled(scheduler);
         self
+    }
+}
+
+impl Engine {
+    /// Returns `true` if the base contains rows of tables that no longer exist.
+    ///
+    /// # Errors
+    /// Any error from reading the base; `EngineClosed`.
+    pub fn holds_dropped_rows(&self) -> Result<bool> {
+        let state = self.inner.shared.state_to_keep()?;
+        let Some(base) = &state.base else { return Ok(false) };
+        let all = Span { start: Vec::new(), end: u32::MAX.to_be_bytes().to_vec() };
+        let is_dropped =
+            |key: SplitKey<'_>| table_of(&key.to_vec()).is_some_and(|table| !state.catalog.contains(table));
+        let found = base.sweep(&all)?.visit(None, |key, _| {
+            Ok(if is_dropped(key) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(found.is_break())
     }
 }

@@ -4,6 +4,7 @@ mod answers;
 mod backup;
 mod checkpoints;
 mod close;
+mod compactions;
 mod copies;
 mod crashes;
 mod extremes;

@@ -2,9 +2,8 @@
 
 use std::fmt::Debug;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvError, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -38,25 +37,27 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 
-/// A thread of the engine.
+/// A thread of the engine. Several threads may wait for its end.
 #[derive(Debug)]
 pub(crate) struct Thread {
-    handle: JoinHandle<()>,
-    ended: Arc<AtomicBool>,
+    id: ThreadId,
+    /// The handle of the system; `None` once a thread has waited for the end.
+    handle: Mutex<Option<JoinHandle<()>>>,
+    ended: Arc<OnceLock<()>>,
 }
 
 impl Thread {
     pub(crate) fn id(&self) -> ThreadId {
-        self.handle.thread().id()
+        self.id
     }
 }
 
 /// A guard that records the end of a thread, even after a panic.
-struct Ends(Arc<AtomicBool>);
+struct Ends(Arc<OnceLock<()>>);
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
+        let _ = self.0.set(());
     }
 }
 
@@ -73,7 +74,7 @@ impl Threads {
 
     /// Starts a thread.
     pub(crate) fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<Thread> {
-        let ended = Arc::new(AtomicBool::new(false));
+        let ended = Arc::new(OnceLock::new());
         let ends = Ends(Arc::clone(&ended));
         let work = move || {
             let _ends = ends;
@@ -85,15 +86,19 @@ impl Threads {
         };
         let handle = spawned
             .map_err(|error| Error::of(EngineFault::Thread { name: name.to_owned(), source: error }))?;
-        Ok(Thread { handle, ended })
+        Ok(Thread { id: handle.thread().id(), handle: Mutex::new(Some(handle)), ended })
     }
 
     /// Waits for the end of a thread.
-    pub(crate) fn join(&self, thread: Thread) {
-        if let Some(scheduler) = &self.0 {
-            scheduler.wait(None, &mut || thread.ended.load(Ordering::Acquire));
+    pub(crate) fn join(&self, thread: &Thread) {
+        match &self.0 {
+            None => {
+                thread.ended.wait();
+            }
+            Some(scheduler) => scheduler.wait(None, &mut || thread.ended.get().is_some()),
         }
-        let _ = thread.handle.join();
+        let handle = thread.handle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = handle.map(JoinHandle::join);
     }
 
     pub(crate) fn now(&self) -> Instant {

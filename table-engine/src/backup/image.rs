@@ -75,7 +75,8 @@ impl BackupImage {
     /// Reads an entire file and checks it.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset, if the file is damaged; `Io` if it cannot be read; `EngineClosed` if the engine was closed.
+    /// `Corrupted`, with the file and the offset, if the file is damaged; `Io` if it cannot be read; `ServerBusy` if the process has no free descriptor
+    /// or memory; `EngineClosed` if the engine was closed.
     pub fn check(&self, file: &BackupFile) -> Result<()> {
         self.after_read(self.base.check_file(file))
     }
@@ -83,7 +84,8 @@ impl BackupImage {
     /// Fills the buffer with bytes from a file, starting at an offset.
     ///
     /// # Errors
-    /// `Io` if the file cannot be read; `InvalidInput` if the file belongs to another image; `EngineClosed` if the engine was closed.
+    /// `Io` if the file cannot be read; `ServerBusy` if the process has no free descriptor or memory; `InvalidInput` if the file belongs to
+    /// another image; `EngineClosed` if the engine was closed.
     pub fn read(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.after_read(self.base.read_file(file, offset, buffer))
     }

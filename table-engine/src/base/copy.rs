@@ -151,7 +151,7 @@ impl BaseView {
     pub(crate) fn read_file(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let run = self.run(file)?;
         let read = run.file()?.read_at(offset, buffer);
-        read.map_err(|error| Task::ReadFile(file.name.clone().into()).failed(error))
+        read.map_err(|error| Task::ReadFile(file.name.clone().into()).refused(error))
     }
 
     /// Creates a version from the bytes of its `BASE`. The files of its runs are written to a folder later.

@@ -1,5 +1,6 @@
 //! Tests that compare the base with a simple map: flushes, merges, dropped tables, and reopening with other options.
 
+mod dropped;
 mod rot;
 
 use std::collections::BTreeMap;

@@ -49,7 +49,7 @@ pub(crate) struct Checkpoints {
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
     threads: Threads,
-    thread: Option<Thread>,
+    thread: Thread,
     /// Set to cancel the running checkpoint.
     stop: Arc<AtomicBool>,
     /// Tables dropped since the last checkpoint started that may have rows in the base.
@@ -87,7 +87,7 @@ impl Checkpoints {
             jobs: Some(jobs),
             done,
             threads,
-            thread: Some(thread),
+            thread,
             stop,
             dropped,
             dropped_bytes: 0,
@@ -204,9 +204,7 @@ impl Drop for Checkpoints {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
-        if let Some(thread) = self.thread.take() {
-            self.threads.join(thread);
-        }
+        self.threads.join(&self.thread);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The start of an engine: in memory, on a folder, or for reading only.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 
 use async_channel::Sender;
 use futures_channel::oneshot;
@@ -138,7 +138,7 @@ impl Engine {
                 calls: Calls::default(),
                 folder,
                 direct,
-                committer: Mutex::new(thread),
+                committer: thread,
                 process: std::process::id(),
             }),
         }

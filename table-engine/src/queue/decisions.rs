@@ -96,16 +96,18 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     Ok(visible)
 }
 
-/// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue.
+/// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue. A message with a
+/// damaged text is hidden without a lease, so the messages after it can be received.
 pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
     let Visible { found, expired, rest, front } = visible(ground, count)?;
     let mut leases = Vec::with_capacity(found.len());
-    for (place, (key, mut shown)) in found.into_iter().enumerate() {
-        shown.dequeue_count = shown.dequeue_count.saturating_add(1);
-        let message = rows::message(ground.state, ground.table, &shown)?;
+    for (place, (key, shown)) in found.into_iter().enumerate() {
+        let received = Shown { dequeue_count: shown.dequeue_count.saturating_add(1), ..shown.clone() };
+        let message = rows::readable(ground.state, ground.table, &received)?;
         ground.delete(key);
-        let (receipt, visible) = show(ground, &shown, hidden, place);
-        leases.push(Lease::new(message, receipt, rows::datetime(visible)));
+        let left = if message.is_some() { &received } else { &shown };
+        let (receipt, visible) = show(ground, left, hidden, place);
+        leases.extend(message.map(|message| Lease::new(message, receipt, rows::datetime(visible))));
     }
     for (key, shown) in expired {
         remove(ground, key, &shown.id);

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use table_store::query::{KeyRange, TextRange};
 use table_store::queue::{Message, MessageId, PopReceipt};
 use table_store::row::{Row, RowView, RowWriter};
-use table_store::{Error, Result, ValueRef, ticks};
+use table_store::{Error, ErrorCode, Result, ValueRef, ticks};
 use uuid::Uuid;
 
 use crate::front::Front;
@@ -161,6 +161,17 @@ pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Messag
         shown.expires.map(datetime),
         count,
     ))
+}
+
+/// Combines the two rows of a message; `None` if its text is damaged.
+pub(crate) fn readable(state: &State, table: u32, shown: &Shown) -> Result<Option<Message>> {
+    match message(state, table, shown) {
+        Err(error) if error.code() == ErrorCode::Corrupted => {
+            tracing::warn!(target: "table_core::engine", id = %shown.id, %error, "a message cannot be read");
+            Ok(None)
+        }
+        message => message.map(Some),
+    }
 }
 
 /// Converts a time of the engine's clock to a `DateTime` for callers.

@@ -87,6 +87,45 @@ fn que_3_a_cleared_queue_is_empty_after_a_reopen_and_its_rows_are_reclaimed() {
 }
 
 #[test]
+fn a_damaged_text_stops_no_other_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let (options, time) = clocked();
+    let engine = options.clone().open(folder.path()).unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    // Each text takes a block of its own.
+    let bodies: Vec<String> = ["a", "b", "c", "d"].map(|letter| letter.repeat(20_000)).into();
+    for body in &bodies {
+        block_on(engine.put(&work(), PutMessage::new(body.as_str()))).unwrap();
+    }
+    block_on(engine.checkpoint()).unwrap();
+    block_on(engine.close()).unwrap();
+    let run = folder.path().join("0000000001.rows");
+    let mut bytes = std::fs::read(&run).unwrap();
+    for body in &bodies[..2] {
+        let at = bytes.windows(1_000).position(|part| *part == body.as_bytes()[..1_000]).unwrap();
+        bytes[at + 500] ^= 1;
+    }
+    std::fs::write(&run, bytes).unwrap();
+
+    let engine = options.open(folder.path()).unwrap();
+    let peeked = block_on(engine.peek(&work(), 1)).unwrap();
+    assert!(peeked.iter().map(|message| &message.text).eq(&bodies[2..3]));
+    for round in 1..4 {
+        // The first receive of a round finds only damaged messages.
+        for body in &bodies[2..] {
+            let received = block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
+            assert!(texts(&received) == [body], "round {round}: {} messages", received.len());
+            assert_eq!(received[0].message.dequeue_count, round);
+        }
+        assert!(block_on(engine.receive(&work(), 32, Duration::from_secs(30))).unwrap().is_empty());
+        assert_eq!(block_on(engine.approximate_count(&work())).unwrap(), 4);
+        pass(&time, 31);
+    }
+    let all = block_on(engine.receive(&work(), 32, Duration::from_secs(30))).unwrap();
+    assert!(all.iter().map(|lease| &lease.message.text).eq(&bodies[2..]));
+}
+
+#[test]
 fn que_3_queues_are_not_tables_and_tables_are_not_queues() {
     let engine = Engine::in_memory();
     block_on(engine.create_queue(&work())).unwrap();

@@ -1,8 +1,15 @@
-//! Tests of reads while the engine is being closed. They return either the correct result or `EngineClosed`.
+//! Tests of an engine that is being closed: reads return either the correct result or `EngineClosed`, and each close waits for the end.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::task::{Context, Waker};
+use std::thread::{self, JoinHandle};
 
 use super::*;
+use crate::failpoint::{Action, Hook, Step};
+use crate::threads::Scheduler;
 
 /// Reads until the engine is closed. Returns all wrong results.
 fn read_until_closed(engine: &Engine, begun: &AtomicBool) -> Vec<String> {
@@ -41,11 +48,11 @@ fn a_read_during_a_close_is_correct_or_refused() {
         };
         write(&engine, "1", insert(1)).unwrap();
         let begun = AtomicBool::new(false);
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let readers: Vec<_> =
                 (0..2).map(|_| scope.spawn(|| read_until_closed(&engine, &begun))).collect();
             while !begun.load(Ordering::Relaxed) {
-                std::thread::yield_now();
+                thread::yield_now();
             }
             wait(engine.clone().close()).unwrap();
             for reader in readers {
@@ -53,4 +60,86 @@ fn a_read_during_a_close_is_correct_or_refused() {
             }
         });
     }
+}
+
+/// The system's threads, with a count of the closers that wait.
+#[derive(Debug, Default)]
+struct CountsClosers(AtomicUsize);
+
+const CLOSER: &str = "closer";
+
+impl Scheduler for CountsClosers {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn spawn(&self, _: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
+        thread::Builder::new().spawn(work)
+    }
+
+    fn pass(&self) {
+        thread::yield_now();
+    }
+
+    fn sleep(&self, time: Duration) {
+        thread::sleep(time);
+    }
+
+    fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool) {
+        if thread::current().name() == Some(CLOSER) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+        let began = Instant::now();
+        while !ready() && at_most.is_none_or(|time| began.elapsed() < time) {
+            thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn each_close_of_a_poisoned_engine_waits_until_the_folder_is_released() {
+    let folder = tempfile::tempdir().unwrap();
+    let (fails, closers) = (Arc::new(AtomicBool::new(false)), Arc::new(CountsClosers::default()));
+    let (stopped, has_stopped) = mpsc::channel();
+    let (go_on, told) = mpsc::channel::<()>();
+    let (told, sync_fails) = (Mutex::new(told), fails.clone());
+    let hook = Hook::new(move |step| match step {
+        // The flush ends after the sender has been dropped.
+        Step::CheckpointWrite => {
+            stopped.send(()).unwrap();
+            let _ = told.lock().unwrap().recv();
+            Action::Continue
+        }
+        Step::JournalSync if sync_fails.load(Ordering::SeqCst) => Action::Fail,
+        _ => Action::Continue,
+    });
+    let engine = options().failpoints(hook).scheduler(closers.clone()).open(folder.path()).unwrap();
+    let engine = with_table(engine);
+    let mut checkpoint = pin!(engine.checkpoint());
+    assert!(checkpoint.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    has_stopped.recv().unwrap();
+    fails.store(true, Ordering::SeqCst);
+    assert_eq!(write(&engine, "1", insert(1)).unwrap_err().code(), ErrorCode::EnginePoisoned);
+
+    let (returned, opens) = (AtomicUsize::new(0), Mutex::new(()));
+    let close = || {
+        let closed = wait(engine.clone().close()).unwrap_err().code();
+        returned.fetch_add(1, Ordering::SeqCst);
+        let _one_at_a_time = opens.lock().unwrap();
+        (closed, options().open(folder.path()).err())
+    };
+    thread::scope(|scope| {
+        let spawn = |_| thread::Builder::new().name(CLOSER.to_owned()).spawn_scoped(scope, close).unwrap();
+        let both: Vec<_> = (0..2).map(spawn).collect();
+        eventually("both wait, or one has returned", || {
+            closers.0.load(Ordering::SeqCst) == 2 || returned.load(Ordering::SeqCst) > 0
+        });
+        let early = returned.load(Ordering::SeqCst);
+        drop(go_on);
+        for closer in both {
+            let (closed, refused) = closer.join().unwrap();
+            assert_eq!((closed, refused.map(|error| error.to_string())), (ErrorCode::EnginePoisoned, None));
+        }
+        assert_eq!(early, 0);
+    });
 }

@@ -128,6 +128,32 @@ fn a_folder_with_a_due_checkpoint_opens_on_a_full_disk_and_is_read() {
 }
 
 #[test]
+fn a_reserve_that_could_not_be_created_is_created_before_a_later_write() {
+    let disk = Arc::new(SimDisk::without_reserve());
+    let engine = with_table(open(&disk, 1 << 30));
+    disk.allow_reserve();
+    write(&engine, "1", insert(1)).unwrap();
+    let reserve = disk.open("/sim/RESERVE".as_ref(), false).unwrap();
+    assert!(reserve.len().unwrap() >= 2 << 20);
+}
+
+#[test]
+fn a_folder_opens_on_a_full_disk_that_copies_on_write() {
+    let disk = Arc::new(SimDisk::copying_on_write());
+    let engine = with_table(open(&disk, 1 << 30));
+    for n in 1..20 {
+        write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+    // The open after a crash overwrites the last frames.
+    let crashed = disk.image();
+    crashed.set_room(0);
+    let engine = open(&crashed, 1 << 30);
+    assert_eq!(numbers(&engine), (1..20).collect());
+    write(&engine, "0001", delete()).unwrap();
+    wait(engine.close()).unwrap();
+}
+
+#[test]
 fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));

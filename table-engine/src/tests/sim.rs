@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::gate::Gate;
@@ -85,13 +85,21 @@ struct State {
     room: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the reserve of a folder cannot be opened.
-    has_no_reserve: bool,
+    has_no_reserve: Arc<AtomicBool>,
+    /// `true` if overwritten bytes need space until the write has ended.
+    copies_on_write: bool,
 }
 
 impl Default for State {
     fn default() -> Self {
         let without_end = || Arc::new(AtomicI64::new(i64::MAX));
-        Self { syncs: without_end(), room: without_end(), gate: Gate::default(), has_no_reserve: false }
+        Self {
+            syncs: without_end(),
+            room: without_end(),
+            gate: Gate::default(),
+            has_no_reserve: Arc::default(),
+            copies_on_write: false,
+        }
     }
 }
 
@@ -172,7 +180,19 @@ impl Contents {
 impl SimDisk {
     /// Creates a disk on which engines have no reserve.
     pub(crate) fn without_reserve() -> Self {
-        let state = State { has_no_reserve: true, ..State::default() };
+        let disk = Self::default();
+        disk.state.has_no_reserve.store(true, Ordering::SeqCst);
+        disk
+    }
+
+    /// Allows engines to create a reserve.
+    pub(crate) fn allow_reserve(&self) {
+        self.state.has_no_reserve.store(false, Ordering::SeqCst);
+    }
+
+    /// Creates a disk that copies on write.
+    pub(crate) fn copying_on_write() -> Self {
+        let state = State { copies_on_write: true, ..State::default() };
         Self { state, ..Self::default() }
     }
 
@@ -199,7 +219,8 @@ impl SimDisk {
     pub(super) fn image(&self) -> Arc<Self> {
         let _shut = self.state.gate.write().unwrap();
         let mut copies: Vec<(Arc<SimFile>, Arc<SimFile>)> = Vec::new();
-        let image = Self::default();
+        let state = State { copies_on_write: self.state.copies_on_write, ..State::default() };
+        let image = Self { state, ..Self::default() };
         let mut copy = |entry: &Entry| {
             let Entry::File(file) = entry else { return Entry::Folder };
             let known = copies.iter().find(|(original, _)| Arc::ptr_eq(original, file));
@@ -272,10 +293,13 @@ impl Disk for SimDisk {
 
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
         let _open = self.state.gate.read().unwrap();
-        if self.state.has_no_reserve && path.ends_with("RESERVE") {
+        if self.state.has_no_reserve.load(Ordering::SeqCst) && path.ends_with("RESERVE") {
             return Err(ErrorKind::PermissionDenied.into());
         }
         if create {
+            if let Ok(earlier) = self.file(path) {
+                self.state.give(earlier.bytes.lock().unwrap().seen.len());
+            }
             let file = SimFile { state: self.state.clone(), ..SimFile::default() };
             let entry = Some(Entry::File(Arc::new(file)));
             self.names.lock().unwrap().change(vec![(path.to_owned(), entry)]);
@@ -344,11 +368,17 @@ impl DiskFile for SimFile {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();
         let start = usize::try_from(offset).unwrap();
-        let growth = (start + bytes.len()).saturating_sub(contents.seen.len());
-        let missing = growth - self.state.take(growth);
+        let length = contents.seen.len();
+        let growth = |written: usize| (start + written).saturating_sub(length);
+        let needed = growth(bytes.len()).max(if self.state.copies_on_write { bytes.len() } else { 0 });
+        let taken = self.state.take(needed);
+        let missing = needed - taken;
         let bytes = &bytes[..bytes.len().saturating_sub(missing)];
         if bytes.is_empty() && missing > 0 {
             return Err(ErrorKind::StorageFull.into());
+        }
+        if self.state.copies_on_write {
+            self.state.give(taken - growth(bytes.len()));
         }
         let end = start + bytes.len();
         if contents.seen.len() < end {

@@ -10,7 +10,8 @@ use table_core::store::TableStore;
 use crate::entities::Entities;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns the entry of a stored entity in an index. A copy of the whole entity also contains the properties that only programs built from a newer release know.
+    /// Returns the entry of a stored entity in an index. A copy of the whole entity also contains the properties that only programs built from a newer
+    /// release know.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error from the store.

@@ -3,18 +3,24 @@
 mod asks;
 mod backups;
 mod closes;
+mod compactions;
 mod copied;
+mod earlier;
 mod ends;
+mod erasure;
 mod excuses;
 mod foreign;
+mod images;
 mod linked;
 mod log;
 mod neighbours;
+mod openings;
 mod options;
 mod queues;
 mod reads;
 mod rest;
 mod restores;
+mod steps;
 mod time;
 mod transactions;
 mod troubles;
@@ -23,7 +29,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -33,7 +38,7 @@ use table_core::{ETag, Error, ErrorCode};
 
 use crate::power::{Fault, SimulatedDisk};
 use crate::sim::model::{Model, NUMBERS, Number, Place, Wrong};
-use crate::sim::plan::{End, Life, Trouble, Work};
+use crate::sim::plan::{End, Life, Trouble};
 use crate::sim::rows::Shape;
 use crate::sim::schedule::Schedule;
 use excuses::Excuses;
@@ -68,6 +73,7 @@ pub(super) struct History {
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
+    image: Option<images::Image>,
     neighbours: Neighbours,
     time: Time,
     /// The disk before the current life, in some histories.
@@ -107,6 +113,7 @@ impl History {
             scan: None,
             snapshot: None,
             backups: backups::Backups::default(),
+            image: None,
             earlier: None,
             closed: false,
             copied: None,
@@ -125,7 +132,8 @@ impl History {
         let lives = self.random.random_range(1..6);
         let is_worn = self.shape.rows > 100 && self.random.random();
         self.log.add(format!("{:?}", self.shape));
-        let mut outcome = Ok(());
+        let mut outcome = self.begin_with_earlier_folder().and_then(|()| self.open_often());
+        let lives = if outcome.is_ok() { lives } else { 0 };
         for number in 0..lives {
             let (before, killed) = (self.life.trouble, self.life.end == End::Kill);
             self.life = Life::draw(&mut self.random);
@@ -134,6 +142,9 @@ impl History {
                 self.life.trouble =
                     Trouble::Disk(Fault::NoMemory(self.neighbours.random.random_range(1..=most)));
             }
+            self.life.drops_slowly = self.neighbours.are_there
+                && self.life.trouble != Trouble::Clock
+                && self.neighbours.random.random_ratio(1, 4);
             if is_worn {
                 self.life = self.life.worn(number);
             }
@@ -145,6 +156,7 @@ impl History {
             if self.neighbours.are_there && outcome.is_ok() {
                 outcome = self.use_links();
                 self.add_foreign_file();
+                self.go_back_to_earlier_format();
             }
             if outcome.is_err() {
                 break;
@@ -209,14 +221,17 @@ impl History {
         match self.options().open(FOLDER) {
             Ok(engine) => {
                 (self.established, self.unsynced, self.closed) = (true, false, false);
+                self.neighbours.is_earlier_format = false;
                 self.seen.opened += 1;
                 self.log.add("opened".to_owned());
                 Ok(Some(engine))
             }
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
-                // Files that another folder has as well are copied.
-                let needs_room = !self.established || self.neighbours.linked.is_of_folder();
+                // Files that another folder has as well are copied, and the manifest of an earlier format is replaced.
+                let needs_room = !self.established
+                    || self.neighbours.linked.is_of_folder()
+                    || self.neighbours.is_earlier_format;
                 let full = self.is_full() && needs_room;
                 let broken = self.excuses.is_damaged() && error.code() == ErrorCode::Corrupted;
                 if self.has_failed() || full || broken || self.lacks_resources() {
@@ -225,61 +240,6 @@ impl History {
                 Err(Wrong(format!("the folder is not opened: {error}")))
             }
         }
-    }
-
-    /// Sends requests, reads, and lets time pass.
-    fn work(&mut self, engine: &Engine) -> Result<(), Wrong> {
-        if self.life.from > 0 || self.model.is_vague() {
-            self.look_at_everything(engine)?;
-        }
-        for step in 0..self.life.steps {
-            if step == self.life.from && step > 0 {
-                self.begin_trouble();
-            }
-            if self.disk.has_lost_power() {
-                return Ok(());
-            }
-            self.set_clock();
-            self.step(engine)?;
-            let most = [2, 8, 40][self.random.random_range(0..3)];
-            for _ in 0..self.random.random_range(0..most) {
-                self.schedule.step(Duration::from_micros(20));
-            }
-            self.hear()?;
-            // A failed engine must respond to every caller, although its thread has ended.
-            if self.has_failed() && self.random.random_ratio(1, 8) {
-                self.hear_all()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn step(&mut self, engine: &Engine) -> Result<(), Wrong> {
-        match self.random.random_range(0..100) {
-            0..=35 => self.ask_transaction(engine),
-            36..=44 => self.ask_queue(engine),
-            45..=47 => self.ask_table(engine),
-            48..=50 => self.ask_checkpoint(engine),
-            51..=65 => self.look_up(engine)?,
-            66..=80 => self.read_on(engine)?,
-            81..=82 => self.list(engine)?,
-            83..=85 => self.use_snapshot(engine)?,
-            86..=87 => self.go_away(),
-            88 => self.second_engine()?,
-            89 => self.verify(engine)?,
-            90 => self.count_messages(engine)?,
-            91..=92 => self.ask_backup(engine),
-            93 => self.rest(engine)?,
-            94..=95 => self.copy_folder(),
-            _ => {}
-        }
-        if self.neighbours.are_there && self.neighbours.random.random_ratio(1, 8) {
-            self.start_restore();
-        }
-        if self.life.work == Work::Trickle && self.random.random_ratio(1, 4) {
-            self.ask_base(engine, false);
-        }
-        Ok(())
     }
 
     fn describe(error: &Error) -> String {

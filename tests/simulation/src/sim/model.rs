@@ -6,7 +6,7 @@
 mod state;
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -103,6 +103,14 @@ pub(super) struct Model {
 fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     all.into_iter().filter(|one| seen.insert(one.clone())).collect()
+}
+
+/// Returns a state after the engine has ended, when the names of deleted tables are available again.
+fn without_leaving(state: Arc<State>) -> Arc<State> {
+    if state.leaving.is_empty() {
+        return state;
+    }
+    Arc::new(State { leaving: BTreeSet::new(), ..State::clone(&state) })
 }
 
 fn note(noted: &mut Option<Vec<Arc<State>>>, worlds: &[World]) {
@@ -234,9 +242,10 @@ impl Model {
 
     /// Records that the engine has ended: a prefix of the open writes took effect.
     pub(super) fn end(&mut self) {
-        let states = self.states();
+        let states = distinct(self.states().into_iter().map(without_leaving));
         self.open.clear();
-        self.past = distinct(std::mem::take(&mut self.past).into_iter().chain(states.iter().cloned()));
+        let past = std::mem::take(&mut self.past).into_iter().map(without_leaving);
+        self.past = distinct(past.chain(states.iter().cloned()));
         self.worlds = states.into_iter().map(World::of).collect();
     }
 

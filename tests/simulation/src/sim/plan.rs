@@ -15,6 +15,8 @@ pub(super) struct Life {
     pub(super) cache_bytes: usize,
     pub(super) page_entities: usize,
     pub(super) relaxed: bool,
+    /// `true` if the name of a deleted table is refused until the engine ends.
+    pub(super) drops_slowly: bool,
     /// The maximum number of writes that wait at the same time.
     pub(super) callers: usize,
     pub(super) steps: u32,
@@ -81,19 +83,31 @@ impl Life {
         let checkpoint_bytes =
             [0, 1_500, 6_000, 20_000, 60_000, 400_000, usize::MAX][random.random_range(0..7)];
         let steps = random.random_range(20..160);
+        // The memtable may also be too small for a checkpoint of this size.
+        let memtable_bytes = match random.random_range(0..4) {
+            0 => [1_500, 20_000, 400_000][random.random_range(0..3)],
+            factor => checkpoint_bytes.saturating_mul(1 << factor),
+        };
         Self {
             work: Work::ALL[random.random_range(0..Work::ALL.len())],
             checkpoint_bytes,
-            memtable_bytes: checkpoint_bytes.saturating_mul([2, 4, 8][random.random_range(0..3)]),
+            memtable_bytes,
             cache_bytes: [0, 1 << 20][random.random_range(0..2)],
             page_entities: [3, 7, 1_000][random.random_range(0..3)],
             relaxed: random.random_ratio(1, 10),
+            drops_slowly: false,
             callers: random.random_range(1..8),
             steps,
             trouble: Trouble::draw(random),
             from: [0, random.random_range(0..steps)][random.random_range(0..2)],
             end: [End::Close, End::Drop, End::Kill, End::Power, End::Power][random.random_range(0..5)],
         }
+    }
+
+    /// Returns the size of the memtable at which a checkpoint starts at the latest.
+    pub(super) fn checkpoint_at(&self) -> usize {
+        let bounded = |bytes: usize| bytes.clamp(1 << 10, 1 << 40);
+        bounded(self.checkpoint_bytes).min(bounded(self.memtable_bytes) / 2)
     }
 
     /// Makes the first life of a history load rows in large runs, and each later life change single rows in many small checkpoints.

@@ -6,12 +6,15 @@ mod turn;
 use std::cell::Cell;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use table_core::embedded::testing::Scheduler;
 
 pub(super) use shared::Shared;
 use turn::Turn;
@@ -182,6 +185,23 @@ impl Schedule {
             drop(inner);
             self.leave_behind(&format!("everyone waits for another: {}", all.join(", ")));
         }
+    }
+
+    /// Waits for a future that sends requests, while other threads run.
+    pub(super) fn block_on<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> T {
+        let (mut future, mut outcome) = (pin!(future), None);
+        let mut poll = || {
+            if let Poll::Ready(ready) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                outcome = Some(ready);
+            }
+            outcome.is_some()
+        };
+        let is_ready = poll();
+        self.did();
+        if !is_ready {
+            Shared(Arc::clone(self)).wait(None, &mut poll);
+        }
+        outcome.unwrap_or_else(|| unreachable!("the future of this history has ended"))
     }
 
     fn become_thread(number: usize) {

@@ -14,6 +14,13 @@ impl SimulatedDisk {
         state.entries.files().filter_map(file).collect()
     }
 
+    /// Returns `true` if a program has locked a file.
+    #[must_use]
+    pub fn is_locked(&self, path: &Path) -> bool {
+        let state = self.state();
+        state.entries.file(path).is_some_and(|number| state.locked.contains(&number))
+    }
+
     /// Returns the bytes of a file as programs see them; `None` if the file is missing.
     #[must_use]
     pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use rand::RngExt;
-use table_core::embedded::Engine;
 use table_core::embedded::testing::Scheduler;
+use table_core::embedded::{BackupImage, Engine};
 use table_core::queue::Lease;
 use table_core::store::Committed;
 use table_core::{Error, ErrorCode, Result, TableStore};
 
 use super::History;
+use super::images::Image;
 use super::queues::received;
 use crate::sim::model::{NUMBERS, Outcome, Verb, Write, Wrong};
 use crate::sim::rows;
@@ -22,6 +23,7 @@ pub(super) enum Told {
     Committed(Committed),
     /// The lease of a message that was put, received or updated.
     Lease(Option<Lease>),
+    Image(BackupImage),
 }
 
 type Answer = Result<Told>;
@@ -61,6 +63,7 @@ fn is_refusal(code: ErrorCode) -> bool {
     matches!(
         code,
         ErrorCode::TableAlreadyExists
+            | ErrorCode::TableBeingDeleted
             | ErrorCode::ResourceNotFound
             | ErrorCode::TableNotFound
             | ErrorCode::EntityAlreadyExists
@@ -102,7 +105,8 @@ impl History {
             self.ask(Some(write), Box::pin(future));
         } else {
             let future = async move { engine.delete_table(&table).await.map(|()| Told::Lease(None)) };
-            self.ask(Some(Write::Drop { table: number }), Box::pin(future));
+            let write = Write::Drop { table: number, is_slow: self.life.drops_slowly };
+            self.ask(Some(write), Box::pin(future));
         }
     }
 
@@ -163,7 +167,7 @@ impl History {
             self.schedule.note((id, answer.is_ok()));
             match write {
                 Some(write) => self.take_answer(id, &write, &answer)?,
-                None => self.take_other(id, &answer)?,
+                None => self.take_other(id, answer)?,
             }
         }
         self.end_restore()
@@ -221,12 +225,21 @@ impl History {
         }
     }
 
-    fn take_other(&mut self, id: u64, answer: &Answer) -> Result<(), Wrong> {
+    fn take_other(&mut self, id: u64, answer: Answer) -> Result<(), Wrong> {
         match answer {
-            Err(error) if !self.is_excused(error) && !self.has_failed() => {
+            Err(error) if !self.is_excused(&error) && !self.has_failed() => {
                 Err(Wrong(format!("checkpoint or backup {id} received {error}")))
             }
-            _ => self.end_backup(id, answer.is_ok()),
+            Ok(Told::Image(image)) => {
+                self.backups.image_under_way = None;
+                self.image = Some(Image { image, states: self.model.end_of_notes() });
+                Ok(())
+            }
+            Err(_) => {
+                self.give_up_backup(id);
+                Ok(())
+            }
+            Ok(_) => self.end_backup(id),
         }
     }
 }

@@ -25,6 +25,8 @@ const RESTORED: &str = "/restored";
 pub(super) struct Backups {
     /// The request in progress.
     pub(super) under_way: Option<u64>,
+    /// The request of an image in progress.
+    pub(super) image_under_way: Option<u64>,
     /// `true` if a backup has succeeded. From then on, the folder contains a complete backup, regardless of later failures.
     pub(super) whole: bool,
     /// The states that the backup may contain.
@@ -37,7 +39,7 @@ pub(super) type Tables = BTreeMap<u8, BTreeMap<Place, Number>>;
 impl History {
     /// Requests a backup, one at a time.
     pub(super) fn ask_backup(&mut self, engine: &Engine) {
-        if self.backups.under_way.is_some() {
+        if self.backups.under_way.is_some() || self.backups.image_under_way.is_some() {
             return;
         }
         let id = u64::from(self.next / super::NUMBERS);
@@ -60,16 +62,13 @@ impl History {
         self.ask(None, Box::pin(future));
     }
 
-    /// Records the result of a backup, and inspects the backup.
-    pub(super) fn end_backup(&mut self, id: u64, succeeded: bool) -> Result<(), Wrong> {
+    /// Records that a request has succeeded. If it was a backup, inspects the backup.
+    pub(super) fn end_backup(&mut self, id: u64) -> Result<(), Wrong> {
         if self.backups.under_way != Some(id) {
             return Ok(());
         }
-        if !succeeded {
-            self.give_up_backup(id);
-            return Ok(());
-        }
-        self.backups = Backups { under_way: None, whole: true, states: self.model.end_of_notes() };
+        (self.backups.under_way, self.backups.whole) = (None, true);
+        self.backups.states = self.model.end_of_notes();
         self.may_restore_more();
         self.seen.backups += 1;
         if self.random.random() {
@@ -81,6 +80,9 @@ impl History {
     /// Records that the result of a request is an error or will not be received. If the request was a backup, the folder may contain either the new or
     /// the earlier backup.
     pub(super) fn give_up_backup(&mut self, id: u64) {
+        if self.backups.image_under_way.take_if(|image| *image == id).is_some() {
+            self.model.end_of_notes();
+        }
         if self.backups.under_way == Some(id) {
             self.backups.under_way = None;
             self.backups.states.extend(self.model.end_of_notes());

@@ -1,21 +1,49 @@
 //! The close of an engine while callers wait and send requests.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use rand::RngExt;
+use table_core::ErrorCode;
 use table_core::embedded::Engine;
 use table_core::embedded::testing::Scheduler;
 
-use super::History;
+use super::{FOLDER, History};
+use crate::power::SimulatedDisk;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
+/// The outcome of a close, and `true` if the folder was locked when the close had returned.
+type Closed = (table_core::Result<()>, bool);
+
+/// Returns `true` if an engine has the folder open.
+fn is_locked(disk: &SimulatedDisk) -> bool {
+    ["LOCK", "FORMAT"].iter().any(|name| disk.is_locked(&Path::new(FOLDER).join(name)))
+}
+
 impl History {
+    /// In some histories, lets another thread close the engine at the same time.
+    fn start_second_close(&mut self, engine: &Engine) -> Option<Arc<Mutex<Option<Closed>>>> {
+        if !self.neighbours.are_there || self.neighbours.random.random() {
+            return None;
+        }
+        let second = Arc::new(Mutex::new(None));
+        let (engine, schedule, disk) = (engine.clone(), Arc::clone(&self.schedule), self.disk.clone());
+        let result = Arc::clone(&second);
+        let work = move || {
+            let closed = schedule.block_on(engine.close());
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some((closed, is_locked(&disk)));
+        };
+        let started = Shared(Arc::clone(&self.schedule)).spawn("closer", Box::new(work));
+        started.is_ok().then_some(second)
+    }
+
     /// Closes the engine while callers wait and other callers send requests. All callers must have a result once the engine is closed.
     pub(super) fn close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.excuses.closing = true;
         self.model.may_skip = true;
+        let second = self.start_second_close(engine);
         let mut close = Box::pin(engine.clone().close());
         let mut closed = None;
         for round in 0..self.random.random_range(0..6) {
@@ -40,18 +68,28 @@ impl History {
                 closed.is_some()
             });
         }
+        let mut all: Vec<Closed> = closed.into_iter().map(|closed| (closed, is_locked(&self.disk))).collect();
+        if let Some(second) = second {
+            let take = || second.lock().unwrap_or_else(PoisonError::into_inner).take();
+            Shared(Arc::clone(&self.schedule)).wait(None, &mut || {
+                all.extend(take());
+                all.len() == 2
+            });
+        }
         self.hear()?;
         self.read_beside_close(engine)?;
         if let Some(left) = self.asked.first() {
             return Err(Wrong(format!("the engine is closed, and {} waits for ever", left.id)));
         }
-        match closed {
-            Some(Err(error)) if !self.has_failed() => Err(Wrong(format!("the close received {error}"))),
-            outcome => {
-                self.log.add(format!("closed: {outcome:?}"));
-                self.let_go();
-                Ok(())
-            }
+        self.log.add(format!("closed: {all:?}"));
+        self.let_go();
+        let is_closed =
+            |closed: &Closed| closed.0.as_ref().is_err_and(|error| error.code() == ErrorCode::EngineClosed);
+        let done = all.iter().filter(|closed| closed.0.is_ok()).count();
+        let is_right = done > 0 && all.iter().all(|closed| closed.0.is_ok() || is_closed(closed));
+        if !is_right && !self.has_failed() || all.iter().any(|(_, is_locked)| *is_locked) {
+            return Err(Wrong(format!("the closes ended with {all:?}")));
         }
+        Ok(())
     }
 }

@@ -40,8 +40,12 @@ impl History {
             End::Drop => {}
             End::Kill | End::Power => self.disk.cut_power(),
         }
+        let image = self.image.take().filter(|_| end == End::Drop);
         self.let_go();
         drop(engine);
+        if let Some(image) = image {
+            self.outlive_engine(&image)?;
+        }
         self.disk = self.disk_afterwards();
         Ok(())
     }
@@ -77,7 +81,7 @@ impl History {
             self.model.give_up(asked.id);
             self.give_up_backup(asked.id);
         }
-        (self.scan, self.snapshot) = (None, None);
+        (self.scan, self.snapshot, self.image) = (None, None, None);
     }
 
     /// Opens the folder again, without faults or on a disk that has rotted, and inspects everything.
@@ -98,7 +102,11 @@ impl History {
         }
         self.hear_all()?;
         self.look_at_everything(&engine)?;
-        self.close(&engine)?;
+        if self.neighbours.random.random() {
+            self.erase(&engine)?;
+        } else {
+            self.close(&engine)?;
+        }
         self.check_foreign_files()
     }
 }

@@ -1,13 +1,10 @@
 //! Copies of the engine's folder and of its backup by hard links. A copy and its original are used in turn, and must not affect each other.
 
 use std::path::Path;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 
 use rand::RngExt;
 use table_core::embedded::Engine;
-use table_core::embedded::testing::Scheduler;
 use table_core::limits::Limits;
 use table_core::query::{KeyRange, Query};
 use table_core::row::RowWriter;
@@ -21,7 +18,6 @@ use super::{FOLDER, History};
 use crate::power::Fault;
 use crate::sim::model::{State, Wrong};
 use crate::sim::plan::Life;
-use crate::sim::schedule::Shared;
 
 /// The copy of the engine's folder.
 const LINKED: &str = "/linked";
@@ -127,17 +123,25 @@ impl History {
         for _ in 0..self.neighbours.random.random_range(1..6) {
             // A row may exist although its write was not acknowledged.
             let row = u32::try_from(own_rows(&engine).map_err(wrong)?).unwrap_or_default();
-            match self.wait_for(create(&engine)).and_then(|()| self.wait_for(write(&engine, row))) {
+            match self
+                .schedule
+                .block_on(create(&engine))
+                .and_then(|()| self.schedule.block_on(write(&engine, row)))
+            {
                 // The history may already have used the largest Timestamp.
                 Err(error) if error.rule() == Some("CON-12") => break,
                 written => written.map_err(wrong)?,
             }
             self.neighbours.linked.rows = row + 1;
             if self.neighbours.random.random() {
-                self.wait_for(engine.checkpoint()).map_err(wrong)?;
+                self.schedule.block_on(engine.checkpoint()).map_err(wrong)?;
             }
         }
-        if self.neighbours.random.random() { self.wait_for(engine.close()).map_err(wrong) } else { Ok(()) }
+        if self.neighbours.random.random() {
+            self.schedule.block_on(engine.close()).map_err(wrong)
+        } else {
+            Ok(())
+        }
     }
 
     /// Updates the copied backup, which must leave the original one unchanged.
@@ -148,28 +152,11 @@ impl History {
         let Some((states, whole)) = self.neighbours.linked.backup.take() else { return Ok(()) };
         self.check_backup(LINKED_BACKUP, &states, whole)?;
         let now = self.model.states();
-        match self.wait_for(engine.backup(LINKED_BACKUP)) {
+        match self.schedule.block_on(engine.backup(LINKED_BACKUP)) {
             Ok(_) => self.check_backup(LINKED_BACKUP, &now, true)?,
             Err(error) => return Err(Wrong(format!("the backup of hard links received {error}"))),
         }
         self.look_at_backup()
-    }
-
-    /// Waits for a future that sends one request, while the engine's threads run.
-    fn wait_for<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
-        let (mut future, mut outcome) = (pin!(future), None);
-        let mut poll = || {
-            if let Poll::Ready(ready) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                outcome = Some(ready);
-            }
-            outcome.is_some()
-        };
-        let is_ready = poll();
-        self.schedule.did();
-        if !is_ready {
-            Shared(Arc::clone(&self.schedule)).wait(None, &mut poll);
-        }
-        outcome.unwrap_or_else(|| unreachable!("the future of this history has ended"))
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use super::earlier::Entities;
 use super::linked::Linked;
 use super::restores::Restoring;
 
@@ -17,6 +18,12 @@ pub(super) struct Neighbours {
     pub(super) random: StdRng,
     pub(super) linked: Linked,
     pub(super) restoring: Option<Restoring>,
+    /// The rows that an earlier release has written to the folder.
+    pub(super) earlier: Option<Entities>,
+    /// `true` if a manifest states an earlier format, and the folder has not been opened since.
+    pub(super) is_earlier_format: bool,
+    /// `true` if the folder is opened many times.
+    pub(super) open_often: bool,
     /// The files of other programs in the folder.
     pub(super) foreign: BTreeSet<PathBuf>,
 }
@@ -24,8 +31,12 @@ pub(super) struct Neighbours {
 impl Neighbours {
     pub(super) fn draw(seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(!seed);
+        let are_there = random.random();
         Self {
-            are_there: random.random(),
+            are_there,
+            earlier: None,
+            is_earlier_format: false,
+            open_often: are_there && seed.is_multiple_of(8),
             random,
             linked: Linked::default(),
             restoring: None,

@@ -9,6 +9,7 @@ use rand::RngExt;
 use table_core::embedded::{Durability, EngineOptions, FaultInjection};
 use table_core::{Clock, ErrorCode, ticks};
 
+use super::queues::LONG;
 use super::{FOLDER, History};
 use crate::power::Call;
 use crate::sim::model::Wrong;
@@ -37,6 +38,7 @@ impl History {
             page_entities: std::num::NonZeroUsize::new(self.life.page_entities),
             ..FaultInjection::default()
         };
+        let delete_delay = if self.life.drops_slowly { LONG } else { Duration::ZERO };
         let durability = if self.life.relaxed { Durability::Relaxed } else { Durability::Durable };
         EngineOptions::new()
             .disk(Arc::new(disk))
@@ -45,6 +47,7 @@ impl History {
             .failpoints(self.hook())
             .faults(faults)
             .durability(durability)
+            .table_delete_delay(delete_delay)
             .checkpoint_bytes(self.life.checkpoint_bytes)
             .memtable_bytes(self.life.memtable_bytes)
             .cache_bytes(self.life.cache_bytes)
@@ -74,12 +77,11 @@ impl History {
     }
 }
 
-/// Lets each call take time, and possibly lets other threads run first.
+/// Lets each call take time, and possibly lets other threads run first. The engine must not hold a lock during a call, because threads that wait for
+/// the lock would be invisible to the scheduler.
 pub(super) fn watch(schedule: &Schedule, call: &Call) {
     schedule.note(call);
     let time = match call {
-        // The engine may hold a lock here. Threads that wait for it would be invisible to the scheduler.
-        Call::Open(_) | Call::List => return,
         Call::Sync(_) | Call::SyncDir => 500,
         Call::Write(_, _, bytes) => 5 + u64::try_from(*bytes / 1_000).unwrap_or(u64::MAX),
         _ => 5,

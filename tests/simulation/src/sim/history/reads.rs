@@ -99,14 +99,15 @@ impl History {
                 Ok(Some(number))
             }
             Ok(None) => Ok(None),
-            Err(error) if error.code() == ErrorCode::TableNotFound => Err(()),
+            Err(error) if is_missing(&error) => Err(error.code()),
             Err(error) if self.may_fail(&error) => return Ok(()),
             Err(error) => return Err(Wrong(format!("a look-up received {error}"))),
         };
         self.seen.reads += 1;
-        self.schedule.note((table, place, &what));
-        let agrees = |state: &State| {
-            state.tables.get(&table).map(|table| table.rows().get(&place).copied()).ok_or(()) == what
+        self.schedule.note((table, place, what.ok()));
+        let agrees = |state: &State| match state.missing(table) {
+            Some(code) => what == Err(code),
+            None => state.tables.get(&table).map(|table| table.rows().get(&place).copied()) == what.ok(),
         };
         self.model.observe(agrees, || format!("{place:?} of table {table} is {what:?}"))
     }
@@ -127,11 +128,9 @@ impl History {
         let number = scan.table;
         let page = match page {
             Ok(page) => page,
-            Err(error) if error.code() == ErrorCode::TableNotFound => {
-                self.model.observe(
-                    |state| !state.tables.contains_key(&number),
-                    || format!("table {number} is not found"),
-                )?;
+            Err(error) if is_missing(&error) => {
+                let agrees = |state: &State| state.missing(number) == Some(error.code());
+                self.model.observe(agrees, || format!("a read of table {number} received {error}"))?;
                 return Ok(None);
             }
             Err(error) if error.rule() == Some("PAGE-9") && scan.from.is_some() => {
@@ -184,7 +183,10 @@ impl History {
     pub(super) fn list(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let page = pollster::block_on(engine.list_tables("", None, 1_000));
         let names = match page {
-            Ok(page) => page.names,
+            // Names of other tables begin with other letters.
+            Ok(page) => {
+                page.names.into_iter().filter(|name| name.as_str().starts_with("Table")).collect::<Vec<_>>()
+            }
             Err(error) if self.may_fail(&error) => return Ok(()),
             Err(error) => return Err(Wrong(format!("a list of tables received {error}"))),
         };
@@ -216,7 +218,7 @@ impl History {
                     found.get_or_insert_default().extend(rows);
                     from = page.continuation;
                 }
-                Err(error) if error.code() == ErrorCode::TableNotFound => (found, from) = (None, None),
+                Err(error) if is_missing(&error) => (found, from) = (None, None),
                 Err(error) if self.may_fail(&error) => return Ok(()),
                 Err(error) => return Err(Wrong(format!("a snapshot received {error}"))),
             }
@@ -259,6 +261,7 @@ impl History {
         }
         self.list(engine)?;
         self.count_messages(engine)?;
+        self.check_earlier_rows(engine)?;
         for table in 0..self.shape.tables {
             let Ok(name) = rows::table(table) else { continue };
             let mut scan = Some(Scan { table, from: None, start: None, made: BTreeSet::new() });
@@ -269,6 +272,11 @@ impl History {
         }
         self.verify(engine)
     }
+}
+
+/// Returns `true` if a table does not exist, or its deletion is in progress.
+fn is_missing(error: &table_core::Error) -> bool {
+    matches!(error.code(), ErrorCode::TableNotFound | ErrorCode::TableBeingDeleted)
 }
 
 /// Returns the position at which a page ends.

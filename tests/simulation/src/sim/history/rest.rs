@@ -12,7 +12,7 @@ use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
 /// A duration that is longer than an engine needs to merge everything that a history writes.
-const REST: Duration = Duration::from_secs(20);
+pub(super) const REST: Duration = Duration::from_secs(20);
 
 /// The maximum size in bytes of a block with several rows.
 const BLOCK: u64 = 8 << 10;
@@ -42,6 +42,11 @@ impl History {
         }
         self.seen.rests += 1;
         self.check_bounds(engine, LAYERS)?;
+        if let Ok(statistics) = engine.statistics()
+            && statistics.memtable_bytes >= self.life.checkpoint_at()
+        {
+            return Err(Wrong(format!("an engine at rest has a checkpoint due: {statistics:?}")));
+        }
         self.look_at_everything(engine)
     }
 
@@ -54,7 +59,7 @@ impl History {
     /// bounded; in a base with other damage, nothing is.
     pub(super) fn check_bounds(&self, engine: &Engine, layers: usize) -> Result<(), Wrong> {
         let Ok(statistics) = engine.statistics() else { return Ok(()) };
-        let run_bytes = self.life.checkpoint_bytes.clamp(1 << 10, 1 << 40) as u64 / 3;
+        let run_bytes = self.life.checkpoint_at() as u64 / 3;
         // A block at the boundary of two segments is counted for both.
         let blocks = statistics.segments as u64 * 2 * BLOCK;
         let waste = statistics.base_bytes / 5 + run_bytes + blocks;

@@ -1,6 +1,6 @@
 //! One state of the model, and the effect of a write on it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -66,6 +66,8 @@ pub(in crate::sim) struct State {
     pub(in crate::sim) tables: BTreeMap<u8, Arc<Table>>,
     /// The messages in the order in which they became visible.
     pub(in crate::sim) queue: Option<Vec<Message>>,
+    /// The tables whose deletion is in progress until the engine ends.
+    pub(in crate::sim) leaving: BTreeSet<u8>,
 }
 
 /// The effect of an operation on its row, and the condition.
@@ -101,8 +103,10 @@ pub(in crate::sim) enum Write {
         table: u8,
         number: Number,
     },
+    /// Drops a table, whose name is refused until the engine ends if the drop is slow.
     Drop {
         table: u8,
+        is_slow: bool,
     },
     Submit {
         table: u8,
@@ -154,15 +158,21 @@ impl State {
         let mut received = None;
         match write {
             Write::Create { table, number } => {
+                state.check_leaving(*table)?;
                 if state.tables.contains_key(table) {
                     return Err(missing(ErrorCode::TableAlreadyExists));
                 }
                 state.tables.insert(*table, Arc::new(Table::new(*number)));
             }
-            Write::Drop { table } => {
+            Write::Drop { table, is_slow } => {
+                state.check_leaving(*table)?;
                 state.tables.remove(table).ok_or(missing(ErrorCode::ResourceNotFound))?;
+                if *is_slow {
+                    state.leaving.insert(*table);
+                }
             }
             Write::Submit { table, partition, operations } => {
+                state.check_leaving(*table)?;
                 let table = state.tables.get_mut(table).ok_or(missing(ErrorCode::TableNotFound))?;
                 let table = Arc::make_mut(table);
                 for (index, operation) in operations.iter().enumerate() {
@@ -204,6 +214,18 @@ impl State {
             Write::Delete { message, receipt } => drop(state.take(*message, *receipt)?),
         }
         Ok((state, received))
+    }
+
+    /// Returns the code with which requests for a table are refused; `None` if the table exists.
+    pub(in crate::sim) fn missing(&self, table: u8) -> Option<ErrorCode> {
+        if self.leaving.contains(&table) {
+            return Some(ErrorCode::TableBeingDeleted);
+        }
+        (!self.tables.contains_key(&table)).then_some(ErrorCode::TableNotFound)
+    }
+
+    fn check_leaving(&self, table: u8) -> Result<(), Refusal> {
+        if self.leaving.contains(&table) { Err(missing(ErrorCode::TableBeingDeleted)) } else { Ok(()) }
     }
 
     pub(super) fn messages(&mut self) -> Result<&mut Vec<Message>, Refusal> {
