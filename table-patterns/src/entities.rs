@@ -6,7 +6,8 @@
 //! | `verbs.rs`, `update.rs`, `patch.rs`, `bulk.rs`, `repository.rs` | the verbs |
 //! | `contributor.rs` | `Contributor`, the trait through which a pattern adds rows to a write |
 //! | `plan.rs` | the write of one entity, planned without I/O |
-//! | `batch.rs` | the plans of one transaction |
+//! | `draft.rs`, `siblings.rs` | the builder of a transaction: from the plans of entities to a batch |
+//! | `batch.rs` | the operations of one transaction |
 //! | `commit.rs`, `rounds.rs` | one attempt to commit a batch, and repeated attempts |
 //! | `read.rs` | the stored version that a write starts from |
 //! | `turns.rs`, `group.rs` | fair turns of a partition's units, and their group commit |
@@ -19,6 +20,7 @@ mod batch;
 mod bulk;
 mod commit;
 mod contributor;
+mod draft;
 mod fault;
 mod handle;
 mod outbox;
@@ -42,6 +44,7 @@ pub(crate) use commit::{Outcome, Site};
 pub(crate) use contributor::{
     Completed, Contribution, Contributor, EntityChange, PendingWrite, ReservedRows, WriteContext,
 };
+pub(crate) use draft::{Completes, Draft, EntityWrite};
 pub(crate) use fault::EntityFault;
 pub use handle::Entities;
 pub use outbox::{NoOutbox, StepRecorder};
@@ -50,8 +53,8 @@ pub(crate) use plan::{
     UndoWrite, sent, touch,
 };
 pub(crate) use read::{Current, RACE, read_as};
-pub(crate) use rounds::{Rounds, is_moved, is_too_large};
+pub(crate) use rounds::Rounds;
 pub(crate) use seen_versions::SeenRows;
-pub(crate) use siblings::Siblings;
+pub(crate) use siblings::{Sibling, Siblings};
 pub(crate) use turns::Turn;
 pub(crate) use turns::group::{Group, GroupRead, Joined, Recorder};

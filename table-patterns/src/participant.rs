@@ -14,7 +14,7 @@
 //!
 //! # Guarantee
 //! Rows and steps are written together with the entity or not at all. This holds for every write through a [handle](crate::Entities) with the
-//! participant, including bulk inserts and [units](crate::unit). If a row is refused, the write fails, and the error names the participant.
+//! participant, including bulk inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error names the participant.
 //!
 //! # Cost
 //! A write takes one more operation per row, and one for all steps of an entity. A write of a stored entity reads it first, as for indexes.
@@ -93,8 +93,8 @@ use uuid::Uuid;
 use crate::entities::{ChangeRecord, WriteContext};
 use crate::outbox::Step;
 
-pub(crate) use attach::Participants;
 pub use attach::WithParticipants;
+pub(crate) use attach::{Participants, deletion, is_attached};
 
 /// A pattern that adds rows to the writes of entities `E`. For the rules that it must obey, see [the module](self).
 pub trait Participant<E>: Send + Sync {

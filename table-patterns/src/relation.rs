@@ -17,6 +17,7 @@
 //! - [`insert_part`](crate::Entities::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
 //! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, under the version of each.
 //!   A part that is inserted in the meantime changes the version of the parent, so the delete is retried.
+//! - Both functions call the [participants](crate::participant) of the types of the parts.
 //!
 //! # Cost
 //! Inserting a part takes one request with two operations; it changes the `ETag` of the parent.
@@ -24,6 +25,7 @@
 //!
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
+//! It removes each part as a row, without the index rows and the copies that the type of the part declares.
 //! Inserts of parts under one parent are serialised.
 //!
 //! # When not to
@@ -69,17 +71,18 @@ mod tests;
 
 use table_core::__private::require_owner;
 use table_core::entity::{Entity, PlainEntity};
-use table_core::etag::IfMatch;
+use table_core::etag::{ETag, IfMatch};
 use table_core::group::GroupScope;
 use table_core::key::{EntityKey, RowKey};
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query, Select};
 use table_core::selection::{Point, Selection};
-use table_core::store::TableStore;
+use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
-use crate::entities::{Contribution, Entities, Outcome, StepRecorder};
+use crate::entities::{Current, Draft, Entities, EntityPlan, EntityWrite, Rounds, StepRecorder};
 use crate::paging::each_row;
+use crate::participant;
 use crate::relation::fault::RelationFault;
 
 impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> Entities<P, S, O> {
@@ -132,75 +135,80 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     pub async fn delete_with_parts(&self, owner: Selection<P, Point>) -> Result<usize> {
         const { require_owner(P::SCHEMA) };
         let owner = owner.into_key()?;
-        let mut race = self.retry().start("the owner or its parts");
-        let mut look = false;
+        let mut rounds = Rounds::new(self.retry(), "the owner or its parts").replan_entities(true);
         loop {
-            let deletes = self.deletes(&owner).await?;
-            let count = deletes.len();
-            let lost = match self.delete_all(&owner, deletes, look).await {
-                Ok(Some(Outcome::Committed(_))) => return Ok(count),
-                // Another writer changed or deleted a row since it was read.
-                Ok(Some(Outcome::Conflict(_, error))) => Some(error),
-                Ok(None) => None,
-                Err(error) if error.is_conflict() => Some(error),
-                Err(error) => return Err(error),
+            let (own, parts) = self.group_rows(&owner).await?;
+            let outcome = match self.deletion(&owner, own, &parts).await? {
+                Some(draft) => rounds.submit(&self.site(self.table().name()?), &draft).await,
+                None => rounds.wait(None).await,
             };
-            look = true;
-            let given_up = race.retry(lost).await.map_err(|error| error.with_rule("PAT-CK-3"));
-            given_up.map_err(|error| self.here(error, &owner))?;
-        }
-    }
-
-    /// Deletes the parent with its derived rows and parts. Returns `None` if the parent changed since the rows were read.
-    async fn delete_all(
-        &self,
-        owner: &EntityKey,
-        rows: Vec<(RowKey, OperationKind)>,
-        look: bool,
-    ) -> Result<Option<Outcome>> {
-        let (mut own, mut parts) = (None, Contribution::default());
-        for (row_key, kind) in rows {
-            if row_key == owner.row_key {
-                own = Some(kind);
-            } else {
-                parts.write("parts of an owner", Operation { row_key, kind });
+            match outcome {
+                Ok(None) => {}
+                Ok(Some(outcome)) => return outcome.committed().map(|_| parts.len() + 1),
+                Err(error) if error.rule() == Some("CON-3") => {
+                    return Err(self.here(error.with_rule("PAT-CK-3"), &owner));
+                }
+                Err(error) => return Err(error),
             }
         }
-        let Some(OperationKind::Delete(IfMatch::ETag(etag))) = own else { return Ok(None) };
-        let current = if self.is_blind() { None } else { self.current(owner).await? };
-        if current.as_ref().is_some_and(|current| current.etag != etag) {
-            return Ok(None);
-        }
-        let kind = OperationKind::Delete(IfMatch::ETag(etag));
-        let old = current.as_ref().map(|current| &current.entity);
-        let plan = self.plan(owner.clone(), kind, old, None)?;
-        self.admit(false).await?;
-        let stored = current.as_ref().and_then(|current| current.stored.clone());
-        let (mut batch, _) = self.complete(plan, stored, &mut true).await?;
-        batch.add_rows(parts.rows, None)?;
-        self.site(self.table().name()?).attempt(&batch, look).await.map(Some)
     }
 
-    /// Returns a delete of each row of the group, under its current version.
-    async fn deletes(&self, owner: &EntityKey) -> Result<Vec<(RowKey, OperationKind)>> {
+    /// Plans the deletes of the parent and its parts, under their versions. Returns `None` if the parent changed since the rows were read.
+    async fn deletion(
+        &self,
+        owner: &EntityKey,
+        etag: ETag,
+        parts: &[(RowKey, StoredRow)],
+    ) -> Result<Option<Draft<'_>>> {
+        let current = if self.is_blind() { None } else { self.current(owner).await? };
+        if !self.is_blind() && current.as_ref().is_none_or(|current| current.etag != etag) {
+            return Ok(None);
+        }
+        self.admit(false).await?;
+        let limits = Some(&self.table().store().capabilities().limits);
+        let kind = OperationKind::Delete(IfMatch::ETag(etag));
+        let plan = self.plan(owner.clone(), kind, current.as_ref().map(Current::old), None)?;
+        let mut draft = Draft::new(owner.partition_key.clone());
+        draft.push(plan, limits)?;
+        let context = (self.retry().runtime(), &self.context);
+        let mut alone = Vec::with_capacity(parts.len());
+        for (row_key, read) in parts {
+            let key = EntityKey { partition_key: owner.partition_key.clone(), row_key: row_key.clone() };
+            let kind = OperationKind::Delete(IfMatch::ETag(read.etag.clone()));
+            let row = (P::SCHEMA, &key, &read.row);
+            match participant::deletion(self.table().store(), row, context)? {
+                Some(more) => draft.push(EntityWrite::bare(more.into_plan(key, kind)), limits)?,
+                None => alone.push(EntityPlan::alone(key, kind)),
+            }
+        }
+        // The rows of a participant may be parts themselves.
+        alone.retain(|part| !draft.planned().writes(&part.key.row_key));
+        alone.into_iter().try_for_each(|part| draft.push(EntityWrite::bare(part), limits))?;
+        Ok(Some(draft))
+    }
+
+    /// Returns the version of the parent, and its parts. The properties of the parts are read only for participants.
+    async fn group_rows(&self, owner: &EntityKey) -> Result<(ETag, Vec<(RowKey, StoredRow)>)> {
         let (store, table) = (self.table().store(), self.table().name()?);
-        let select = Select::names(["PartitionKey", "RowKey"]);
+        let keys = Select::names(["PartitionKey", "RowKey"]);
+        let select = if participant::is_attached(store, P::SCHEMA) { Select::All } else { keys };
         let query = Query { select, ..Query::new(range(owner)) };
-        let (mut deletes, mut has_owner) = (Vec::new(), false);
+        let (mut own, mut parts) = (None, Vec::new());
         each_row(store, table, &query, |entity| {
-            has_owner |= entity.row_key == owner.row_key.as_str();
-            let delete = OperationKind::Delete(IfMatch::ETag(entity.etag()));
-            deletes.push((RowKey::new(entity.row_key)?, delete));
+            if entity.row_key == owner.row_key.as_str() {
+                own = Some(entity.etag());
+            } else {
+                let read = StoredRow { row: entity.row.to_row(), etag: entity.etag() };
+                parts.push((RowKey::new(entity.row_key)?, read));
+            }
             Ok(())
         })
         .await?;
-        let (most, count) = (store.capabilities().limits.operations, deletes.len());
-        let fault = if !has_owner {
-            RelationFault::NoOwner
-        } else if count > most {
-            RelationFault::TooMany { rows: count, most }
-        } else {
-            return Ok(deletes);
+        let (most, rows) = (store.capabilities().limits.operations, parts.len() + 1);
+        let fault = match own {
+            None => RelationFault::NoOwner,
+            Some(_) if rows > most => RelationFault::TooMany { rows, most },
+            Some(own) => return Ok((own, parts)),
         };
         Err(self.here(Error::of(fault), owner))
     }

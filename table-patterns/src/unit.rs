@@ -84,7 +84,6 @@ mod act;
 mod add;
 mod change;
 mod committed;
-mod complete;
 mod contest;
 mod fault;
 mod group;
@@ -101,6 +100,7 @@ mod verbs;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -115,14 +115,13 @@ use table_core::store::TableStore;
 use table_core::table::SchemaWatch;
 use table_core::{Error, Result};
 
-use crate::entities::{Batch, Entities, Rounds, Site, StepRecorder, WriteContext};
+use crate::entities::{Draft, Entities, EntityFault, Outcome, Rounds, Site, StepRecorder, WriteContext};
 use crate::feed::Feed;
 use crate::index::Indexes;
 
 use act::Act;
 use change::Rewrite;
 pub use committed::Committed;
-use complete::Completion;
 use fault::UnitFault;
 use reads::Reads;
 use reservation::LOSSES;
@@ -139,11 +138,9 @@ pub struct UnitOfWork<S, O> {
     retry: Retry,
     context: WriteContext,
     table: TableName,
-    batch: Batch,
+    draft: Draft<'static>,
     /// The kind of write for each entity in the batch. Conditions return no version.
     acts: Vec<Act>,
-    /// The parts that are completed at the commit, if an entity has copies.
-    completion: Option<Completion>,
     /// The feeds and the indexes of the handle that created the unit, for entity types without a handle.
     feed: Feed<S>,
     indexes: Indexes,
@@ -181,9 +178,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             retry: self.retry.clone(),
             context: self.context.clone(),
             table: self.table().name()?.clone(),
-            batch: Batch::new(partition_key),
+            draft: Draft::new(partition_key),
             acts: Vec::new(),
-            completion: None,
             feed: self.feed(),
             indexes: Indexes { blobs: self.list_blobs().cloned(), ..Indexes::of::<E>() },
             watch: self.table().schema_watch(),
@@ -221,19 +217,19 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Returns the largest possible number of operations in the unit's transaction, including the operations of contributors and the outbox.
     #[must_use]
     pub fn operations(&self) -> usize {
-        self.batch.operations()
+        self.draft.planned().operations()
     }
 
     /// Returns the number of operations of each contributor: `entities`, `intents` of the outbox, and every index and pattern by name.
     #[must_use]
     pub fn contributions(&self) -> Vec<(&'static str, usize)> {
-        self.batch.contributions()
+        self.draft.planned().contributions()
     }
 
     /// Returns the total size of all rows, by the published formula (SIZE-2).
     #[must_use]
     pub const fn bytes(&self) -> usize {
-        self.batch.bytes()
+        self.draft.planned().bytes()
     }
 
     /// Commits either everything or nothing. Returns the new versions of the entities in order, omitting conditions; `None` for a delete.
@@ -245,26 +241,31 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// - `InvalidInput` if the unit has no operations (EGT-12).
     /// - `UpdateConditionNotSatisfied` if every attempt had a conflict on a list.
     pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
-        self.prepare().await?;
-        let etags = self.commit_alone().await?;
+        if self.prepare().await?.is_break() {
+            return Err(Error::of(EntityFault::Changed).with_table(self.table.as_str()));
+        }
+        let etags = self.commit_alone().await?.committed()?;
         let of_acts = self.acts.iter().zip(etags);
         Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
     }
 
-    /// Commits the unit as one transaction, and returns the `ETag`s of the entities that it writes or checks.
-    async fn commit_alone(&self) -> Result<Vec<Option<ETag>>> {
-        let etags = if self.completion.is_some() {
-            self.commit_completed().await
-        } else {
-            let rounds = self.rounds("the indexes of the entities");
-            rounds.commit(&self.site(), &self.batch).await
-        };
-        etags.map_err(|error| self.named(error))
+    /// Commits the unit as one transaction, with the `ETag`s of the entities that it writes or checks.
+    async fn commit_alone(&self) -> Result<Outcome> {
+        let is_pending = self.draft.is_pending();
+        let what = if is_pending { "the copies of the entities" } else { "the indexes of the entities" };
+        let rounds = Rounds::new(&self.retry, what);
+        // In a transaction, the number of attempts is limited: after the last one, the function of the transaction runs again, and the
+        // transaction may reserve the partition.
+        let rounds = if self.rivals.is_some() { rounds.at_most(LOSSES) } else { rounds };
+        match rounds.commit(&self.site(), &self.draft).await {
+            Ok(Outcome::Conflict(conflict, error)) => Ok(Outcome::Conflict(conflict, self.named(error))),
+            committed => committed.map_err(|error| self.named(error)),
+        }
     }
 
-    /// Checks the unit, and reads the properties that its replaces need.
-    async fn prepare(&mut self) -> Result<()> {
-        if self.batch.is_empty() {
+    /// Checks the unit, and reads the properties that its replaces need. Breaks if the unit must read its rows again.
+    async fn prepare(&mut self) -> Result<ControlFlow<()>> {
+        if self.draft.planned().is_empty() {
             return Err(Error::of(UnitFault::Empty).with_table(self.table.as_str()));
         }
         for admission in self.admissions.values() {
@@ -272,13 +273,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
         self.require_reads()?;
         self.complete_changes().await
-    }
-
-    /// Returns the loop that tries to commit the unit. In a transaction, the number of attempts is limited: after the last one, the function of the
-    /// transaction runs again, and the transaction may reserve the partition.
-    const fn rounds(&self, what: &'static str) -> Rounds<'_> {
-        let rounds = Rounds::new(&self.retry, what);
-        if self.rivals.is_some() { rounds.at_most(LOSSES) } else { rounds }
     }
 
     fn site(&self) -> Site<'_, S, O> {

@@ -132,9 +132,9 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         }
         // If the source is written in the same unit, its new values are copied. The condition of that write protects these values.
         let in_unit = is_here.then(|| kept.siblings.get(&source.row_key)).flatten();
-        let is_deleted = in_unit.is_some_and(|written| written.row.is_none());
+        let is_deleted = in_unit.is_some_and(|written| written.row().is_none());
         let found = if let Some(written) = in_unit {
-            written.row.clone().map(|row| (row, None))
+            written.row().cloned().map(|row| (row, None))
         } else {
             let stored = self.handle.table().store().get(&link.source_table, source, &Select::All).await?;
             stored.map(|stored| (stored.row, Some(stored.etag)))

@@ -9,7 +9,7 @@ use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::row::{self, Row};
+use table_core::row::Row;
 use table_core::runtime::Runtime;
 use table_core::table::SchemaWatch;
 
@@ -40,14 +40,8 @@ pub(super) struct CopyPlan {
 impl CopyPlan {
     /// Starts the plan for a write.
     pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
-        let PendingWrite { kind, stored, together, siblings, .. } = pending;
-        let new = match (kind, stored) {
-            (OperationKind::Delete(_), _) => None,
-            (OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row), Some(stored)) => {
-                Some(row::merge(stored.view(), row.view())?)
-            }
-            (kind, _) => kind.row().cloned(),
-        };
+        let PendingWrite { together, siblings, .. } = pending;
+        let new = pending.after()?;
         let (together, siblings) = (*together, Arc::clone(siblings));
         Ok(Self { new, together, siblings, rows: Vec::new(), remote: Vec::new(), others: Vec::new() })
     }

@@ -50,7 +50,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
     ) -> BoxFuture<'a, Result<usize>>;
 
     /// Completes the write of an entity.
-    fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> BoxFuture<'a, Result<Completed>>;
+    fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> BoxFuture<'a, Result<Completed<E>>>;
 
     /// Returns the relations for an opened handle.
     fn opened(&self, handle: &H) -> Arc<dyn SettleCopies<E, H>>;
@@ -86,7 +86,7 @@ impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
         &'a self,
         handle: &'a H,
         pending: PendingWrite,
-    ) -> Option<BoxFuture<'a, Result<Completed>>> {
+    ) -> Option<BoxFuture<'a, Result<Completed<E>>>> {
         Some(self.0.complete(handle, pending))
     }
 
@@ -136,7 +136,7 @@ where
         &'a self,
         handle: &'a Entities<E, S, O>,
         pending: PendingWrite,
-    ) -> BoxFuture<'a, Result<Completed>> {
+    ) -> BoxFuture<'a, Result<Completed<E>>> {
         async move { Copying { handle, relations: self }.complete(pending).await }.boxed()
     }
 
@@ -173,9 +173,9 @@ where
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Completes the write of an entity: sets its copied properties, and updates its holders.
-    async fn complete(&self, pending: PendingWrite) -> Result<Completed> {
+    async fn complete(&self, pending: PendingWrite) -> Result<Completed<E>> {
         let mut kept = CopyPlan::of(&pending)?;
-        let PendingWrite { key, kind, stored, context, .. } = pending;
+        let PendingWrite { key, kind, stored, .. } = pending;
         let handle = self.handle;
         // The write is checked before a reference is written in another partition.
         handle.admit(false).await?;
@@ -189,13 +189,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         if let (Some(given), Some(new)) = (given, &new) {
             kept.remote.extend(chain::passed_on(&key, (&read(&given)?, new), &[]));
         }
-        let mut own =
-            handle.plan_in(&context, key.clone(), kept.operation(kind), old.as_ref(), new.as_ref())?;
-        let mut out = Contribution::default();
-        kept.rows.into_iter().for_each(|row| out.write("references", row));
-        own.rows.extend(out.rows);
-        own.derived_steps.extend(kept.remote.iter().map(|change| relay::step_of(E::SCHEMA, change)));
-        Ok(Completed { own, others: kept.others, row: kept.new })
+        let (kind, mut more) = (kept.operation(kind), Contribution::default());
+        kept.rows.into_iter().for_each(|row| more.write("references", row));
+        more.derived_steps.extend(kept.remote.iter().map(|change| relay::step_of(E::SCHEMA, change)));
+        Ok(Completed { kind, old, new, more, others: kept.others })
     }
 }
 

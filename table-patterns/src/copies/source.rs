@@ -18,7 +18,7 @@ use crate::copies::reference::{self, StoredReference};
 use crate::copies::relation::Relation;
 use crate::copies::relations::{Copying, holder_context};
 use crate::copies::{OnDelete, io};
-use crate::entities::{StepRecorder, read_as};
+use crate::entities::{Sibling, StepRecorder, read_as};
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Returns the relations that have the entity as their source.
@@ -78,8 +78,15 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         for found in self.known(reference::find(store, table, key, all).await?).await? {
             let holder = &found.reference.holder;
             let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
-            if is_here && kept.siblings.get(&holder.row_key).is_some_and(|sibling| sibling.is_completed) {
-                continue; // Written in the same unit, with copies of the new values.
+            match kept.siblings.get(&holder.row_key).filter(|_| is_here) {
+                None => {}
+                // Written in the same transaction, with copies of the new values.
+                Some(Sibling::Written(_) | Sibling::Deleted) => continue,
+                Some(Sibling::Removed) => {
+                    let dropped = group::dropped(found);
+                    kept.rows.extend(dropped.map(|(row_key, kind)| Operation { row_key, kind }));
+                    continue;
+                }
             }
             let given = self.given_by(&found).map_err(|error| io::in_place(error, table, key))?;
             if after.is_none() && given.relation.on_delete == OnDelete::Refuse {

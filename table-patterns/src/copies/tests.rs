@@ -11,4 +11,5 @@ mod kit;
 mod layout;
 mod model;
 mod mutual;
+mod parts;
 mod verbs;

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::operation::{Operation, OperationKind};
-use table_core::row::entity_bytes;
+use table_core::row::{Row, entity_bytes};
 use table_core::{Error, Result};
 
+use crate::entities::commit::Conflict;
 use crate::entities::fault::EntityFault;
 use crate::entities::plan::{
-    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, is_condition,
+    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, is_condition, properties_mut,
 };
 use crate::outbox::{Intent, Step};
 
@@ -108,6 +109,17 @@ impl Batch {
         Some((&self.records, recorder))
     }
 
+    /// Returns `true` if the batch itself contains the row of a conflict in a transaction that begins with the batch's entities.
+    pub(crate) fn has_row_of(&self, conflict: Conflict, error: &Error) -> bool {
+        match conflict {
+            Conflict::Entity => error.operation().is_none_or(|at| at < self.entities.len()),
+            Conflict::Fixed => {
+                error.key().is_some_and(|(_, row)| self.rows.keys().any(|own| own.as_str() == row))
+            }
+            Conflict::Derived | Conflict::Related => true,
+        }
+    }
+
     fn record_operations(&self) -> usize {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
@@ -164,34 +176,24 @@ impl Batch {
         own || self.rows.get(row_key).is_some_and(is_fixed_write)
     }
 
-    /// Merges properties into the operation of an entity.
+    /// Changes the properties that the operation of an entity writes.
     ///
     /// # Errors
-    /// Any error from encoding a row.
-    pub(crate) fn merge_row(&mut self, row_key: &RowKey, more: &table_core::row::Row) -> Result<()> {
+    /// Any error from `change`.
+    pub(crate) fn change_row(
+        &mut self,
+        row_key: &RowKey,
+        change: &dyn Fn(&Row) -> Result<Row>,
+    ) -> Result<()> {
         let at = self.places.get(row_key).copied();
-        let Some(own) = at.and_then(|at| self.entities.get_mut(at)) else { return Ok(()) };
-        if let OperationKind::Insert(row) | OperationKind::Merge(row, _) | OperationKind::Replace(row, _) =
-            &mut own.kind
-        {
-            let before = entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(row));
-            *row = table_core::row::merge(row.view(), more.view())?;
-            self.bytes +=
-                entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(row)).saturating_sub(before);
-            self.body_bytes.clear();
-        }
+        let own = at.and_then(|at| self.entities.get_mut(at));
+        let Some(row) = own.and_then(|own| properties_mut(&mut own.kind)) else { return Ok(()) };
+        let size = |row: &Row| entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(row));
+        let before = size(row);
+        *row = change(row)?;
+        self.bytes = self.bytes + size(row) - before;
+        self.body_bytes.clear();
         Ok(())
-    }
-
-    /// Replaces the properties of an entity whose operation is a replace.
-    pub(crate) fn set_row(&mut self, row_key: &RowKey, row: table_core::row::Row) {
-        let at = self.places.get(row_key).copied();
-        if let Some(operation) = at.and_then(|at| self.entities.get_mut(at))
-            && let OperationKind::Replace(known, _) = &mut operation.kind
-        {
-            *known = row;
-            self.body_bytes.clear();
-        }
     }
 
     /// Adds a plan. A refused plan leaves the batch unchanged.

@@ -1,7 +1,5 @@
 //! Bulk writes through the handle: each transaction holds as many entities as fit with their contributed rows (PAT-INTRA-8).
 
-use std::sync::Arc;
-
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey};
@@ -14,14 +12,13 @@ use table_core::table::{Bulk, BulkTarget, BulkVerb};
 use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::batch::Batch;
-use crate::entities::contributor::PendingWrite;
+use crate::entities::draft::{Draft, EntityWrite};
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::EntityPlan;
 use crate::entities::read::{RACE, read_as};
-use crate::entities::rounds::{Rounds, is_moved, is_too_large};
-use crate::entities::write::undecided;
+use crate::entities::rounds::{Rounds, is_too_large};
 use crate::read_many;
 
 /// The write of one entity in a bulk write.
@@ -86,10 +83,9 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
     }
 
     /// Plans the writes of a batch from the stored versions.
-    async fn plan_items(&self, items: &[BulkItem]) -> Result<Batch> {
+    async fn plan_items(&self, items: &[BulkItem]) -> Result<Draft<'_>> {
         let keys: Vec<_> = items.iter().map(|item| item.key.clone()).collect();
-        let reads = items.iter().any(|item| self.plans_from_stored(item.verb));
-        let stored = if reads {
+        let stored = if items.iter().any(|item| self.plans_from_stored(item.verb)) {
             let table = (self.table.store(), self.table.name()?);
             let read = |row: table_core::query::EntityRef<'_>| {
                 Ok(StoredRow { row: row.row.to_row(), etag: row.etag() })
@@ -98,41 +94,16 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         } else {
             keys.iter().map(|_| None).collect()
         };
-        let mut batch =
-            Batch::new(items.first().map(|item| item.key.partition_key.clone()).unwrap_or_default());
-        let mut others = Vec::new();
+        let mut draft = Draft::new(partition_of(items));
         for (item, stored) in items.iter().zip(stored) {
-            let (kind, plan) = if self.plans_from_stored(item.verb) {
-                let plan = self.plan_item(item, stored.as_ref())?;
-                (plan.kind.clone(), plan)
-            } else {
-                (item.plan.kind.clone(), item.plan.clone())
-            };
-            let plan = match self.completer() {
-                None => plan,
-                Some(completer) => {
-                    let pending = PendingWrite {
-                        key: item.key.clone(),
-                        kind,
-                        stored: stored.map(|stored| stored.row),
-                        together: true,
-                        siblings: Arc::default(),
-                        context: self.context.clone(),
-                    };
-                    let Some(completion) = completer.complete(self, pending) else { return Err(undecided()) };
-                    let done = completion.await?;
-                    others.extend(done.others);
-                    done.own
-                }
-            };
-            batch.push(plan)?;
+            let stored = stored.filter(|_| self.plans_from_stored(item.verb));
+            draft.push(self.plan_item(item, stored.as_ref())?, None)?;
         }
-        others.into_iter().try_for_each(|other| batch.push(other))?;
-        Ok(batch)
+        Ok(draft)
     }
 
     /// Plans one write from the stored version.
-    fn plan_item(&self, item: &BulkItem, stored: Option<&StoredRow>) -> Result<EntityPlan> {
+    fn plan_item(&self, item: &BulkItem, stored: Option<&StoredRow>) -> Result<EntityWrite<'_>> {
         let key = item.key.clone();
         let old = stored.map(|stored| read_as::<E>(&key, &stored.row)).transpose();
         let old = old.map_err(|error| self.here(error, &key))?;
@@ -149,8 +120,14 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
             (Some(row), Some(if_match)) => (OperationKind::Replace(row.clone(), if_match), Some(row.clone())),
         };
         let new = after.map(|row| read_as::<E>(&key, &row)).transpose()?;
-        self.plan(key, kind, old.as_ref(), new.as_ref())
+        let old = old.as_ref().map(|old| (old, stored.map(|stored| &stored.row)));
+        self.plan(key, kind, old, new.as_ref())
     }
+}
+
+/// Returns the partition of the items.
+fn partition_of(items: &[BulkItem]) -> PartitionKey {
+    items.first().map(|item| item.key.partition_key.clone()).unwrap_or_default()
 }
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Entities<E, S, O> {
@@ -168,14 +145,14 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
             BulkVerb::InsertOrMerge => OperationKind::InsertOrMerge(row.clone()),
             _ => OperationKind::Insert(row.clone()),
         };
-        let plan = self.plan(key.clone(), kind, None, Some(entity))?;
+        let plan = self.estimate(key.clone(), kind, Some(entity))?;
         Ok(BulkItem { key, verb, row: Some(row), plan })
     }
 
     fn deletion(&self, key: EntityKey) -> Result<BulkItem> {
         let kind = OperationKind::Delete(IfMatch::Any);
         let plan = if self.is_blind() {
-            self.plan(key.clone(), kind, None, None)?
+            self.estimate(key.clone(), kind, None)?
         } else {
             EntityPlan::alone(key.clone(), kind)
         };
@@ -213,19 +190,13 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
             self.admit(is_whole).await?;
             return Self::commit(self, batch).await.map(drop);
         }
-        let mut rounds = Rounds::new(&self.retry, RACE).replan_entities(reads).replan_rows(completes);
+        let mut rounds = Rounds::new(&self.retry, RACE).replan_entities(reads);
         loop {
-            let planned = match self.plan_items(items).await {
-                Err(error) if is_moved(&error) => {
-                    rounds.lost(error).await?;
-                    continue;
-                }
-                planned => planned?,
-            };
+            let draft = self.plan_items(items).await?;
             // IMPORTANT: after the stored versions were read, because a newer version of the program may have written them.
             self.admit(is_whole).await?;
-            if rounds.submit(&site, &planned, items.len()).await?.is_some() {
-                return Ok(());
+            if let Some(outcome) = rounds.submit(&site, &draft).await? {
+                return outcome.committed().map(drop);
             }
         }
     }
@@ -238,8 +209,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
         let mut items = batch.items;
         let back = items.split_off(items.len() / 2);
         let half = |items: Vec<BulkItem>| {
-            let mut half =
-                Batch::new(items.first().map(|item| item.key.partition_key.clone()).unwrap_or_default());
+            let mut half = Batch::new(partition_of(&items));
             items.iter().try_for_each(|item| half.push(item.plan.clone()))?;
             Ok::<_, Error>(BulkBatch { items, batch: half })
         };

@@ -47,6 +47,19 @@ pub(crate) enum Outcome {
     Conflict(Conflict, Error),
 }
 
+impl Outcome {
+    /// Returns the versions of the entities.
+    ///
+    /// # Errors
+    /// The error of a conflict.
+    pub(crate) fn committed(self) -> Result<Vec<Option<ETag>>> {
+        match self {
+            Self::Committed(etags) => Ok(etags),
+            Self::Conflict(_, error) => Err(error),
+        }
+    }
+}
+
 /// The kind of the row that caused a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
@@ -56,6 +69,15 @@ pub(crate) enum Conflict {
     Derived,
     /// A row that a contributor writes unconditionally was refused.
     Fixed,
+    /// Another entity changed since copies were computed from it or for it.
+    Related,
+}
+
+impl Conflict {
+    /// Returns `true` if only another writer can cause the conflict: the same writes succeed once the row has been read again.
+    pub(crate) const fn is_race(self) -> bool {
+        matches!(self, Self::Derived | Self::Related)
+    }
 }
 
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {

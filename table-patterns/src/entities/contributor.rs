@@ -9,10 +9,11 @@ use table_core::key::{EntityKey, RowKey};
 use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::EntityRef;
-use table_core::row::Row;
+use table_core::row::{self, Row};
 use table_core::runtime::Runtime;
 use table_core::table::SchemaWatch;
 
+use crate::entities::draft::undecided;
 use crate::entities::plan::{
     Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite,
 };
@@ -39,7 +40,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
 
     /// Completes a write by reading the entities on which it depends.
     /// Returns `None` if the contributor reads no other entities. Called once per attempt.
-    fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed>>> {
+    fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed<E>>>> {
         None
     }
 
@@ -131,21 +132,40 @@ impl Contribution {
 pub(crate) struct PendingWrite {
     pub(crate) key: EntityKey,
     pub(crate) kind: OperationKind,
-    /// All stored properties.
+    /// The stored properties; `None` if the entity does not exist.
     pub(crate) stored: Option<Row>,
     /// `true` if other entities may be written in the same transaction.
     pub(crate) together: bool,
-    /// The other entities of the unit.
+    /// The entities of the transaction.
     pub(crate) siblings: Arc<Siblings>,
     pub(crate) context: WriteContext,
 }
 
+impl PendingWrite {
+    /// Returns all properties of the entity after the write; `None` if the entity is deleted.
+    ///
+    /// # Errors
+    /// `InternalError` for a merge into properties that were not read.
+    pub(crate) fn after(&self) -> Result<Option<Row>> {
+        match (&self.kind, &self.stored) {
+            (OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row), Some(stored)) => {
+                row::merge(stored.view(), row.view()).map(Some)
+            }
+            (OperationKind::Merge(..) | OperationKind::InsertOrMerge(_), None) => Err(undecided()),
+            (kind, _) => Ok(kind.row().cloned()),
+        }
+    }
+}
+
 /// A completed write.
 #[derive(Debug)]
-pub(crate) struct Completed {
-    pub(crate) own: EntityPlan,
+pub(crate) struct Completed<E> {
+    pub(crate) kind: OperationKind,
+    pub(crate) old: Option<E>,
+    /// The entity after the write, with its copies.
+    pub(crate) new: Option<E>,
+    /// The rows and steps that the contributor adds.
+    pub(crate) more: Contribution,
     /// Writes of other entities in the same transaction.
     pub(crate) others: Vec<EntityPlan>,
-    /// The properties of the entity after the write.
-    pub(crate) row: Option<Row>,
 }

@@ -54,16 +54,6 @@ impl EntityPlan {
         }
     }
 
-    /// Lets the store recognise the write after a lost response, if it is the only write of its transaction.
-    pub(crate) fn identified(self) -> Self {
-        Self { identified: true, ..self }
-    }
-
-    /// Marks the write as one that removes properties which the program does not know.
-    pub(crate) fn whole(self) -> Self {
-        Self { is_whole: true, ..self }
-    }
-
     /// Returns the largest number of operations that the plan adds to a transaction.
     pub(crate) fn operations(&self) -> usize {
         let intents = usize::from(!self.steps.is_empty()) + usize::from(!self.derived_steps.is_empty());
@@ -219,6 +209,18 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
 /// Creates the empty merge that changes only the version of an entity, so writers that read the entity earlier get a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
+}
+
+/// Returns the properties that an operation writes.
+pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row> {
+    match kind {
+        OperationKind::Insert(row)
+        | OperationKind::Replace(row, _)
+        | OperationKind::Merge(row, _)
+        | OperationKind::InsertOrReplace(row)
+        | OperationKind::InsertOrMerge(row) => Some(row),
+        OperationKind::Delete(_) | OperationKind::Check(_) => None,
+    }
 }
 
 /// Returns the row state that an operation requires if it writes no property, such as a check or an empty merge; `None` for any other operation.

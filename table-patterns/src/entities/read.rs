@@ -23,6 +23,13 @@ pub(crate) struct Current<E> {
     pub(crate) ticks: u64,
 }
 
+impl<E> Current<E> {
+    /// Returns the entity with all stored properties, if they were read.
+    pub(crate) const fn old(&self) -> (&E, Option<&Row>) {
+        (&self.entity, self.stored.as_ref())
+    }
+}
+
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Reads the stored version of an entity.
     pub(crate) async fn current(&self, key: &EntityKey) -> Result<Option<Current<E>>> {

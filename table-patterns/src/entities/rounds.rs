@@ -2,11 +2,13 @@
 
 use table_core::etag::ETag;
 use table_core::retry::{Retry, RetryLoop};
+use table_core::row::Row;
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::batch::Batch;
 use crate::entities::commit::{Conflict, Outcome, Site};
+use crate::entities::draft::Draft;
 use crate::entities::outbox::StepRecorder;
 
 /// The retry loop for committing a write. After a conflict, the write is planned again.
@@ -14,111 +16,155 @@ pub(crate) struct Rounds<'a> {
     race: RetryLoop<'a>,
     /// `true` if the write is planned again after a conflict on an entity.
     replans_entities: bool,
-    /// `true` if the write is planned again after a conflict on any other row.
-    replans_rows: bool,
     /// `true` if derived rows are read before they are written.
     look: bool,
+    /// `true` if other entities may be written in the same transaction.
+    together: bool,
     /// The number of conflicts until the write fails.
     left: usize,
+    /// The properties of the first entity in the last attempt, if its write was completed.
+    completed: Option<Row>,
 }
 
 impl<'a> Rounds<'a> {
     /// Creates the retry loop for committing a write. `what` names the rows that other writers may change, for the error after the last attempt.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
         let race = retry.start(what);
-        Self { race, replans_entities: false, replans_rows: false, look: false, left: usize::MAX }
+        let (together, left) = (true, usize::MAX);
+        Self { race, replans_entities: false, look: false, together, left, completed: None }
     }
 
     /// Sets whether the write is planned again after a conflict on an entity, instead of failing.
-    pub(crate) const fn replan_entities(self, replans_entities: bool) -> Self {
+    pub(crate) fn replan_entities(self, replans_entities: bool) -> Self {
         Self { replans_entities, ..self }
     }
 
-    /// Sets whether the write is planned again after a conflict on a contributed row, instead of failing.
-    pub(crate) const fn replan_rows(self, replans_rows: bool) -> Self {
-        Self { replans_rows, ..self }
-    }
-
-    /// Sets whether derived rows are read in every attempt, including the first.
-    pub(crate) const fn look(self, look: bool) -> Self {
-        Self { look, ..self }
-    }
-
-    /// Sets the maximum number of conflicts. The last conflict is returned as an error.
-    pub(crate) const fn at_most(self, left: usize) -> Self {
+    /// Sets the maximum number of conflicts. The last conflict is the outcome.
+    pub(crate) fn at_most(self, left: usize) -> Self {
         Self { left, ..self }
     }
 
-    /// Makes one attempt. Returns `None` if the write must be planned again. The first `own` entities belong to the caller.
+    /// Returns the properties of the first entity in the last attempt, if its write was completed.
+    pub(crate) fn into_completed(self) -> Option<Row> {
+        self.completed
+    }
+
+    /// Builds the batch of a draft, and makes one attempt to commit it. Returns `None` if the write must be planned again.
     ///
     /// # Errors
     /// The error of the attempt if another plan cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).
     pub(crate) async fn submit<S: TableStore, O: StepRecorder>(
         &mut self,
         site: &Site<'_, S, O>,
+        draft: &Draft<'_>,
+    ) -> Result<Option<Outcome>> {
+        let (planned, most) = (draft.planned(), site.store.capabilities().limits.operations);
+        let batch = match draft.batch(&mut self.together, most).await {
+            Err(error) if is_moved(&error) => return self.lost(Conflict::Related, error).await,
+            batch => batch?,
+        };
+        if draft.is_pending() {
+            self.completed = batch.entities().first().and_then(|first| first.kind.row().cloned());
+        }
+        self.attempt(site, &batch, draft.is_pending().then_some(planned)).await
+    }
+
+    /// Makes one attempt to commit a batch. If the batch was completed, `planned` contains the parts of the caller.
+    async fn attempt<S: TableStore, O: StepRecorder>(
+        &mut self,
+        site: &Site<'_, S, O>,
         batch: &Batch,
-        own: usize,
-    ) -> Result<Option<Vec<Option<ETag>>>> {
+        planned: Option<&Batch>,
+    ) -> Result<Option<Outcome>> {
+        let has_others = planned.is_some_and(|planned| batch.entities().len() > planned.entities().len());
         let (conflict, error) = match site.attempt(batch, self.look).await {
-            Ok(Outcome::Committed(etags)) => return Ok(Some(etags)),
-            Ok(Outcome::Conflict(Conflict::Entity, error))
-                if error.operation().is_some_and(|at| at >= own) =>
-            {
-                (Conflict::Fixed, error)
-            }
-            Ok(Outcome::Conflict(conflict, error)) => (conflict, error),
+            Ok(Outcome::Conflict(conflict, error)) => match planned {
+                Some(planned) if !planned.has_row_of(conflict, &error) => (Conflict::Related, error),
+                _ => (conflict, error),
+            },
+            Ok(committed) => return Ok(Some(committed)),
             // Rows on which the plan is based changed before the transaction was built.
-            Err(error) if self.replans_rows && error.is_conflict() => (Conflict::Fixed, error),
+            Err(error) if planned.is_some() && error.is_conflict() => (Conflict::Related, error),
+            Err(error) if has_others && is_too_large(&error) => {
+                self.together = false;
+                return Ok(None);
+            }
             Err(error) => return Err(error),
         };
         match conflict {
-            Conflict::Entity if !self.replans_entities => return Err(error),
-            Conflict::Fixed if !self.replans_rows => return Err(error),
+            Conflict::Entity if !self.replans_entities => Ok(Some(Outcome::Conflict(conflict, error))),
+            Conflict::Fixed => Ok(Some(Outcome::Conflict(conflict, error))),
             // The next attempt reads the rows and needs no wait: the assumption may have been wrong without a concurrent writer.
-            Conflict::Derived if !self.look && !self.replans_rows => self.look = true,
+            Conflict::Derived if !self.look => {
+                self.look = true;
+                Ok(None)
+            }
             _ => {
-                self.look |= self.replans_rows;
-                self.lost(error).await?;
+                self.look |= planned.is_some();
+                self.lost(conflict, error).await
             }
         }
-        Ok(None)
     }
 
     /// Records an attempt that had a conflict, and waits before the next attempt.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).
-    pub(crate) async fn lost(&mut self, conflict: Error) -> Result<()> {
+    async fn lost(&mut self, conflict: Conflict, error: Error) -> Result<Option<Outcome>> {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 {
-            return Err(conflict);
+            return Ok(Some(Outcome::Conflict(conflict, error)));
         }
-        self.race.retry(conflict).await
+        self.wait(error).await
     }
 
-    /// Commits a batch that never needs to be planned again.
+    /// Waits before the next attempt.
+    ///
+    /// # Errors
+    /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).
+    pub(crate) async fn wait(&mut self, conflict: impl Into<Option<Error>>) -> Result<Option<Outcome>> {
+        self.race.retry(conflict).await.map(|()| None)
+    }
+
+    /// Commits a draft that never needs to be planned again.
     ///
     /// # Errors
     /// Any error from [`submit`](Self::submit).
     pub(crate) async fn commit<S: TableStore, O: StepRecorder>(
         mut self,
         site: &Site<'_, S, O>,
+        draft: &Draft<'_>,
+    ) -> Result<Outcome> {
+        loop {
+            if let Some(outcome) = self.submit(site, draft).await? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Commits a batch without writes to complete.
+    ///
+    /// # Errors
+    /// The error of a conflict on an entity; any error from [`submit`](Self::submit).
+    pub(crate) async fn commit_batch<S: TableStore, O: StepRecorder>(
+        mut self,
+        site: &Site<'_, S, O>,
         batch: &Batch,
     ) -> Result<Vec<Option<ETag>>> {
         loop {
-            if let Some(etags) = self.submit(site, batch, usize::MAX).await? {
-                return Ok(etags);
+            if let Some(outcome) = self.attempt(site, batch, None).await? {
+                return outcome.committed();
             }
         }
     }
 }
 
 /// Returns `true` if rows on which a plan is based changed before all of them were read.
-pub(crate) fn is_moved(error: &Error) -> bool {
+fn is_moved(error: &Error) -> bool {
     error.code() == ErrorCode::UpdateConditionNotSatisfied
 }
 
 /// Returns `true` if a write does not fit into one transaction.
-pub(crate) fn is_too_large(error: &Error) -> bool {
+pub(super) fn is_too_large(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge)
 }

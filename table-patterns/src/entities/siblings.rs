@@ -1,4 +1,4 @@
-//! The entities that one unit writes. Copies of these entities use their new values instead of the stored values.
+//! The entities that one transaction writes. Copies of these entities use their new values instead of the stored values.
 
 use std::collections::HashMap;
 
@@ -6,35 +6,55 @@ use table_core::key::RowKey;
 use table_core::operation::OperationKind;
 use table_core::row::Row;
 
-use crate::entities::plan::is_condition;
-
-/// The entities that a unit writes, by `RowKey`.
+/// The entities that a transaction writes or deletes, by `RowKey`.
 #[derive(Debug, Default)]
 pub(crate) struct Siblings(HashMap<RowKey, Sibling>);
 
-/// An entity that the unit writes.
+/// The state of an entity after the transaction.
 #[derive(Debug)]
-pub(crate) struct Sibling {
-    /// The new properties; `None` if the entity is deleted.
-    pub(crate) row: Option<Row>,
-    /// `true` if the unit completes its copies.
-    pub(crate) is_completed: bool,
+pub(crate) enum Sibling {
+    /// The entity has these properties, and its copies are completed by its own write.
+    Written(Row),
+    /// The entity is deleted together with its references.
+    Deleted,
+    /// The row is deleted by its key, and its references remain.
+    Removed,
+}
+
+impl Sibling {
+    /// Creates the state of an entity whose write is completed; `None` if the entity is deleted.
+    pub(crate) fn of(after: Option<Row>) -> Self {
+        after.map_or(Self::Deleted, Self::Written)
+    }
+
+    /// Returns the new properties; `None` if the entity is deleted.
+    pub(crate) const fn row(&self) -> Option<&Row> {
+        match self {
+            Self::Written(row) => Some(row),
+            Self::Deleted | Self::Removed => None,
+        }
+    }
 }
 
 impl Siblings {
-    /// Adds an entity. Conditions write nothing and are not added.
-    pub(crate) fn add(&mut self, row_key: &RowKey, kind: &OperationKind, is_completed: bool) {
-        if !is_condition(kind) {
-            self.0.insert(row_key.clone(), Sibling { row: kind.row().cloned(), is_completed });
+    /// Adds an entity.
+    pub(crate) fn add(&mut self, row_key: &RowKey, sibling: Sibling) {
+        self.0.insert(row_key.clone(), sibling);
+    }
+
+    /// Adds a row that is deleted by its key. Other operations are not added.
+    pub(crate) fn remove(&mut self, row_key: &RowKey, kind: &OperationKind) {
+        if matches!(kind, OperationKind::Delete(_)) {
+            self.add(row_key, Sibling::Removed);
         }
     }
 
-    /// Returns `true` if the unit writes an entity other than this one.
+    /// Returns `true` if the transaction writes an entity other than this one.
     pub(crate) fn has_others(&self, row_key: &RowKey) -> bool {
         self.0.keys().any(|known| known != row_key)
     }
 
-    /// Returns an entity that the unit writes.
+    /// Returns an entity that the transaction writes.
     pub(crate) fn get(&self, row_key: &RowKey) -> Option<&Sibling> {
         self.0.get(row_key)
     }

@@ -8,11 +8,11 @@ use table_core::table::ReportedFrom;
 use table_core::table::UpdateFrom;
 use table_core::{Error, Result, row};
 
+use crate::entities::draft::undecided;
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, read_as};
-use crate::entities::write::undecided;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, it reads the
@@ -85,7 +85,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                     // Only a replace removes properties (MRG-3), and it must repeat those that `E` does not declare.
                     (true, None) => return Ok(None),
                 };
-                let planned = self.plan(key.clone(), kind, Some(&old), Some(&current.entity))?;
+                let old = (&old, current.stored.as_ref());
+                let planned = self.plan(key.clone(), kind, Some(old), Some(&current.entity))?;
                 result = Some((current.entity, current.ticks));
                 Ok(Some(planned))
             })

@@ -11,6 +11,7 @@ use table_core::store::TableStore;
 
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
+use crate::entities::read::Current;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts an entity with its contributed rows. Sends one request and reads nothing, unless an index is a list in the entity's partition.
@@ -48,9 +49,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let written = self
             .write(&key, true, None, |current| {
                 let current = self.expected(&key, current, &if_match)?;
-                let kind = OperationKind::Replace(entity.to_row()?, current.etag.into());
-                let plan = self.plan(key.clone(), kind, Some(&current.entity), Some(entity))?;
-                Ok(Some(plan.whole()))
+                let kind = OperationKind::Replace(entity.to_row()?, current.etag.clone().into());
+                let plan = self.plan(key.clone(), kind, Some(current.old()), Some(entity))?;
+                Ok(Some(plan.whole(true)))
             })
             .await?;
         self.written(written)
@@ -102,8 +103,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                     Some(current) => OperationKind::Replace(row.clone(), IfMatch::ETag(current.etag.clone())),
                     None => OperationKind::Insert(row.clone()),
                 };
-                let old = current.as_ref().map(|current| &current.entity);
-                Ok(Some(self.plan(key.clone(), kind, old, Some(entity))?.whole()))
+                let old = current.as_ref().map(Current::old);
+                Ok(Some(self.plan(key.clone(), kind, old, Some(entity))?.whole(true)))
             })
             .await?;
         self.written(written)
@@ -154,8 +155,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
         self.write(&key, true, None, |current| {
             let current = self.expected(&key, current, &if_match)?;
-            let kind = OperationKind::Delete(current.etag.into());
-            self.plan(key.clone(), kind, Some(&current.entity), None).map(Some)
+            let kind = OperationKind::Delete(current.etag.clone().into());
+            self.plan(key.clone(), kind, Some(current.old()), None).map(Some)
         })
         .await?;
         Ok(())

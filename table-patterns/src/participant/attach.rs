@@ -8,17 +8,38 @@ use std::sync::Arc;
 use table_core::Result;
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
+use table_core::mixed::{RowOwner, classify_row};
 use table_core::name::TableName;
-use table_core::query::{Continuation, Page, Query, Select};
+use table_core::query::{Continuation, EntityRef, Page, Query, Select};
+use table_core::row::Row;
+use table_core::runtime::Runtime;
+use table_core::schema::EntitySchema;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
 
-use crate::entities::{Contribution, Contributor, EntityChange};
+use crate::entities::{Contribution, Contributor, EntityChange, WriteContext};
 use crate::participant::{Changes, Participant};
 
 /// The participants that are attached to a store, by entity type.
 #[derive(Clone, Default)]
-struct Attached(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+struct Attached(HashMap<TypeId, Arc<dyn OfType>>);
+
+/// The participants of one entity type, called without naming the type.
+trait OfType: Send + Sync {
+    /// Returns the schema of the entities.
+    fn schema(&self) -> &'static EntitySchema;
+
+    /// Adds the rows and steps for the deletion of a row; returns `false` if the row is not of this type.
+    fn delete(
+        &self,
+        row: EntityRef<'_>,
+        context: (&Runtime, &WriteContext),
+        out: &mut Contribution,
+    ) -> Result<bool>;
+
+    /// Returns the value as `Any`.
+    fn as_any(&self) -> &dyn Any;
+}
 
 /// A store with attached participants. Created by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
 ///
@@ -104,7 +125,13 @@ impl<S> From<S> for WithParticipants<S> {
 
 impl Attached {
     fn of<E: 'static>(&self) -> Option<&Participants<E>> {
-        self.0.get(&TypeId::of::<E>())?.downcast_ref()
+        self.0.get(&TypeId::of::<E>())?.as_any().downcast_ref()
+    }
+
+    /// Returns the participants of the types in the table of a schema.
+    fn in_table_of(&self, schema: &EntitySchema) -> impl Iterator<Item = &dyn OfType> {
+        let table = schema.table;
+        self.0.values().map(|known| &**known).filter(move |known| known.schema().table == table)
     }
 }
 
@@ -124,9 +151,14 @@ impl<E: Entity> Participants<E> {
     }
 }
 
-impl<E: Entity, H> Contributor<E, H> for Participants<E> {
-    fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
-        let EntityChange { key, old, new, context, pace, .. } = *change;
+impl<E: Entity> Participants<E> {
+    fn add(
+        &self,
+        key: &EntityKey,
+        (old, new): (Option<&E>, Option<&E>),
+        (pace, context): (&Runtime, &WriteContext),
+        out: &mut Contribution,
+    ) -> Result<()> {
         let mut changes = Changes::new(key.clone(), pace.clone(), context.clone());
         for participant in &self.0 {
             let name = participant.name();
@@ -142,10 +174,65 @@ impl<E: Entity, H> Contributor<E, H> for Participants<E> {
         out.steps.extend(steps);
         Ok(())
     }
+}
+
+impl<E: Entity> OfType for Participants<E> {
+    fn schema(&self) -> &'static EntitySchema {
+        E::SCHEMA
+    }
+
+    fn delete(
+        &self,
+        row: EntityRef<'_>,
+        context: (&Runtime, &WriteContext),
+        out: &mut Contribution,
+    ) -> Result<bool> {
+        if !matches!(classify_row::<E>(row), Ok(RowOwner::Own)) {
+            return Ok(false);
+        }
+        let key = EntityKey::new(row.partition_key, row.row_key)?;
+        let old = E::from_entity(row)?;
+        self.add(&key, (Some(&old), None), context, out).map(|()| true)
+    }
 
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+impl<E: Entity, H> Contributor<E, H> for Participants<E> {
+    fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
+        self.add(change.key, (change.old, change.new), (change.pace, change.context), out)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Returns `true` if participants are attached to a store for entities in the table of a schema.
+pub(crate) fn is_attached<S: TableStore>(store: &S, schema: &EntitySchema) -> bool {
+    attached(store).is_some_and(|attached| attached.in_table_of(schema).next().is_some())
+}
+
+/// Returns the rows and steps of participants for the deletion of a row in the table of a schema; `None` if no participant is attached for its type.
+pub(crate) fn deletion<S: TableStore>(
+    store: &S,
+    (schema, key, row): (&EntitySchema, &EntityKey, &Row),
+    context: (&Runtime, &WriteContext),
+) -> Result<Option<Contribution>> {
+    let Some(attached) = attached(store) else { return Ok(None) };
+    let (mut out, mut is_of_type) = (Contribution::default(), false);
+    let row = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
+    for participants in attached.in_table_of(schema) {
+        let added = participants.delete(row, context, &mut out);
+        is_of_type |= added.map_err(|error| error.with_key(row.partition_key, row.row_key))?;
+    }
+    Ok(is_of_type.then_some(out))
+}
+
+fn attached<S: TableStore>(store: &S) -> Option<&Attached> {
+    store.attached()?.downcast_ref()
 }
 
 impl<S: TableStore> TableStore for WithParticipants<S> {

@@ -9,6 +9,7 @@ use table_core::{Entity, EntityGroup, ErrorCode, TableStoreExt};
 use super::*;
 use crate::EntityStore;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
+use crate::participant::{Changes, Participant};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
@@ -175,4 +176,56 @@ fn pat_ck_3_with_concurrent_writers_no_part_outlives_its_owner() {
         Err(error) => assert!(error.is_not_found()),
     }
     assert_eq!(rows(&employees), [""; 0]);
+}
+
+/// A row for each review that exists. It is a part of the employee itself.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", employee, "_of_", year)]
+struct Mark {
+    department: String,
+    #[digits(6)]
+    employee: u32,
+    #[digits(4)]
+    year: u16,
+}
+
+struct Marks;
+
+impl Participant<Review> for Marks {
+    fn name(&self) -> &'static str {
+        "marks"
+    }
+
+    fn changes(&self, old: Option<&Review>, new: Option<&Review>, out: &mut Changes) -> Result<()> {
+        match (old, new) {
+            (None, Some(Review { department, employee, year, .. })) => {
+                out.insert(&Mark { department: department.clone(), employee: *employee, year: *year })
+            }
+            (Some(old), None) if old.rating > 0 => {
+                out.delete(Mark::key(&old.department, old.employee, old.year))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn pat_ck_3_inserts_and_deletes_call_the_participants_of_the_parts() {
+    let engine = Engine::in_memory();
+    let store = engine.clone().with_participant::<Review>(Marks);
+    let employees = block_on(store.entities::<Employee>().create_if_missing()).unwrap();
+    let partition =
+        || block_on(engine.untyped("Company").unwrap().query(Selection::partition("Sales")).collect());
+    block_on(employees.insert(&ada())).unwrap();
+    for year in [2012, 2013] {
+        block_on(employees.insert_part(key(), &review(year))).unwrap();
+    }
+    assert_eq!(partition().unwrap().len(), 5);
+    // The participant receives the properties of a deleted part: this one needs no mark.
+    block_on(employees.insert_part(key(), &Review { rating: 0, ..review(2014) })).unwrap();
+    block_on(engine.table::<Mark>().delete(Mark::key("Sales", 223, 2014), IfMatch::Any)).unwrap();
+    assert_eq!(block_on(employees.delete_with_parts(key())).unwrap(), 6);
+    assert_eq!(partition().unwrap(), []);
 }

@@ -27,7 +27,7 @@ impl<S, O> UnitOfWork<S, O> {
     /// Adds the kind of write and the type to the error of an entity.
     pub(super) fn named(&self, error: Error) -> Error {
         let at = error.operation().or((self.acts.len() == 1).then_some(0));
-        let row = |at: usize| self.batch.entities().get(at).map(|operation| &operation.row_key);
+        let row = |at: usize| self.draft.planned().entities().get(at).map(|operation| &operation.row_key);
         let is_entity = |at: &usize| match (error.key(), row(*at)) {
             (Some((_, row_key)), Some(row)) => row_key == row.as_str(),
             _ => false,

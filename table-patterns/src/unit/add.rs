@@ -10,11 +10,12 @@ use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
-use crate::entities::{Author, EntityPlan, PlannedRow, RowWrite, StepRecorder, touch};
+use crate::entities::{
+    Author, Completes, Entities, EntityPlan, EntityWrite, PlannedRow, RowWrite, StepRecorder, touch,
+};
 use crate::outbox::Step;
 use crate::periods::Period;
 use crate::unit::act::Act;
-use crate::unit::complete::{Complete, Completion, Part, completes};
 use crate::unit::fault::UnitFault;
 use crate::unit::{Admission, UnitOfWork};
 
@@ -32,14 +33,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         };
         let rows: Vec<_> = operations.into_iter().map(row).collect();
         let Some(last) = rows.last() else { return Ok(self) };
-        let (partition_key, row_key) = (self.batch.partition_key().clone(), last.row_key.clone());
+        let (partition_key, row_key) = (self.draft.planned().partition_key().clone(), last.row_key.clone());
         let key = EntityKey { partition_key, row_key };
         let limits = self.store.capabilities().limits;
-        let added = self.batch.add_rows(rows.clone(), Some(&limits));
+        let added = self.draft.add_rows(rows, Some(&limits));
         added.map_err(|error| self.here(error, &key))?;
-        if let Some(completion) = &mut self.completion {
-            completion.parts.push(Part::Rows(rows));
-        }
         Ok(self)
     }
 
@@ -55,10 +53,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.check_place::<E>(&key)?;
         let act = Act { entity: E::SCHEMA.entity, verb: Some(verb) };
         let handle = self.handle::<E>();
-        let complete = completes(&handle, &key, old, &self.context)?;
-        let plan = handle.plan_in(&self.context, key, kind, old, new);
+        let by = || -> Arc<dyn Completes> { Arc::<Entities<E, S, O>>::clone(&handle) };
+        let plan = handle.plan_by(by, &self.context, (key, kind), old.map(|old| (old, None)), new);
         let plan = plan.map_err(|error| error.with_table(self.table.as_str()))?;
-        self.push(plan, act, complete)?;
+        self.push(plan, act)?;
         self.admissions.entry(TypeId::of::<E>()).or_insert_with(|| -> Admission {
             Arc::new(move || {
                 let handle = Arc::clone(&handle);
@@ -82,32 +80,21 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     fn push_condition<E: Entity>(&mut self, key: EntityKey, kind: OperationKind) -> Result<&mut Self> {
         self.check_place::<E>(&key)?;
         let act = Act { entity: E::SCHEMA.entity, verb: None };
-        self.push(EntityPlan::alone(key, kind), act, None)
+        self.push(EntityWrite::bare(EntityPlan::alone(key, kind)), act)
     }
 
     /// Adds a step in another partition.
     pub(super) fn push_step(&mut self, key: &EntityKey, step: Step) -> Result<&mut Self> {
         let limits = self.store.capabilities().limits;
-        let added = self.batch.add_step(&key.row_key, step.clone(), Some(&limits));
+        let added = self.draft.add_step(&key.row_key, step, Some(&limits));
         added.map_err(|error| self.here(error, key))?;
-        if let Some(completion) = &mut self.completion {
-            completion.parts.push(Part::Step(key.row_key.clone(), step));
-        }
         Ok(self)
     }
 
-    fn push(&mut self, plan: EntityPlan, act: Act, complete: Option<Complete>) -> Result<&mut Self> {
-        let (key, limits) = (plan.key.clone(), self.store.capabilities().limits);
-        // Until the first entity with copies is added, the batch is committed as it is. It then becomes the base of a completion.
-        let begins = complete.is_some() && self.completion.is_none();
-        let begun = begins.then(|| Completion::after(&self.batch));
-        let part = (begins || self.completion.is_some()).then(|| plan.clone());
-        let added = self.batch.push_within(plan, Some(&limits));
+    fn push(&mut self, write: EntityWrite<'static>, act: Act) -> Result<&mut Self> {
+        let (key, limits) = (write.key().clone(), self.store.capabilities().limits);
+        let added = self.draft.push(write, Some(&limits));
         added.map_err(|error| self.here(error.with_context(&act.to_string()), &key))?;
-        self.completion = begun.or_else(|| self.completion.take());
-        if let (Some(completion), Some(part)) = (&mut self.completion, part) {
-            completion.parts.push(Part::Write(Box::new(part), complete));
-        }
         self.acts.push(act);
         Ok(self)
     }
@@ -117,7 +104,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// # Errors
     /// `CommandsInBatchActOnDifferentPartitions` if it is in another partition (EGT-5); `InvalidInput` if it is in another table (EGT-1).
     pub(crate) fn check_place<E: Entity>(&self, key: &EntityKey) -> Result<()> {
-        let partition_key = self.batch.partition_key();
+        let partition_key = self.draft.planned().partition_key();
         let fault = if key.partition_key != *partition_key {
             UnitFault::Partition { entity: key.partition_key.clone(), unit: partition_key.clone() }
         } else if !self.table_of::<E>().eq_ignore_ascii_case(self.table.as_str()) {

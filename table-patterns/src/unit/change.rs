@@ -1,5 +1,7 @@
 //! Changes to entities that were read. Stored properties that the type does not declare, such as the slots of a series, are kept.
 
+use std::ops::ControlFlow;
+
 use table_core::Result;
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
@@ -10,7 +12,6 @@ use table_core::store::TableStore;
 
 use crate::entities::StepRecorder;
 use crate::unit::UnitOfWork;
-use crate::unit::complete::Part;
 
 /// An entity as read, and its new value.
 pub(super) struct Change<'a, E> {
@@ -51,28 +52,18 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         Ok(self)
     }
 
-    /// Reads the entities that are replaced, and keeps their undeclared properties.
-    pub(super) async fn complete_changes(&mut self) -> Result<()> {
-        let mut rows = Vec::new();
+    /// Reads the entities that are replaced, and keeps their undeclared properties. Breaks if the unit must read its rows again.
+    pub(super) async fn complete_changes(&mut self) -> Result<ControlFlow<()>> {
         for Rewrite { row_key, etag, before, after } in std::mem::take(&mut self.rewrites) {
+            let ControlFlow::Continue(found) = self.look_up(&row_key).await? else {
+                return Ok(ControlFlow::Break(()));
+            };
             // If the version differs, the row is left as it is: the transaction will fail.
-            if let Some(found) = self.read_row(&row_key).await?.filter(|found| found.etag == etag) {
-                rows.push((row_key, row::rewrite(found.row.view(), before.view(), after.view())?));
+            if let Some(found) = found.filter(|found| found.etag == etag) {
+                let row = row::rewrite(found.row.view(), before.view(), after.view())?;
+                self.draft.change_row(&row_key, &|_| Ok(row.clone()))?;
             }
         }
-        for (row_key, row) in rows {
-            self.batch.set_row(&row_key, row.clone());
-            let Some(completion) = &mut self.completion else { continue };
-            completion.base.set_row(&row_key, row.clone());
-            for part in &mut completion.parts {
-                if let Part::Write(plan, _) = part
-                    && plan.key.row_key == row_key
-                    && let OperationKind::Replace(known, _) = &mut plan.kind
-                {
-                    *known = row.clone();
-                }
-            }
-        }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 }

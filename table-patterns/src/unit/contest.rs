@@ -86,9 +86,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds the delete of the transaction's own reservation.
     /// If the transaction has no room for this delete, or commits may be repeated, the reservation is deleted after the commit.
     pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
-        let own =
-            self.rivals.as_ref().and_then(|rivals| rivals.own.clone()).filter(|_| self.completion.is_none());
-        let own = own?;
+        let own = self.rivals.as_ref().and_then(|rivals| rivals.own.clone());
+        let own = own.filter(|_| !self.draft.is_pending())?;
         let has_room = self.add_rows("the reservation", [own.delete()]).is_ok();
         Some(own).filter(|_| has_room)
     }
@@ -115,7 +114,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let runtime = self.retry.runtime();
         let spent = elapsed(began, runtime).saturating_sub(rivals.waited);
         contest.hold = reservation::hold(spent, contest.hold);
-        let (table, partition_key) = (&self.table, self.batch.partition_key());
+        let (table, partition_key) = (&self.table, self.draft.planned().partition_key());
         let queue = Queue { store: &self.store, table, partition_key, seen: &contest.seen };
         let rows = self.contended(error);
         contest.own = queue.reserve(contest.own.take(), contest.hold, rows, || runtime.random()).await?;

@@ -24,7 +24,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ) -> Option<(Arc<Group>, Joined)> {
         let group = open.map_or_else(|| Arc::new(self.new_group()), Arc::clone);
         self.reads.show(&group);
-        let joined = group.join(operations, self.batch.records())?;
+        let joined = group.join(operations, self.draft.planned().records())?;
         if open.is_none() {
             turn.open(&group);
         }
@@ -43,13 +43,13 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             Ok(versions) => {
                 attempts.contest.won(self.rivals.as_ref(), deleted.as_ref());
                 if recorded > 0 {
-                    self.outbox.recorded(&self.table, self.batch.partition_key()).await;
+                    self.outbox.recorded(&self.table, self.draft.planned().partition_key()).await;
                 }
                 let version = |(row_key, writer): (RowKey, u64)| {
                     let known = versions.get(&row_key).filter(|(last, _)| *last == writer);
                     (row_key, known.and_then(|(_, etag)| etag.clone()))
                 };
-                let entities = self.batch.entities().len();
+                let entities = self.draft.planned().entities().len();
                 Ok(Finished::Committed(self.written(joined.into_iter().take(entities).map(version))))
             }
             Err(error) if error.is_ambiguous() => Err(error),
@@ -67,7 +67,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     fn new_group(&self) -> Group {
         let (store, table, limits) =
             (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
-        let partition_key = self.batch.partition_key().clone();
+        let partition_key = self.draft.planned().partition_key().clone();
         let of_partition = partition_key.clone();
         let seen = self.rivals.as_ref().map(|rivals| Arc::clone(&rivals.seen));
         let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {

@@ -1,6 +1,7 @@
 //! Reads of a unit: they are remembered with their versions, which are conditions of the commit.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use table_core::entity::{Entity, ProjectionOf, Versioned};
@@ -26,7 +27,8 @@ pub(super) struct Reads {
     rows: HashMap<RowKey, Option<StoredRow>>,
     /// `true` if a read depended on the group.
     pub(super) used_group: bool,
-    /// `true` if a row can only be read once the group is committed.
+    /// `true` if the function of the transaction must run again, regardless of its result: a row can only be read once the group is committed, or
+    /// the earlier reads are outdated.
     pub(super) must_restart: bool,
 }
 
@@ -90,58 +92,62 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     /// Adds the key of the `row_key` row to an error.
     pub(crate) fn at_row(&self, error: Error, row_key: &RowKey) -> Error {
-        error.with_key(self.batch.partition_key().as_str(), row_key.as_str())
+        error.with_key(self.draft.planned().partition_key().as_str(), row_key.as_str())
     }
 
     /// Reads a row of the partition once: later reads return the same row.
+    ///
+    /// # Errors
+    /// `UpdateConditionNotSatisfied` if the function of the transaction must run again, which the unit remembers; any error from the store.
     pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
+        if let ControlFlow::Continue(found) = self.look_up(row_key).await? {
+            return Ok(found);
+        }
+        self.reads.must_restart = true;
+        Err(self.at_row(Error::of(EntityFault::Changed).with_table(self.table.as_str()), row_key))
+    }
+
+    /// Reads a row like [`read_row`](Self::read_row). Breaks if the unit must read its rows again.
+    pub(super) async fn look_up(&mut self, row_key: &RowKey) -> Result<ControlFlow<(), Option<StoredRow>>> {
         if let Some(found) = self.reads.rows.get(row_key) {
-            return Ok(found.clone());
+            return Ok(ControlFlow::Continue(found.clone()));
         }
-        let key = EntityKey { partition_key: self.batch.partition_key().clone(), row_key: row_key.clone() };
-        let mut found = None;
-        if let Some(group) = &self.reads.group {
-            match group.read(row_key) {
-                GroupRead::Found(known) => {
-                    self.reads.used_group = true;
-                    found = Some(known);
-                }
-                GroupRead::Stored => {}
-                GroupRead::Unknown => {
-                    self.reads.must_restart = true;
-                    return Err(self.here(Error::of(EntityFault::Changed), &key));
-                }
+        let known = self.reads.group.as_ref().map_or(GroupRead::Stored, |group| group.read(row_key));
+        let found = match known {
+            GroupRead::Found(known) => {
+                self.reads.used_group = true;
+                known
             }
-        }
-        let found = match found {
-            Some(found) => found,
-            None => self.read_stored(&key).await?,
+            GroupRead::Unknown => return Ok(ControlFlow::Break(())),
+            GroupRead::Stored => match self.read_stored(row_key).await? {
+                ControlFlow::Continue(found) => found,
+                restart @ ControlFlow::Break(()) => return Ok(restart),
+            },
         };
         self.reads.rows.insert(row_key.clone(), found.clone());
-        Ok(found)
+        Ok(ControlFlow::Continue(found))
     }
 
     /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition.
-    async fn read_stored(&mut self, key: &EntityKey) -> Result<Option<StoredRow>> {
+    /// Breaks if earlier reads of the unit are then outdated.
+    async fn read_stored(&mut self, row_key: &RowKey) -> Result<ControlFlow<(), Option<StoredRow>>> {
+        let partition_key = self.draft.planned().partition_key().clone();
+        let key = EntityKey { partition_key, row_key: row_key.clone() };
         let Some(rivals) = &mut self.rivals else {
-            return self.store.get(&self.table, key, &Select::All).await;
+            return self.store.get(&self.table, &key, &Select::All).await.map(ControlFlow::Continue);
         };
         let (store, table, seen) = (&self.store, &self.table, Arc::clone(&rivals.seen));
         let queue = Queue { store, table, partition_key: &key.partition_key, seen: &seen };
-        let ReadRow { found, has_waited } = rivals.read(&queue, key).await?;
-        if has_waited && (self.reads.used_group || !self.reads.rows.is_empty()) {
-            // The earlier reads are outdated.
-            self.reads.must_restart = true;
-            return Err(self.here(Error::of(EntityFault::Changed), key));
-        }
-        Ok(found)
+        let ReadRow { found, has_waited } = rivals.read(&queue, &key).await?;
+        let is_outdated = has_waited && (self.reads.used_group || !self.reads.rows.is_empty());
+        Ok(if is_outdated { ControlFlow::Break(()) } else { ControlFlow::Continue(found) })
     }
 
     /// Adds the states of rows that were read but not written as conditions.
     pub(super) fn require_reads(&mut self) -> Result<()> {
         let mut conditions = Vec::new();
         for (row_key, version) in self.reads.versions() {
-            if self.batch.writes(&row_key) {
+            if self.draft.planned().writes(&row_key) {
                 continue;
             }
             let state = match version {

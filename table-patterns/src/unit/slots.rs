@@ -1,16 +1,15 @@
 //! Slots of a series in a unit: single slots are set or incremented under the version of their row, without writing the other slots.
 
+use table_core::Result;
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
 use table_core::property::{self, Property};
 use table_core::row::{self, Row, RowWriter};
 use table_core::store::TableStore;
-use table_core::{Error, Result};
 
 use crate::entities::{StepRecorder, read_as};
 use crate::series::{Series, SlotNumber, slot_name, sum_overflow, with_slots};
 use crate::unit::UnitOfWork;
-use crate::unit::complete::Part;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds numbers to slots of a series, and returns the sums in order. An empty slot is treated as zero. A missing row is inserted with
@@ -114,8 +113,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let only = only.finish();
         if let Some(known) = self.slots.get(&key.row_key) {
             let merged = row::merge(known.view(), only.view())?;
-            self.batch.merge_row(&key.row_key, &only)?;
-            self.merge_part(&key.row_key, &only)?;
+            self.draft.change_row(&key.row_key, &|known| row::merge(known.view(), only.view()))?;
             self.slots.insert(key.row_key, merged);
             return Ok(());
         }
@@ -139,21 +137,5 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         };
         self.slots.insert(key.row_key, after);
         Ok(())
-    }
-
-    /// Merges properties into a part that is completed at the commit.
-    fn merge_part(&mut self, row_key: &table_core::key::RowKey, more: &Row) -> Result<()> {
-        let parts = self.completion.iter_mut().flat_map(|completion| &mut completion.parts);
-        for part in parts {
-            if let Part::Write(plan, _) = part
-                && plan.key.row_key == *row_key
-                && let OperationKind::Insert(row)
-                | OperationKind::Merge(row, _)
-                | OperationKind::Replace(row, _) = &mut plan.kind
-            {
-                *row = row::merge(row.view(), more.view())?;
-            }
-        }
-        Ok::<_, Error>(())
     }
 }

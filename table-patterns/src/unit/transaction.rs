@@ -11,7 +11,7 @@ use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
-use crate::entities::{Entities, StepRecorder, Turn};
+use crate::entities::{Entities, Outcome, StepRecorder, Turn};
 use crate::unit::committed::{Committed, Versions};
 use crate::unit::contest::Contest;
 use crate::unit::reservation::is_refusal;
@@ -199,7 +199,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     /// Commits the unit, alone or in a group with the previous and next units.
     async fn finish(mut self, turn: Turn, attempts: &mut Attempts<'_>) -> Result<Finished> {
-        if self.batch.is_empty() {
+        if self.draft.planned().is_empty() {
             return Ok(if self.is_settled(turn).await? {
                 Finished::Committed(Vec::new())
             } else {
@@ -207,7 +207,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 Finished::Again(None)
             });
         }
-        self.prepare().await?;
+        if self.prepare().await?.is_break() {
+            turn.flush().await;
+            return Ok(Finished::Again(Some(turn)));
+        }
         let refused = attempts.refused.take();
         if let Some((reads, error)) = &refused
             && *reads == self.reads.versions()
@@ -219,8 +222,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let is_contended = group.is_some() || turn.has_waiters();
         if is_contended
             && !attempts.is_alone
-            && self.completion.is_none()
-            && let Some((operations, recorded)) = self.site().assume(&self.batch).await?
+            && !self.draft.is_pending()
+            && let Some((operations, recorded)) = self.site().assume(self.draft.planned()).await?
             && let Some((group, joined)) = self.join(&turn, group.as_ref(), &operations)
         {
             drop(turn);
@@ -231,30 +234,35 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
-        match self.commit_alone().await {
-            Ok(etags) => {
+        let (is_race, error) = match self.commit_alone().await {
+            Ok(Outcome::Committed(etags)) => {
                 attempts.contest.won(self.rivals.as_ref(), deleted.as_ref());
-                let keys = self.batch.entities().iter().map(|operation| operation.row_key.clone());
-                Ok(Finished::Committed(self.written(keys.zip(etags))))
+                let keys = self.draft.planned().entities().iter().map(|operation| operation.row_key.clone());
+                return Ok(Finished::Committed(self.written(keys.zip(etags))));
             }
-            Err(error) if error.is_ambiguous() => Err(error),
-            Err(error) if error.rule() == Some("CON-3") => Err(error),
+            Ok(Outcome::Conflict(conflict, error)) => (conflict.is_race(), error),
+            Err(error) => (false, error),
+        };
+        match error {
+            error if error.is_ambiguous() => Err(error),
+            error if error.rule() == Some("CON-3") => Err(error),
             // Another process has deleted the reservation, whose hold was too short, or the credential does not permit deleting it.
-            Err(error) if deleted.is_some_and(|own| own.is_at(&error) || is_refusal(error.code())) => {
+            error if deleted.is_some_and(|own| own.is_at(&error) || is_refusal(error.code())) => {
                 attempts.contest.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on rows that have changed since. If the next run reads the same rows, the error is the unit's own.
-            Err(error) if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
+            // The decision may be based on rows that have changed since. If the next run reads the same rows, the error is the unit's own, unless only
+            // another writer can cause it.
+            error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 let lost = attempts.race.retry(error.clone()).await;
                 lost.map_err(|error| attempts.contest.explained(error))?;
                 let versions = self.reads.versions();
-                let is_race = refused.is_some_and(|(reads, _)| reads != versions);
-                Box::pin(self.lost(&mut attempts.contest, attempts.began, is_race, &error)).await?;
-                attempts.refused = Some((versions, error));
+                let has_moved = is_race || refused.is_some_and(|(reads, _)| reads != versions);
+                Box::pin(self.lost(&mut attempts.contest, attempts.began, has_moved, &error)).await?;
+                attempts.refused = Some((versions, error)).filter(|_| !is_race);
                 Ok(Finished::Again(Some(turn)))
             }
-            Err(error) => Err(error),
+            error => Err(error),
         }
     }
 

@@ -13,7 +13,7 @@ use table_core::etag::IfMatch;
 use table_core::queue::QueueName;
 use table_core::runtime::{Runtime, ticks_of};
 use table_core::selection::{Point, Selection};
-use table_core::{Entity, Result};
+use table_core::{Entity, Error, Result};
 
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
@@ -119,6 +119,11 @@ enum Act {
     Rename(u32, u8),
     Move(u32, Option<u32>),
     Delete(u32),
+    /// Deletes a node that may be an owner, although it has no parts.
+    DeleteWithParts(u32),
+    /// Writes several nodes in bulk.
+    Bulk(Vec<(u32, Option<u32>, u8)>),
+    DeleteAll(Vec<u32>),
     /// Changes several nodes in one unit.
     Unit(Vec<(u32, u8)>),
     Settle(u32),
@@ -135,6 +140,11 @@ fn act() -> impl Strategy<Value = Act> {
         4 => (0..NODES, any::<u8>()).prop_map(|(id, value)| Act::Rename(id, value)),
         3 => linked().prop_map(|(id, parent)| Act::Move(id, parent)),
         1 => (0..NODES).prop_map(Act::Delete),
+        1 => (0..NODES).prop_map(Act::DeleteWithParts),
+        3 => prop::collection::vec((linked(), any::<u8>()), 1..5).prop_map(|all| {
+            Act::Bulk(all.into_iter().map(|((id, parent), value)| (id, parent, value)).collect())
+        }),
+        1 => prop::collection::vec(0..NODES, 1..4).prop_map(Act::DeleteAll),
         3 => prop::collection::vec((0..NODES, any::<u8>()), 1..4).prop_map(Act::Unit),
         1 => (0..NODES).prop_map(Act::Settle),
         4 => Just(Act::Work),
@@ -154,6 +164,15 @@ async fn apply(forest: &Forest, act: &Act) -> Result<()> {
             moved.await.map(drop)
         }
         Act::Delete(id) => nodes.delete(key(*id), IfMatch::Any).await,
+        Act::DeleteWithParts(id) => nodes.delete_with_parts(key(*id)).await.map(drop),
+        Act::Bulk(all) => {
+            let all = all.iter().map(|(id, parent, value)| node(*id, *parent, *value));
+            nodes.bulk().insert_or_replace_all(all).await.map(drop).map_err(|error| error.source)
+        }
+        Act::DeleteAll(ids) => {
+            let keys = ids.iter().map(|id| key(*id));
+            nodes.bulk().delete_all(keys).await.map(drop).map_err(|error| error.source)
+        }
         Act::Unit(changes) => {
             let (mut unit, mut is_empty) = (nodes.unit(Node::partition("left"))?, true);
             for (id, value) in changes.iter().filter(|(id, _)| half(*id) == "left") {
@@ -184,6 +203,37 @@ proptest! {
             Ok::<_, TestCaseError>(())
         })?;
     }
+}
+
+#[test]
+fn pat_den_2_a_bulk_may_contain_a_source_and_its_holders() {
+    block_on(async {
+        let forest = Forest::new().await?;
+        let nodes = &forest.nodes;
+        let value =
+            async |id| Ok::<_, Error>(nodes.get(key(id)).await?.and_then(|node| node.root_value.clone()));
+        // In one transaction, in any order.
+        nodes.bulk().insert_all([node(5, Some(4), 0), node(4, None, 1)]).await?;
+        assert_eq!(value(5).await?.as_deref(), Some("value1"));
+        // The copies of a new holder are those of the new source, and no worker needs to correct them.
+        nodes
+            .bulk()
+            .insert_or_replace_all([node(4, None, 2), node(5, Some(4), 0), node(1, Some(4), 0)])
+            .await?;
+        assert_eq!(
+            (value(5).await?.as_deref(), value(1).await?.as_deref()),
+            (Some("value2"), Some("value2"))
+        );
+        // A merge copies from the merged source.
+        nodes.bulk().insert_or_merge_all([node(4, None, 3), node(1, Some(4), 0)]).await?;
+        assert_eq!(value(1).await?.as_deref(), Some("value3"));
+        forest.check().await?;
+        nodes.bulk().delete_all([key(4), key(5), key(1)]).await?;
+        assert!(nodes.scan("to count").max_rows(10).collect().await?.is_empty());
+        forest.check().await?;
+        Ok::<_, Box<dyn std::error::Error>>(())
+    })
+    .unwrap();
 }
 
 /// A member of a ring. Its count is one more than the count of the previous member.
@@ -264,7 +314,7 @@ fn settle_ring(length: u32) {
         // The stored error of poison has a bounded length.
         let is_named = |id: u32| text.contains(&format!("member_{id:02}"));
         assert!(length > 8 || (0..length).all(is_named), "{length} members: {text}");
-        Ok::<_, table_core::Error>(())
+        Ok::<_, Error>(())
     })
     .unwrap();
 }

@@ -8,7 +8,7 @@ use table_core::{Entity, Result};
 
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
-use crate::faults::FaultyStore;
+use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
@@ -119,6 +119,24 @@ fn pat_den_2_other_verbs_and_units_make_two_entities_sources_of_each_other() {
         unit.replace(&ada, &person(1, "Countess", Some(2)))?;
         unit.replace(&grace, &person(2, "Admiral", Some(1)))?;
         unit.commit().await?;
+        check(&outbox, &people, [("Countess", "Admiral"), ("Admiral", "Countess")]).await
+    })
+    .unwrap();
+}
+
+/// The source is read for its copy, and again as a holder. Another writer changes it in between.
+#[test]
+fn pat_den_2_a_source_that_changes_while_it_becomes_a_holder_is_read_again() {
+    block_on(async {
+        let (store, outbox, people) = people().await?;
+        let mut other = Some(people.clone());
+        store.script(move |call, _| match other.take_if(|_| call == Call::Query) {
+            Some(other) => Fault::Meanwhile(Box::new(move || {
+                block_on(other.update(key(2), |grace| grace.name = "Admiral".into())).unwrap();
+            })),
+            None => Fault::None,
+        });
+        people.update(key(1), |ada| (ada.name, ada.mentor) = ("Countess".into(), Some(2))).await?;
         check(&outbox, &people, [("Countess", "Admiral"), ("Admiral", "Countess")]).await
     })
     .unwrap();

@@ -1,6 +1,7 @@
 //! Transactions of several processes on one partition: each handle acts as one process, and time is virtual.
 
 mod edges;
+mod restart;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;

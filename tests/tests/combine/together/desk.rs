@@ -207,11 +207,43 @@ pub struct Comment {
     pub text: String,
 }
 
+/// A row for each comment that exists.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("mark_", ticket, "_", number)]
+pub struct Mark {
+    pub tenant: String,
+    #[digits(3)]
+    pub ticket: u32,
+    #[digits(2)]
+    pub number: u32,
+}
+
+pub struct Marks;
+
+impl Participant<Comment> for Marks {
+    fn name(&self) -> &'static str {
+        "marks"
+    }
+
+    fn changes(&self, old: Option<&Comment>, new: Option<&Comment>, out: &mut Changes) -> Result<()> {
+        match (old, new) {
+            (None, Some(Comment { tenant, ticket, number, .. })) => {
+                out.insert(&Mark { tenant: tenant.clone(), ticket: *ticket, number: *number })
+            }
+            (Some(old), None) => out.delete(Mark::key(&old.tenant, old.ticket, old.number)),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// All types of the table.
 #[derive(EntitySet)]
 pub enum Desk {
     Ticket(Ticket),
     Comment(Comment),
+    Mark(Mark),
     Audit(Audit),
     Person(Person),
     Firm(Firm),

@@ -24,7 +24,9 @@ use table_patterns::view::ViewTable;
 use table_patterns::work::{Runtime, Sweep, WorkMetrics, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Outages};
 
-use crate::together::desk::{Audit, Firm, Person, TENANT, Ticket, Totals, Trail, before, person, signature};
+use crate::together::desk::{
+    Audit, Comment, Firm, Mark, Marks, Person, TENANT, Ticket, Totals, Trail, before, person, signature,
+};
 use crate::together::odd;
 use crate::together::patterns::{Parts, Pattern};
 use crate::together::visits;
@@ -181,8 +183,11 @@ impl World {
     /// Returns the handle of a process with the patterns of the run.
     pub fn tickets(&self, process: &Process) -> Tickets {
         let (outbox, store) = (process.outbox.clone(), Desk::from(process.control.over(self.engine.clone())));
-        let store =
-            if self.has(Pattern::Participant) { store.with_participant::<Ticket>(Trail) } else { store };
+        let store = if self.has(Pattern::Participant) {
+            store.with_participant::<Ticket>(Trail).with_participant::<Comment>(Marks)
+        } else {
+            store
+        };
         let tickets = store.entities_with_outbox::<Ticket, _>(outbox).with_runtime(process.runtime.clone());
         let tickets = if self.has(Pattern::Feed) || self.has(Pattern::View) {
             tickets.with_feed(process.feed.clone())
@@ -328,6 +333,12 @@ impl World {
         if self.has(Pattern::Parts) {
             let comments = self.comments();
             assert!(comments.iter().all(|(ticket, _)| model.contains_key(ticket)), "{comments:?}");
+            if self.has(Pattern::Participant) {
+                let marks =
+                    block_on(self.engine.table::<Mark>().query(Mark::rows(TENANT)).collect()).unwrap();
+                let marks: Vec<_> = marks.iter().map(|mark| (mark.ticket, mark.number)).collect();
+                assert_eq!(marks, comments, "each comment has its mark");
+            }
         }
         if self.has(Pattern::View) {
             self.check_view(model);

@@ -1,0 +1,214 @@
+//! The draft of a transaction: the planned writes from which the batch of each attempt is built.
+//!
+//! A contributor that reads other entities completes its writes when a batch is built. Single writes, bulk writes, units and deletes with parts use one
+//! builder, and only a draft turns the plan of an entity into a part of a transaction, so no write can omit its completion.
+
+mod write;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use table_core::Result;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::limits::Limits;
+use table_core::row::Row;
+
+use crate::entities::batch::Batch;
+use crate::entities::plan::{EntityPlan, PlannedRow, RowWrite, properties_mut};
+use crate::entities::siblings::{Sibling, Siblings};
+use crate::outbox::Step;
+
+pub(crate) use write::{Completes, EntityWrite, undecided};
+
+/// The parts of a transaction.
+pub(crate) struct Draft<'a> {
+    /// All parts as planned.
+    planned: Batch,
+    /// `None` if no part must be completed.
+    pending: Option<Pending<'a>>,
+}
+
+/// The parts from the first write that must be completed.
+struct Pending<'a> {
+    /// The earlier parts.
+    base: Batch,
+    parts: Vec<Part<'a>>,
+}
+
+enum Part<'a> {
+    Write(Box<EntityWrite<'a>>),
+    Rows(Vec<PlannedRow>),
+    Step(RowKey, Step),
+}
+
+impl<'a> Draft<'a> {
+    /// Creates an empty draft for a partition.
+    pub(crate) fn new(partition_key: PartitionKey) -> Self {
+        Self { planned: Batch::new(partition_key), pending: None }
+    }
+
+    /// Creates a draft with one write.
+    ///
+    /// # Errors
+    /// Any error from [`push`](Self::push).
+    pub(crate) fn of(write: EntityWrite<'a>) -> Result<Self> {
+        let mut draft = Self::new(write.key().partition_key.clone());
+        draft.push(write, None)?;
+        Ok(draft)
+    }
+
+    /// Returns the parts as planned.
+    pub(crate) const fn planned(&self) -> &Batch {
+        &self.planned
+    }
+
+    /// Returns `true` if a part must be completed.
+    pub(crate) const fn is_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Adds the write of an entity. A refused write leaves the draft unchanged.
+    /// Without limits, the rows of a write that is completed later are not planned.
+    ///
+    /// # Errors
+    /// Any error from [`Batch::push_within`].
+    pub(crate) fn push(&mut self, write: EntityWrite<'a>, limits: Option<&Limits>) -> Result<()> {
+        let begins = write.completion.is_some() && self.pending.is_none();
+        let begun = begins.then(|| Pending { base: self.planned.clone(), parts: Vec::new() });
+        let part = (begins || self.is_pending()).then(|| Part::Write(Box::new(write.clone())));
+        let EntityWrite { plan, completion } = write;
+        let plan = match (completion, limits) {
+            (Some(_), None) => EntityPlan::alone(plan.key, plan.kind),
+            _ => plan,
+        };
+        self.planned.push_within(plan, limits)?;
+        self.pending = begun.or_else(|| self.pending.take());
+        self.extend(part);
+        Ok(())
+    }
+
+    /// Adds rows of a pattern that belong to no entity of the draft. Adds none of them if one is refused.
+    ///
+    /// # Errors
+    /// Any error from [`Batch::add_rows`].
+    pub(crate) fn add_rows(&mut self, rows: Vec<PlannedRow>, limits: Option<&Limits>) -> Result<()> {
+        let part = self.is_pending().then(|| Part::Rows(rows.clone()));
+        self.planned.add_rows(rows, limits)?;
+        self.extend(part);
+        Ok(())
+    }
+
+    /// Adds a step of an entity in another partition.
+    ///
+    /// # Errors
+    /// Any error from [`Batch::add_step`].
+    pub(crate) fn add_step(&mut self, source: &RowKey, step: Step, limits: Option<&Limits>) -> Result<()> {
+        let part = self.is_pending().then(|| Part::Step(source.clone(), step.clone()));
+        self.planned.add_step(source, step, limits)?;
+        self.extend(part);
+        Ok(())
+    }
+
+    fn extend(&mut self, part: Option<Part<'a>>) {
+        if let Some(pending) = &mut self.pending {
+            pending.parts.extend(part);
+        }
+    }
+
+    /// Changes the properties that the write of an entity sets.
+    ///
+    /// # Errors
+    /// Any error from `change`.
+    pub(crate) fn change_row(
+        &mut self,
+        row_key: &RowKey,
+        change: &dyn Fn(&Row) -> Result<Row>,
+    ) -> Result<()> {
+        self.planned.change_row(row_key, change)?;
+        let Some(Pending { base, parts }) = &mut self.pending else { return Ok(()) };
+        base.change_row(row_key, change)?;
+        for part in parts {
+            if let Part::Write(write) = part
+                && write.plan.key.row_key == *row_key
+                && let Some(row) = properties_mut(&mut write.plan.kind)
+            {
+                *row = change(row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the batch of one attempt, with the entities of the draft first. If the other entities that they affect cannot be written in the same
+    /// transaction, `together` becomes `false`, and workers write the other entities later.
+    ///
+    /// # Errors
+    /// `UpdateConditionNotSatisfied` if a row changed while it was read; any error from the contributors or the store.
+    pub(crate) async fn batch(&self, together: &mut bool, most: usize) -> Result<Cow<'_, Batch>> {
+        let Some(pending) = &self.pending else { return Ok(Cow::Borrowed(&self.planned)) };
+        let siblings = Arc::new(pending.siblings()?);
+        loop {
+            let (mut batch, others) = pending.completed(*together, &siblings).await?;
+            if !*together || others.is_empty() {
+                return Ok(Cow::Owned(batch));
+            }
+            let own = batch.entities().iter().map(|known| &known.row_key);
+            let added = batch.rows().keys().filter(|row_key| batch.writes(row_key));
+            let mut rows: HashSet<_> = own.chain(added).collect();
+            // Two sources of the draft may have one holder, or the draft may require that a holder exists.
+            if others.iter().all(|other| rows.insert(&other.key.row_key)) {
+                others.into_iter().try_for_each(|other| batch.push(other))?;
+                if batch.operations() <= most {
+                    return Ok(Cow::Owned(batch));
+                }
+            }
+            *together = false;
+        }
+    }
+}
+
+impl Pending<'_> {
+    /// Returns the entities that the draft writes or deletes.
+    fn siblings(&self) -> Result<Siblings> {
+        let mut siblings = Siblings::default();
+        for part in &self.parts {
+            match part {
+                Part::Write(write) => match &write.completion {
+                    Some(completion) => {
+                        let pending = write.pending(completion, true, &Arc::default());
+                        siblings.add(&write.plan.key.row_key, Sibling::of(pending.after()?));
+                    }
+                    None => siblings.remove(&write.plan.key.row_key, &write.plan.kind),
+                },
+                Part::Rows(rows) => rows.iter().for_each(|row| {
+                    if let RowWrite::Fixed(kind) = &row.write {
+                        siblings.remove(&row.row_key, kind);
+                    }
+                }),
+                Part::Step(..) => {}
+            }
+        }
+        Ok(siblings)
+    }
+
+    /// Returns the batch of the completed parts, and the writes of other entities.
+    async fn completed(&self, together: bool, siblings: &Arc<Siblings>) -> Result<(Batch, Vec<EntityPlan>)> {
+        let (mut batch, mut others) = (self.base.clone(), Vec::new());
+        for part in &self.parts {
+            match part {
+                Part::Write(write) => match &write.completion {
+                    Some(completion) => {
+                        let pending = write.pending(completion, together, siblings);
+                        let (own, more) = completion.by.complete(pending).await?;
+                        batch.push(own)?;
+                        others.extend(more);
+                    }
+                    None => batch.push(write.plan.clone())?,
+                },
+                Part::Rows(rows) => batch.add_rows(rows.clone(), None)?,
+                Part::Step(source, step) => batch.add_step(source, step.clone(), None)?,
+            }
+        }
+        Ok((batch, others))
+    }
+}

@@ -1,0 +1,189 @@
+//! The planned write of one entity, and its completion by the contributor that reads other entities.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use table_core::entity::Entity;
+use table_core::key::EntityKey;
+use table_core::operation::OperationKind;
+use table_core::row::Row;
+use table_core::store::TableStore;
+use table_core::{Error, Result};
+
+use crate::entities::contributor::{Completed, Contribution, EntityChange, PendingWrite, WriteContext};
+use crate::entities::fault::EntityFault;
+use crate::entities::handle::Entities;
+use crate::entities::outbox::StepRecorder;
+use crate::entities::plan::EntityPlan;
+use crate::entities::siblings::Siblings;
+
+/// A handle that completes the writes of its entities.
+pub(crate) trait Completes: Send + Sync {
+    /// Returns the plan of an entity, and the plans of the other entities that its transaction must write.
+    fn complete(&self, pending: PendingWrite) -> BoxFuture<'_, Result<(EntityPlan, Vec<EntityPlan>)>>;
+}
+
+/// The planned write of one entity.
+#[derive(Clone)]
+pub(crate) struct EntityWrite<'a> {
+    pub(super) plan: EntityPlan,
+    /// `None` if no contributor reads other entities.
+    pub(super) completion: Option<Completion<'a>>,
+}
+
+/// The arguments with which a write is completed.
+#[derive(Clone)]
+pub(super) struct Completion<'a> {
+    pub(super) by: Arc<dyn Completes + 'a>,
+    /// The stored properties: all of them, or, for a replace, at least those that the type declares.
+    stored: Option<Row>,
+    context: WriteContext,
+}
+
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Plans the write of an entity that changes from `old` to `new`. `old` includes all stored properties, if they were read.
+    ///
+    /// # Errors
+    /// Any error from the contributors.
+    pub(crate) fn plan(
+        &self,
+        key: EntityKey,
+        kind: OperationKind,
+        old: Option<(&E, Option<&Row>)>,
+        new: Option<&E>,
+    ) -> Result<EntityWrite<'_>> {
+        self.plan_by(|| Arc::new(self), &self.context, (key, kind), old, new)
+    }
+
+    /// Plans the write of an entity with the context of a unit. `by` returns the handle itself.
+    ///
+    /// # Errors
+    /// Any error from the contributors.
+    pub(crate) fn plan_by<'a>(
+        &self,
+        by: impl FnOnce() -> Arc<dyn Completes + 'a>,
+        context: &WriteContext,
+        (key, kind): (EntityKey, OperationKind),
+        old: Option<(&E, Option<&Row>)>,
+        new: Option<&E>,
+    ) -> Result<EntityWrite<'a>> {
+        let completion = if self.completer().is_some() {
+            let stored = match old {
+                None => None,
+                Some((_, Some(stored))) => Some(stored.clone()),
+                // A merge is completed to a replace, which must contain all stored properties.
+                Some((_, None)) if matches!(kind, OperationKind::Merge(..)) => return Err(undecided()),
+                Some((old, None)) => Some(old.to_row()?),
+            };
+            Some(Completion { by: by(), stored, context: context.clone() })
+        } else {
+            None
+        };
+        let plan = self.contributed(context, key, kind, old.map(|(old, _)| old), new)?;
+        Ok(EntityWrite { plan, completion })
+    }
+
+    /// Returns the plan of a write by which the size of a transaction is estimated.
+    ///
+    /// # Errors
+    /// Any error from the contributors.
+    pub(crate) fn estimate(
+        &self,
+        key: EntityKey,
+        kind: OperationKind,
+        new: Option<&E>,
+    ) -> Result<EntityPlan> {
+        self.contributed(&self.context, key, kind, None, new)
+    }
+
+    fn contributed(
+        &self,
+        context: &WriteContext,
+        key: EntityKey,
+        kind: OperationKind,
+        old: Option<&E>,
+        new: Option<&E>,
+    ) -> Result<EntityPlan> {
+        let (pace, limits) = (self.retry.runtime(), &self.table.store().capabilities().limits);
+        let (mut out, watch) = (Contribution::default(), &self.table.schema_watch());
+        let change = EntityChange { key: &key, kind: &kind, old, new, context, pace, limits, watch };
+        let contributed =
+            self.contributors.iter().try_for_each(|contributor| contributor.contribute(&change, &mut out));
+        match contributed {
+            Ok(()) => Ok(out.into_plan(key, kind)),
+            Err(error) if error.key().is_some() => Err(error),
+            Err(error) => Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str())),
+        }
+    }
+}
+
+impl<E: Entity, S: TableStore, O: StepRecorder> Completes for Entities<E, S, O> {
+    fn complete(&self, pending: PendingWrite) -> BoxFuture<'_, Result<(EntityPlan, Vec<EntityPlan>)>> {
+        let (key, context) = (pending.key.clone(), pending.context.clone());
+        async move {
+            let completion = self.completer().and_then(|completer| completer.complete(self, pending));
+            let Completed { kind, old, new, more, others } = completion.ok_or_else(undecided)?.await?;
+            let mut own = self.contributed(&context, key, kind, old.as_ref(), new.as_ref())?;
+            own.rows.extend(more.rows);
+            own.derived_steps.extend(more.derived_steps);
+            Ok((own, others))
+        }
+        .boxed()
+    }
+}
+
+impl<T: Completes + ?Sized> Completes for &T {
+    fn complete(&self, pending: PendingWrite) -> BoxFuture<'_, Result<(EntityPlan, Vec<EntityPlan>)>> {
+        (**self).complete(pending)
+    }
+}
+
+impl EntityWrite<'_> {
+    /// Creates a write that no contributor completes: a condition on an entity, or the write of a row without a handle.
+    pub(crate) const fn bare(plan: EntityPlan) -> Self {
+        Self { plan, completion: None }
+    }
+
+    /// Returns the key of the entity.
+    pub(crate) const fn key(&self) -> &EntityKey {
+        &self.plan.key
+    }
+
+    /// Returns `true` if the write removes properties that the program does not know.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.plan.is_whole
+    }
+
+    /// Lets the store recognise the write after a lost response, if it is the only write of its transaction.
+    pub(crate) fn identified(self) -> Self {
+        Self { plan: EntityPlan { identified: true, ..self.plan }, ..self }
+    }
+
+    /// Sets whether the write removes properties that the program does not know.
+    pub(crate) fn whole(self, is_whole: bool) -> Self {
+        Self { plan: EntityPlan { is_whole, ..self.plan }, ..self }
+    }
+
+    /// Returns the write to complete in a transaction with other entities.
+    pub(super) fn pending(
+        &self,
+        completion: &Completion<'_>,
+        together: bool,
+        siblings: &Arc<Siblings>,
+    ) -> PendingWrite {
+        PendingWrite {
+            key: self.plan.key.clone(),
+            kind: self.plan.kind.clone(),
+            stored: completion.stored.clone(),
+            together,
+            siblings: Arc::clone(siblings),
+            context: completion.context.clone(),
+        }
+    }
+}
+
+/// Returns the error of a plan that requires stored properties although all of them were read.
+pub(crate) fn undecided() -> Error {
+    Error::of(EntityFault::Undecided)
+}
