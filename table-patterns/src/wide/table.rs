@@ -199,7 +199,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
                 return Err(self.in_place(Error::of(WideFault::KeyChanged), &key));
             }
             let replace = |part, row| {
-                let row = with_undeclared::<W>(row, rows.get(part))?;
+                let row = with_undeclared::<W>(&row, rows.get(part))?;
                 Ok(OperationKind::Replace(row, version.of(part)?))
             };
             match self.write(&whole, replace).await {
@@ -295,7 +295,7 @@ pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
 }
 
 /// Returns a part with those properties of the stored part that `W` does not declare, such as properties of a newer release.
-fn with_undeclared<W: Wide>(part: Row, stored: Option<&Row>) -> Result<Row> {
+fn with_undeclared<W: Wide>(part: &Row, stored: Option<&Row>) -> Result<Row> {
     let mut kept = RowWriter::new();
     for property in stored.into_iter().flat_map(|stored| stored.view().properties()) {
         let property = property?;

@@ -1,7 +1,5 @@
 //! Two entity types that claim the same keys of an index in their own table: the keys are free once the table was deleted.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::store::TableStore;

@@ -75,12 +75,11 @@ fn interrupt<S: TableStore + Clone + 'static>(
     };
     let old = block_on(table::<plain::Employee, S>(time, store).create_if_missing()).unwrap();
     block_on(old.bulk().insert_all(employees())).unwrap();
-    let outcome = match handle {
-        Handle::Table => replace_all(&old, employees(), (until, name)),
-        _ => {
-            let old = Entities::from(old).with_runtime(time.runtime());
-            replace_all(&old, employees(), (until, name))
-        }
+    let outcome = if let Handle::Table = handle {
+        replace_all(&old, employees(), (until, name))
+    } else {
+        let old = Entities::from(old).with_runtime(time.runtime());
+        replace_all(&old, employees(), (until, name))
     };
     (outcome, block_on(new().get(key())).unwrap().unwrap().into_value().nickname)
 }

@@ -34,7 +34,7 @@ async fn run<S: TableStore + Clone + 'static>(task: Task, old: &Older<S>, outbox
             }
         }
         Task::Works => {
-            Worker::new(outbox.clone()).with_index_handler(old).run_until_idle().await.map(drop)?
+            Worker::new(outbox.clone()).with_index_handler(old).run_until_idle().await.map(drop)?;
         }
     }
     Ok(())
