@@ -185,7 +185,11 @@ mod tests {
         world.pass(TimeDelta::minutes(56));
         let renewing = world.ask().await;
         for _ in 0..3 {
-            assert_eq!(world.ask().await.await.unwrap().unwrap(), "token1", "another caller renews the token");
+            assert_eq!(
+                world.ask().await.await.unwrap().unwrap(),
+                "token1",
+                "another caller renews the token"
+            );
         }
         world.provider.permits.add_permits(1);
         assert_eq!(renewing.await.unwrap().unwrap(), "token1", "the renewal failed");

@@ -143,7 +143,8 @@ async fn sel_1_a_selection_too_long_for_select_is_applied_by_the_client() {
         let page = format!(r#"{{"value":[{body}]}}"#);
         let server = Server::start([json(200, &page), json(200, body)]).await;
         let client = server.client(Options::new());
-        let select = Select::names((0..names).map(|index| format!("P{index}{}", if index == 1 { "" } else { &long })));
+        let select =
+            Select::names((0..names).map(|index| format!("P{index}{}", if index == 1 { "" } else { &long })));
         let query = Query { select: select.clone(), ..Query::new(KeyRange::ALL) };
         let page = client.query(&table(), &query, None).await.unwrap();
         let key = table_core::EntityKey::new("p", "1").unwrap();
