@@ -51,7 +51,7 @@ impl Rewritten<'_> {
         }
         hashes.sort_unstable();
         let repeated: Vec<u64> =
-            hashes.windows(2).filter_map(|pair| (pair.first() == pair.last()).then(|| pair[0])).collect();
+            hashes.iter().zip(hashes.iter().skip(1)).filter(|(a, b)| a == b).map(|(a, _)| *a).collect();
         if repeated.is_empty() {
             return Ok(None);
         }
