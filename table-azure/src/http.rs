@@ -7,6 +7,7 @@ mod pipeline;
 mod request;
 mod runtime;
 mod tls;
+mod tokens;
 mod transport;
 
 pub(crate) use answer::Answer;

@@ -14,6 +14,9 @@ use crate::operation_id;
 
 /// The maximum number of custom properties in `$select`. With the three system properties it reaches the limit (SEL-1).
 const MOST_NAMES: usize = 252;
+/// The maximum length of the path, the filter and `$select` in a URL. The rest of about 32 KiB (FIL-8) is left to the host, the position of a page
+/// and a signature.
+const MOST_BYTES: usize = 16 << 10;
 
 impl AzureTables {
     /// Reads an entity as stored. Returns `None` if it does not exist.
@@ -29,7 +32,8 @@ impl AzureTables {
         let request = Request::new(OPERATION, Method::GET, format!("/{path}"))
             .fixed("accept", MetadataLevel::Minimal.media_type())
             .fixed("dataserviceversion", "3.0");
-        let answer = match self.pipeline().send_by(&selected(request, select), by).await {
+        let (request, is_narrowed) = selected(request, select);
+        let answer = match self.pipeline().send_by(&request, by).await {
             Ok(answer) => answer,
             // A 404 page from a proxy does not prove that the entity is missing.
             Err(failure) if failure.known && failure.error.code() == ErrorCode::ResourceNotFound => {
@@ -43,7 +47,7 @@ impl AzureTables {
             Some(etag) => etag,
             None => ETag::parse(answer.header("etag")).map_err(|error| json::malformed(OPERATION, error))?,
         };
-        let row = if is_narrowed(select) {
+        let row = if is_narrowed {
             body.row
         } else {
             select.project(body.row).map_err(|error| json::malformed(OPERATION, error))?
@@ -64,10 +68,11 @@ impl AzureTables {
         let request = Request::new(OPERATION, Method::GET, format!("/{table}()"))
             .fixed("accept", MetadataLevel::Minimal.media_type())
             .fixed("dataserviceversion", "3.0");
-        let mut request = selected(request, &query.select);
-        if let Some(filter) = query.filter_text() {
-            request = request.query("$filter", &filter);
-        }
+        let request = match query.filter_text() {
+            Some(filter) => request.query("$filter", &filter),
+            None => request,
+        };
+        let (mut request, is_narrowed) = selected(request, &query.select);
         if let Some(top) = query.top {
             request = request.query("$top", &top.to_string());
         }
@@ -79,7 +84,7 @@ impl AzureTables {
         }
         let answer = self.pipeline().send(&request).await.map_err(|failure| failure.into_error(true))?;
         let rows = read_rows(json::body(OPERATION, &answer)?)
-            .and_then(|rows| if is_narrowed(&query.select) { Ok(rows) } else { narrow(&rows, &query.select) })
+            .and_then(|rows| if is_narrowed { Ok(rows) } else { narrow(&rows, &query.select) })
             .and_then(|rows| if self.shows(&query.select) { Ok(rows) } else { operation_id::none_in(&rows) })
             .map_err(|error| json::malformed(OPERATION, error))?;
         // Azurite sends a continuation token after an empty page of `$top=0` (AZ-13).
@@ -117,11 +122,6 @@ impl AzureTables {
     }
 }
 
-/// Returns `true` if `$select` is sent. With too many names, the client reads all properties and filters them itself.
-fn is_narrowed(select: &Select) -> bool {
-    custom(select).is_none_or(|names| names.count() <= MOST_NAMES)
-}
-
 /// Returns the requested names except those of system properties.
 fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     let Select::Names(names) = select else { return None };
@@ -129,15 +129,22 @@ fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     Some(names.iter().map(AsRef::as_ref).filter(own))
 }
 
-/// Adds `$select`. It always includes the keys and Timestamp, which the result needs (SEL-2).
-fn selected(request: Request, select: &Select) -> Request {
-    let Some(names) = custom(select).filter(|_| is_narrowed(select)) else { return request };
-    let mut text = String::from("PartitionKey,RowKey,Timestamp");
+/// Adds `$select`, which always includes the keys and Timestamp, because the result needs them (SEL-2). Returns `false` with the request if the names
+/// are too many or too long for a URL. The client then reads all properties, and filters them itself.
+fn selected(request: Request, select: &Select) -> (Request, bool) {
+    let Some(names) = custom(select) else { return (request, true) };
+    let (mut text, mut count) = (String::from("PartitionKey,RowKey,Timestamp"), 0);
     for name in names {
         text.push(',');
         text.push_str(name);
+        count += 1;
     }
-    request.query("$select", &text)
+    let narrowed = request.clone().query("$select", &text);
+    if count <= MOST_NAMES && narrowed.path.len() + narrowed.query.len() <= MOST_BYTES {
+        (narrowed, true)
+    } else {
+        (request, false)
+    }
 }
 
 fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {

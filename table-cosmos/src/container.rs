@@ -21,6 +21,7 @@ use table_core::{Error, Result, TableName};
 use crate::client::CosmosTables;
 use crate::containers::Container;
 use crate::expiry::TimeToLive;
+use crate::failure::Verdict;
 use crate::mapping::{Mapping, Path};
 use crate::options::Options;
 use crate::throughput::Throughput;
@@ -235,11 +236,11 @@ impl CosmosTables {
         self.containers().forget(table);
         match self.database().create_container(properties(table, self.options()), options).await {
             Ok(_) => Ok(()),
-            Err(error) if failure::is_missing(&error) => Err(self.no_database().with_table(table.as_str())),
-            Err(error) if failure::status(&error).0 == 409 => Err(exists()),
-            Err(error) if failure::leaves_doubt(&error) => {
+            Err(error) if failure::verdict(&error) == Verdict::Doubtful => {
                 Err(failure::error("create the container", error).into_ambiguous().with_table(table.as_str()))
             }
+            Err(error) if failure::is_missing(&error) => Err(self.no_database().with_table(table.as_str())),
+            Err(error) if failure::status(&error).0 == 409 => Err(exists()),
             Err(error) => Err(failure::error("create the container", error).with_table(table.as_str())),
         }
     }
@@ -270,11 +271,11 @@ impl CosmosTables {
         self.containers().forget(table);
         match client.delete(None).await {
             Ok(_) => Ok(()),
+            Err(error) if failure::verdict(&error) == Verdict::Doubtful => {
+                Err(failure::error("delete the container", error).into_ambiguous().with_table(table.as_str()))
+            }
             Err(error) if failure::is_missing(&error) => {
                 Err(Error::of(ContainerFault::NothingToDelete).with_table(table.as_str()))
-            }
-            Err(error) if failure::leaves_doubt(&error) => {
-                Err(failure::error("delete the container", error).into_ambiguous().with_table(table.as_str()))
             }
             Err(error) => Err(failure::error("delete the container", error).with_table(table.as_str())),
         }

@@ -48,9 +48,15 @@ pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
 }
 
-/// Returns `true` if a status reports the state of an item, which only the service can know.
+/// Returns `true` if a status reports the state of an item, a container or a partition, which only the service can know.
 pub(crate) const fn reports_state(status: u16) -> bool {
-    matches!(status, 404 | 409 | 412)
+    matches!(status, 404 | 409 | 410 | 412)
+}
+
+/// Returns `true` if a gateway or a proxy answered with a status by which the service reports a state.
+fn is_page(error: &CosmosError) -> bool {
+    let (status, sub) = status(error);
+    sub == 0 && reports_state(status) && !is_from_service(error)
 }
 
 /// Returns `true` if the container was dropped and recreated since the previous page. The client reports this only in the message.
@@ -60,14 +66,30 @@ pub(crate) fn is_container_new(error: &CosmosError) -> bool {
 
 /// Returns `true` if the partition is being split, merged or moved. The request had no effect (MAP-12).
 pub(crate) fn is_moving(error: &CosmosError) -> bool {
-    matches!(status(error), (410, _) | (500, SPLIT_RETRIES))
+    matches!(status(error), (410, _) | (500, SPLIT_RETRIES)) && !is_page(error)
 }
 
-/// Returns `true` if a write that failed with this error may still have been applied.
-pub(crate) fn leaves_doubt(error: &CosmosError) -> bool {
-    let (status, sub) = status(error);
-    let is_page = sub == 0 && reports_state(status) && !is_from_service(error);
-    !is_refusal(status) || is_page || !error.is_from_wire() || is_repeated(error)
+/// The effect of a failed write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// No request was sent, for example because no connection could be opened.
+    Unsent,
+    /// The write may have been applied.
+    Doubtful,
+    /// The service refused the write, which had no effect.
+    Refused,
+}
+
+/// Returns the effect of a failed write of an item or a container.
+pub(crate) fn verdict(error: &CosmosError) -> Verdict {
+    let is_refused = is_refusal(status(error).0) && error.is_from_wire();
+    if is_unsent(error) {
+        Verdict::Unsent
+    } else if is_refused && !is_page(error) && !is_repeated(error) {
+        Verdict::Refused
+    } else {
+        Verdict::Doubtful
+    }
 }
 
 /// Returns `true` if the Azure SDK had already sent the failed request once and lost the response.
@@ -76,7 +98,7 @@ pub(crate) fn is_repeated(error: &CosmosError) -> bool {
 }
 
 /// Returns `true` if the failed operation sent no request, for example because no connection could be opened.
-pub(crate) fn is_unsent(error: &CosmosError) -> bool {
+fn is_unsent(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| {
         let requests = diagnostics.requests();
         !requests.is_empty() && !requests.iter().any(|request| request.request_sent().may_have_been_sent())
@@ -136,7 +158,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
 /// Returns the error of a failed request. `operation` is the verb in its message.
 pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     let (status, sub) = status(&failure);
-    if sub == 0 && reports_state(status) && !is_from_service(&failure) {
+    if is_page(&failure) {
         let message = format!(
             "{operation} was answered with status {status} by a gateway or a proxy, and not by the service; check the endpoint and the network: \
              {failure}"

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::client::{CosmosTables, TRANSACTION_BYTES};
 use crate::containers::Container;
+use crate::failure::Verdict;
 use crate::{failure, key};
 use evidence::Evidence;
 use planned::{Context, Planned};
@@ -112,7 +113,7 @@ impl CosmosTables {
                     }
                     (error, true)
                 }
-                Err(Refused::Whole(cause)) if failure::is_unsent(&cause) => {
+                Err(Refused::Whole(cause)) if failure::verdict(&cause) == Verdict::Unsent => {
                     unsent += 1;
                     let error = failure::error("write", cause);
                     match (unsent < SENDINGS, unanswered) {
@@ -122,7 +123,9 @@ impl CosmosTables {
                     }
                     continue;
                 }
-                Err(Refused::Whole(cause)) if failure::leaves_doubt(&cause) || unanswered > 0 => {
+                Err(Refused::Whole(cause))
+                    if failure::verdict(&cause) == Verdict::Doubtful || unanswered > 0 =>
+                {
                     (failure::error("write", cause), false)
                 }
                 Err(Refused::Whole(cause)) if failure::is_container_gone(&cause) => {

@@ -98,7 +98,7 @@ fn write_with<P: Display>(
 /// ```
 #[must_use]
 pub fn read<P: FromStr>(text: &str) -> Option<Vec<StoredAccessPolicy<P>>> {
-    let list = Element::read(text).filter(|list| list.name() == "SignedIdentifiers")?;
+    let list = Element::of_request(text).filter(|list| list.name() == "SignedIdentifiers")?;
     list.each("SignedIdentifier").map(policy).collect()
 }
 

@@ -45,7 +45,7 @@ pub fn write_text(text: &str) -> String {
 /// ```
 #[must_use]
 pub fn read_text(body: &str) -> Option<String> {
-    let message = Element::read(body).filter(|message| message.name() == RECORD)?;
+    let message = Element::of_request(body).filter(|message| message.name() == RECORD)?;
     match message.children() {
         [text] if text.name() == "MessageText" => text.text().map(str::to_owned),
         _ => None,

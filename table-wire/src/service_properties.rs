@@ -185,7 +185,7 @@ fn retention(days: Option<u32>) -> String {
 
 /// Parses a document of service properties.
 fn root(text: &str) -> Option<Element> {
-    Element::read(text).filter(|root| root.name() == "StorageServiceProperties")
+    Element::of_request(text).filter(|root| root.name() == "StorageServiceProperties")
 }
 
 /// Reads an optional element. The outer `None` means that the element is invalid.

@@ -6,6 +6,8 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 /// The maximum nesting of elements. No document of the protocol has more than six levels.
 const DEPTH: usize = 32;
+/// The maximum number of elements in the body of a request. A body with five policies or CORS rules has fewer than a hundred.
+const REQUEST_ELEMENTS: usize = 1_000;
 
 /// An element of a document: its name, and either text or child elements.
 ///
@@ -31,6 +33,17 @@ impl Element {
     /// predefined ones.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
+        Self::parse(text, usize::MAX)
+    }
+
+    /// Parses the body of a request like [`read`](Self::read). Returns `None` also for a body with more elements than requests have, because each
+    /// element takes much more memory than its text.
+    pub(crate) fn of_request(text: &str) -> Option<Self> {
+        Self::parse(text, REQUEST_ELEMENTS)
+    }
+
+    /// Parses a document with at most `elements` elements.
+    fn parse(text: &str, elements: usize) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}');
         if first_illegal(text).is_some() {
             return None;
@@ -38,8 +51,16 @@ impl Element {
         let mut reader = Reader::from_str(text);
         // The open elements. The first is an artificial root that receives the document element.
         let mut open = vec![Self::default()];
+        let mut count = 0;
         loop {
-            match reader.read_event().ok()? {
+            let event = reader.read_event().ok()?;
+            if matches!(event, Event::Start(_) | Event::Empty(_)) {
+                count += 1;
+                if count > elements {
+                    return None;
+                }
+            }
+            match event {
                 Event::Start(start) if open.len() <= DEPTH => open.push(Self::begin(&start)?),
                 Event::Empty(start) => open.last_mut()?.children.push(Self::begin(&start)?),
                 Event::End(_) => {
@@ -162,6 +183,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_body_of_many_elements_is_refused_in_requests_and_read_in_responses() {
+        for (children, is_read) in [(REQUEST_ELEMENTS - 1, true), (REQUEST_ELEMENTS, false)] {
+            for child in ["<a/>", "<a></a>", "<a>t</a>"] {
+                let body = format!("<M>{}</M>", child.repeat(children));
+                assert_eq!(Element::of_request(&body).is_some(), is_read, "{child} {children}");
+                assert_eq!(Element::read(&body).unwrap().children().len(), children);
+            }
+        }
+    }
 
     proptest! {
         /// Every text is written as a document that a strict parser accepts, and legal text is preserved.

@@ -13,6 +13,7 @@ use table_core::{DynTableStore, Engine, TableStore};
 use crate::failure::{Failure, Result};
 pub use cosmos::CosmosDatabase;
 pub use location::Location;
+pub(crate) use location::was_identity;
 pub use profile::Profiles;
 
 /// The purpose of opening a store.

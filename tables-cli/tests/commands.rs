@@ -177,6 +177,38 @@ fn keys_are_rewritten_by_a_pattern() {
     assert!(refused.contains("has no property `Nothing`"), "{refused}");
 }
 
+/// The last of several rows with one new key would replace the others.
+#[test]
+fn rows_whose_rewritten_keys_are_equal_are_refused_before_the_first_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for key in ["Sales 1", "Sales 2", "Marketing 1"] {
+        shown(at, &format!("put Company {key} --store DB"));
+    }
+    for line in [
+        "copy Company --rename All --store DB --to DIR/other --partition-key all",
+        "copy Company --rename All --store DB --to DIR/other --partition-key all --state DIR/state",
+        "copy Company --rename All --store DB --to DIR/other --partition-key all --mode insert",
+        "copy Company --rename All --store DB --to DIR/other --partition-key all --bypass-derived --no-verify",
+        "copy --store DB --to DIR/other --partition-key all",
+    ] {
+        let (exit, text) = refused(at, line);
+        assert_eq!(exit, Exit::Refused);
+        assert_eq!(
+            text,
+            "rows ('Marketing', '1') and ('Sales', '1') of table Company have the same new key ('all', '1'); \
+             use patterns that keep their keys apart",
+            "{line}"
+        );
+        assert!(matches!(tables(at, "ls --store DIR/other").0, Ok(Exit::Nothing)), "{line}");
+    }
+    shown(
+        at,
+        "copy Company --store DB --to DIR/other --partition-key all --row-key '{PartitionKey}_{RowKey}'",
+    );
+    assert_eq!(shown(at, "count Company --store DIR/other -o csv"), "rows\n3\n");
+}
+
 #[test]
 fn rows_are_deleted_by_range_and_a_dry_run_deletes_nothing() {
     let folder = company();

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use table_core::runtime::Runtime;
 use table_core::{Clock, Error, Result};
-use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::auth::{Scheme, SignedParts, print_http_date};
-use crate::credential::{AccessToken, Credential};
+use crate::credential::Credential;
 use crate::endpoint::Endpoint;
 use crate::http::fault::HttpFault;
+use crate::http::tokens::Tokens;
 use crate::http::{Answer, Failure, Request, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::Testing;
@@ -46,7 +46,7 @@ pub(crate) struct Pipeline(Arc<Inner>);
 struct Inner {
     parts: PipelineParts,
     transport: Transport,
-    token: Mutex<Option<AccessToken>>,
+    tokens: Tokens,
     budget: Budget,
     /// The source of random numbers.
     pace: Runtime,
@@ -73,7 +73,7 @@ impl Pipeline {
     fn of(parts: PipelineParts, transport: Transport) -> Self {
         let budget = Budget::new(parts.retry.budget);
         let pace = parts.testing.seed.map_or_else(Runtime::new, |seed| Runtime::new().seed(seed));
-        Self(Arc::new(Inner { parts, transport, token: Mutex::new(None), budget, pace }))
+        Self(Arc::new(Inner { parts, transport, tokens: Tokens::default(), budget, pace }))
     }
 
     /// Returns a pipeline for another endpoint, with the same connections and without a secondary.
@@ -241,28 +241,16 @@ impl Inner {
                     SignedParts { method, path, query, headers: &headers, length: request.body.len() };
                 self.parts.scheme.authorization(key, parts)
             }
-            Credential::Token(_) => format!("Bearer {}", self.token(now).await?),
+            Credential::Token(provider) => {
+                let token = self.tokens.token(&**provider, self.parts.scope, &self.parts.clock);
+                format!("Bearer {}", token.await?)
+            }
         };
         insert(&mut headers, "authorization", &authorization)?;
         if let Some(value) = headers.get_mut("authorization") {
             value.set_sensitive(true);
         }
         Ok((url, headers))
-    }
-
-    /// Returns the cached token, or a new one if the cached token expires within five minutes.
-    async fn token(&self, now: DateTime<Utc>) -> Result<String> {
-        const EARLY: TimeDelta = TimeDelta::minutes(5);
-        let Credential::Token(provider) = &self.parts.credential else { return Ok(String::new()) };
-        // The lock is held during the request, so concurrent callers request only one token.
-        let mut kept = self.token.lock().await;
-        if let Some(token) = kept.as_ref().filter(|token| now + EARLY < token.expires_on) {
-            return Ok(token.secret.clone());
-        }
-        let token = provider.token(self.parts.scope).await?;
-        let secret = token.secret.clone();
-        *kept = Some(token);
-        Ok(secret)
     }
 }
 

@@ -9,6 +9,7 @@ mod charges;
 mod deviations;
 mod differential;
 mod doubts;
+mod empty_pages;
 mod expiry;
 mod foreign;
 mod gateway;

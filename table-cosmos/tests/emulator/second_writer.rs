@@ -191,6 +191,52 @@ fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     });
 }
 
+/// A network that applies the first write request and loses its response, after another program has replaced the item and kept its other members.
+#[derive(Debug)]
+struct Kept {
+    account: Emulator,
+    armed: AtomicBool,
+}
+
+impl Network for Kept {
+    fn deliver(&self, request: Request) -> Delivery {
+        let account = self.account.clone();
+        if !request.is_write() || !self.armed.swap(false, Ordering::SeqCst) {
+            return Box::pin(async move { account.receive(&request).await });
+        }
+        Box::pin(async move {
+            let _ = account.receive(&request).await;
+            let table = TableName::new("Things").unwrap();
+            let key = ("x-ms-documentdb-partitionkey".to_owned(), r#"["p"]"#.to_owned());
+            let (colls, _) = request.target.rsplit_once("/docs").unwrap();
+            let read = account.exchange("GET", &format!("{colls}/docs/a"), [key], Vec::new()).await.unwrap();
+            let text = String::from_utf8(read.body).unwrap();
+            let changed = text.replace("\"V\":2", "\"V\":9");
+            assert_ne!(changed, text, "the write was applied");
+            account.put(&table, r#"["p"]"#, &changed).await.unwrap();
+            Err(Broken::AfterSending)
+        })
+    }
+}
+
+/// A program that reads an item, changes a property and replaces the item keeps the identifier of the last write.
+#[test]
+fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
+    runtime().block_on(async {
+        for verb in ["merge", "insert or merge", "insert or replace", "replace"] {
+            let (network, _) = world(true, false).await;
+            let kept = Arc::new(Kept { account: network.account.clone(), armed: AtomicBool::new(false) });
+            let store = network.account.open_over(Options::new(), kept.clone()).await.unwrap();
+            store.query(&network.table, &Query::new(KeyRange::partition("none")), None).await.unwrap();
+            let (_, transaction) = transactions(&store).into_iter().find(|(name, _)| *name == verb).unwrap();
+            kept.armed.store(true, Ordering::SeqCst);
+            let answer = store.submit(&network.table, transaction).await;
+            assert!(answer.as_ref().is_err_and(table_core::Error::is_ambiguous), "{verb}: {answer:?}");
+            assert_eq!(value(&network.other, &network.table, "a").await, Some(9), "{verb}");
+        }
+    });
+}
+
 /// Without concurrent writes, a broken connection causes no error: conditional writes are sent again.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_sent_again() {

@@ -150,14 +150,42 @@ fn pattern(texts: &[&str]) -> Option<&'static str> {
     PATTERNS.iter().find(|pattern| fits(pattern)).map(|(pattern, _)| *pattern)
 }
 
+/// Returns `true` if a text is a date that the pattern writes in the same way. chrono also reads numbers with blanks and signs.
 fn is_date(text: &str, pattern: &str, format: &str) -> bool {
-    let date = if !contains_hour(pattern) {
-        NaiveDate::parse_from_str(text, format).ok()
+    let instant = if !contains_hour(pattern) {
+        NaiveDate::parse_from_str(text, format).ok().and_then(|date| date.and_hms_opt(0, 0, 0))
     } else if pattern == "yyyyMMddHH" {
         // chrono cannot parse an hour without minutes.
-        NaiveDateTime::parse_from_str(&format!("{text}00"), "%Y%m%d%H%M").ok().map(|instant| instant.date())
+        NaiveDateTime::parse_from_str(&format!("{text}00"), "%Y%m%d%H%M").ok()
     } else {
-        NaiveDateTime::parse_from_str(text, format).ok().map(|instant| instant.date())
+        NaiveDateTime::parse_from_str(text, format).ok()
     };
-    date.is_some_and(|date| YEARS.contains(&chrono::Datelike::year(&date)))
+    instant.is_some_and(|instant| {
+        YEARS.contains(&chrono::Datelike::year(&instant)) && instant.format(format).to_string() == text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_recognised_only_as_its_pattern_writes_it() {
+        for (text, found) in [
+            ("2026-01-01", Some("yyyy-MM-dd")),
+            ("2026-01- 1", None),
+            ("2026- 1-01", None),
+            ("2026-1-001", None),
+            ("20260101", Some("yyyyMMdd")),
+            ("2026 101", None),
+            ("2026010112", Some("yyyyMMddHH")),
+            ("20260101 9", None),
+            ("2026-01-01T09:30", Some("yyyy-MM-ddTHH:mm")),
+            ("2026-01-01T 9:30", None),
+            ("2026-01-01T09:+5", None),
+            ("2026-02-30", None),
+        ] {
+            assert_eq!(pattern(&[text]), found, "{text}");
+        }
+    }
 }

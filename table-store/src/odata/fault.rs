@@ -24,6 +24,11 @@ pub(super) enum ODataFault {
     #[error("the value is not of type {wanted}", wanted = .0.map_or("an Edm type", EdmType::name))]
     #[fault(InvalidInput, "TYPE-8")]
     Value(Option<EdmType>),
+    #[error(
+        "`null` is not an Edm.Double; write NaN and the infinities as the texts NaN, Infinity and -Infinity, and omit a property without a value"
+    )]
+    #[fault(InvalidInput, "ENT-3")]
+    NullDouble,
     #[error("a stored entity cannot be written as JSON: {0}")]
     #[fault(Corrupted)]
     Write(String),

@@ -15,8 +15,8 @@ use crate::value::{EdmType, ValueRef};
 /// The sender of a document. It determines the meaning of annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5), and the names of `null` properties are
-    /// checked (ENT-3).
+    /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5). The names of `null` properties are checked,
+    /// and a `null` that is declared as a Double is refused (ENT-3).
     Client,
     /// A client that writes an entity whose key is in the URL (UPD-5). Members for the key are ignored. Otherwise like [`Client`](Self::Client).
     ClientByUrl,
@@ -85,7 +85,8 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// # Errors
 /// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type
 /// is unknown (ENG-10); `OutOfRangeInput` for an instant that is out of range (TYPE-6); `DuplicatePropertiesSpecified` for a repeated property
-/// (PROP-6); in documents from clients, also `PropertyNameInvalid` and `PropertyNameTooLong` for a `null` property (ENT-3).
+/// (PROP-6); in documents from clients, also `PropertyNameInvalid` and `PropertyNameTooLong` for a `null` property, and `InvalidInput` for a `null`
+/// that is declared as a Double (ENT-3).
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -163,6 +164,10 @@ impl Members<'_> {
                 ("Timestamp", _) => timestamp = ticks(name, token)?,
                 (_, Sender::Client | Sender::ClientByUrl) if matches!(token, Token::Null) => {
                     check_property_name(name)?;
+                    // JavaScript writes infinities and NaN as `null`, which would otherwise be lost without an error.
+                    if declared == Some(EdmType::Double) {
+                        return Err(Error::of(ODataFault::NullDouble).with_property(name));
+                    }
                 }
                 _ => {
                     if let Some(value) = token.value(name, declared, &mut buffer)? {

@@ -199,8 +199,14 @@ impl Capture<'_> {
             let source = Ordered::new(Pages::new(self.store, &name, self.query()))?;
             let mut comparison = Comparison::new(source, Merged::open(self.repository, Some(&table))?);
             let (mut changes, mut checksum) = (Changes::default(), Checksum::default());
+            let mut confirmed = Instant::now();
             while let Some(compared) = comparison.next().await? {
                 add(compared, false, &mut layer, &mut changes, &mut checksum)?;
+                // Equal rows are not written, so no write renews the lock.
+                if confirmed.elapsed() >= self.options.pause {
+                    storage.keep_lock()?;
+                    confirmed = Instant::now();
+                }
             }
             let end = layer.sync()?;
             if end.rows == 0 {

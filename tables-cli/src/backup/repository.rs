@@ -11,6 +11,7 @@ use crate::backup::generation::{Contents, Generation};
 use crate::backup::sealed;
 use crate::backup::storage::{Folder, MARKER, Storage};
 use crate::failure::{Failure, Result};
+use crate::store::was_identity;
 
 const GENERATIONS: &str = "generations";
 const ROWS: &str = "rows";
@@ -85,7 +86,7 @@ impl Repository {
         }
         let repository = Self::open_in(storage)?;
         let (storage, other) = (&repository.storage, &repository.source);
-        if other != source {
+        if other != source && !was_identity(other, source) {
             return Err(Failure::Refused(format!(
                 "{storage} contains backups of {other}, not of {source}; name another folder"
             )));
@@ -314,6 +315,27 @@ mod tests {
             Repository::create(folder.path(), "a").unwrap_err().to_string().contains("contains other files")
         );
         assert!(Repository::open(folder.path()).unwrap_err().to_string().contains("contains no backups"));
+    }
+
+    /// Earlier releases named an account without the endpoint that its connection string implies.
+    #[test]
+    fn backups_of_earlier_releases_are_continued() {
+        let china = "https://contoso.table.core.chinacloudapi.cn";
+        for (name, source, accepted) in [
+            ("account contoso", "https://contoso.table.core.windows.net", true),
+            ("account contoso", china, true),
+            ("https://contoso.table.core.windows.net", china, false),
+            ("account contoso", "https://contoso2.table.core.windows.net", false),
+            ("account contoso", "data/contoso", false),
+            ("the emulator", "http://127.0.0.1:10002/devstoreaccount1", true),
+            ("the emulator", "http://127.0.0.1:10002/other", false),
+            ("https://Contoso.table.core.windows.net:443/", "https://contoso.table.core.windows.net", true),
+            ("https://fabrikam.table.core.windows.net/", "https://contoso.table.core.windows.net", false),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            drop(Repository::create(folder.path(), name).unwrap());
+            assert_eq!(Repository::create(folder.path(), source).is_ok(), accepted, "{name}, {source}");
+        }
     }
 
     #[test]

@@ -104,6 +104,14 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `Refused` if another command holds the lock; `File` if the storage cannot be written.
     fn lock(&self) -> Result<()>;
 
+    /// Renews the lock if it must be renewed soon. A command that writes nothing for some time calls this.
+    ///
+    /// # Errors
+    /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
+    fn keep_lock(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Confirms that this command still holds the lock, and makes the names of all files in the given folders durable.
     ///
     /// # Errors

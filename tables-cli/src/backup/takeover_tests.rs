@@ -114,9 +114,18 @@ fn back_up(objects: Arc<dyn ObjectStore>, store: &DynTableStore) -> crate::failu
     Ok(captured.generation.id)
 }
 
+/// The actions of the command that takes over, besides a backup.
+#[derive(Clone, Copy, Debug)]
+struct TakeOver {
+    /// Removes the progress of the paused backup.
+    forgets_work: bool,
+    /// Removes all generations but its own.
+    keeps_one: bool,
+}
+
 /// Makes a backup pause before one write. Meanwhile another command takes over, backs up another state, and removes files that no generation needs.
 /// Returns `false` if the backup has no such write.
-fn pause(folder: &'static str, before: usize, forgets_work: bool) -> bool {
+fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
     let (objects, gate): (Arc<dyn ObjectStore>, _) = (Arc::new(InMemory::new()), Arc::new(Gate::default()));
     let store = DynTableStore::new(Engine::in_memory());
     let table = block_on(store.untyped("Things").unwrap().create_if_missing()).unwrap();
@@ -134,7 +143,7 @@ fn pause(folder: &'static str, before: usize, forgets_work: bool) -> bool {
         writes: std::sync::atomic::AtomicUsize::new(0),
         gate: gate.clone(),
     };
-    let case = format!("{folder} {before} {forgets_work}");
+    let case = format!("{folder} {before} {take_over:?}");
     let has_paused = thread::scope(|scope| {
         let slow = scope.spawn(|| back_up(Arc::new(paused), &store));
         while !gate.is_reached.load(Ordering::SeqCst) && !slow.is_finished() {
@@ -143,11 +152,17 @@ fn pause(folder: &'static str, before: usize, forgets_work: bool) -> bool {
         let has_paused = gate.is_reached.load(Ordering::SeqCst);
         if has_paused {
             let other = repository(objects.clone()).unwrap();
-            if forgets_work {
+            if take_over.forgets_work {
                 // A backup in the other format has no progress to continue from.
                 other.storage().remove("working.json").unwrap();
+                put("3");
             }
-            block_on(capture(&other, &store, &CaptureOptions::default())).unwrap();
+            block_on(capture(&other, &store, &CaptureOptions { layers: 1, ..CaptureOptions::default() }))
+                .unwrap();
+            if take_over.keeps_one {
+                let ids = other.ids().unwrap();
+                ids.iter().rev().skip(1).for_each(|id| other.remove(id).unwrap());
+            }
             other.collect().unwrap();
             gate.is_open.store(true, Ordering::SeqCst);
         }
@@ -159,7 +174,8 @@ fn pause(folder: &'static str, before: usize, forgets_work: bool) -> bool {
     let found = block_on(verify(&last)).unwrap();
     assert!(found.damage.is_empty(), "{case}: {found:?}");
     let Contents::Rows { tables } = last.newest().unwrap().unwrap().contents else { panic!("{case}") };
-    assert_eq!(tables.iter().map(|table| table.rows).sum::<u64>(), 2, "{case}");
+    let rows = if has_paused && take_over.forgets_work { 3 } else { 2 };
+    assert_eq!(tables.iter().map(|table| table.rows).sum::<u64>(), rows, "{case}");
     has_paused
 }
 
@@ -167,9 +183,36 @@ fn pause(folder: &'static str, before: usize, forgets_work: bool) -> bool {
 fn a_paused_backup_completes_no_generation_whose_files_were_removed() {
     let mut pauses = 0;
     for folder in ["generations/", "locks/", "working.json"] {
-        for forgets_work in [false, true] {
-            pauses += (0..20).take_while(|before| pause(folder, *before, forgets_work)).count();
+        for (forgets_work, keeps_one) in [(false, false), (false, true), (true, false), (true, true)] {
+            let take_over = TakeOver { forgets_work, keeps_one };
+            pauses += (0..20).take_while(|before| pause(folder, *before, take_over)).count();
         }
     }
     assert!(pauses > 8, "{pauses}");
+}
+
+/// A settled backup of unchanged rows only reads, so it renews the lock without a write of its own.
+#[test]
+fn the_lock_is_renewed_while_equal_rows_are_compared() {
+    let store = DynTableStore::new(Engine::in_memory());
+    let table = block_on(store.untyped("Things").unwrap().create_if_missing()).unwrap();
+    for row in 0..50 {
+        block_on(table.insert(&TableEntity::new("p", format!("{row:02}")).unwrap())).unwrap();
+    }
+    let renewals = |settle: bool| {
+        let counting = Arc::new(Pausing {
+            store: Arc::new(InMemory::new()),
+            folder: "locks/",
+            before: usize::MAX,
+            writes: std::sync::atomic::AtomicUsize::new(0),
+            gate: Arc::default(),
+        });
+        let objects = Objects::new(counting.clone(), ObjectPath::from("prefix"), "the store").unwrap();
+        let objects = objects.with_patience(Duration::ZERO).with_renewal(Duration::ZERO);
+        let repository = Repository::create_in(Arc::new(objects), "a store").unwrap();
+        let options = CaptureOptions { settle, pause: Duration::ZERO, ..CaptureOptions::default() };
+        block_on(capture(&repository, &store, &options)).unwrap();
+        counting.writes.load(Ordering::SeqCst)
+    };
+    assert!(renewals(true) >= renewals(false) + 50);
 }

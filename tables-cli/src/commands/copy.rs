@@ -1,5 +1,6 @@
 //! `tables copy`: copies tables from one store to another. A copy can be resumed, and is verified at the end.
 
+mod equal;
 mod pattern;
 
 use std::io::Write;
@@ -22,6 +23,7 @@ use crate::transfer::parts::{has_parts, refuse_mixed_parts};
 use crate::transfer::schema::SchemaRows;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::Mode;
+use equal::Rewritten;
 use pattern::fill;
 use table_inspect::derived;
 
@@ -41,7 +43,7 @@ pub(super) struct Copy {
     /// The name of the table in the other store [default: the same]
     #[arg(long, value_name = "TABLE", requires = "table")]
     rename: Option<String>,
-    /// A pattern of the new PartitionKey, with properties and keys in braces: {Region}_{PartitionKey}
+    /// A pattern of the new PartitionKey, with properties and keys in braces: {Region}_{PartitionKey}. Rows with equal new keys are refused
     #[arg(long, value_name = "PATTERN")]
     partition_key: Option<String>,
     /// A pattern of the new RowKey
@@ -96,6 +98,12 @@ impl Copy {
                 self.admit((&source, name), (&target, &renamed(name)?)).await?;
             }
         }
+        if self.table.is_none() {
+            for name in &names {
+                let query = self.selection.query(&source.tables, name).await?;
+                self.refuse_equal_keys((&source, name), query).await?;
+            }
+        }
         for name in &names {
             let new = renamed(name)?;
             self.copy(&source, &target, (name, &new), out).await?;
@@ -127,6 +135,9 @@ impl Copy {
         let done = state.state().records;
         if self.table.is_some() && !self.bypass_derived && !state.state().is_done {
             self.admit((source, name), (target, new)).await?;
+        }
+        if self.table.is_some() && !state.state().is_done {
+            self.refuse_equal_keys((source, name), query.clone()).await?;
         }
         // The schemas are read before the rows, because an index may be completed while the rows are read.
         let takes_schemas = self.table.is_some() && !self.rewrites_keys();
@@ -204,6 +215,15 @@ impl Copy {
     /// Returns `true` if every row of a table is copied unchanged.
     const fn is_whole(&self) -> bool {
         self.selection.is_all() && !self.rewrites_keys() && self.keep_timestamp.is_none()
+    }
+
+    /// Refuses rows with equal new keys before the first row is written.
+    async fn refuse_equal_keys(&self, (source, name): (&Store, &TableName), query: Query) -> Result<()> {
+        if !self.rewrites_keys() {
+            return Ok(());
+        }
+        let rewrite = |entity| self.rewrite(entity);
+        Rewritten { source: &source.tables, table: name, query, rewrite: &rewrite }.refuse_equal_keys().await
     }
 
     fn rewrite(&self, mut entity: TableEntity) -> Result<TableEntity> {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use table_azure::ConnectionString;
+
 use crate::failure::Failure;
 use crate::store::CosmosDatabase;
 
@@ -65,11 +67,17 @@ impl Location {
         }
     }
 
-    /// Returns the text that identifies the store in files of this program: the canonical path of a folder, or for other stores the location as shown.
+    /// Returns the text that identifies the store in files of this program: the canonical path of a folder, the endpoint of an account, or for other
+    /// stores the location as shown.
     #[must_use]
     pub fn identity(&self) -> String {
         match self {
             Self::Folder(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
+            Self::Signed { endpoint, .. } => normal(endpoint),
+            Self::ConnectionString(text) => match text.parse::<ConnectionString>() {
+                Ok(parsed) => parsed.table_endpoint().map_or_else(|| self.to_string(), normal),
+                Err(_) => self.to_string(),
+            },
             other => other.to_string(),
         }
     }
@@ -138,6 +146,27 @@ impl fmt::Debug for Location {
     }
 }
 
+/// Returns `true` if an earlier release identified an account by this text: the account name, or the endpoint as written.
+pub(crate) fn was_identity(text: &str, identity: &str) -> bool {
+    match text.strip_prefix("account ") {
+        Some(account) => identity.strip_prefix("https://").is_some_and(|host| {
+            host.strip_prefix(account.to_ascii_lowercase().as_str()).is_some_and(|rest| rest.starts_with('.'))
+        }),
+        None if text == "the emulator" => identity == "http://127.0.0.1:10002/devstoreaccount1",
+        None => text.contains("://") && normal(text) == identity,
+    }
+}
+
+/// Returns an endpoint with its scheme and host in lower case, without the default port and a slash at the end.
+fn normal(endpoint: &str) -> String {
+    let endpoint = endpoint.trim_end_matches('/');
+    let (scheme, rest) = endpoint.split_once("://").unwrap_or(("https", endpoint));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let (scheme, host) = (scheme.to_ascii_lowercase(), host.to_ascii_lowercase());
+    let port = if scheme == "http" { ":80" } else { ":443" };
+    format!("{scheme}://{}{path}", host.strip_suffix(port).unwrap_or(&host))
+}
+
 /// Returns the endpoint in a connection string, or the account name if the string has no endpoint.
 fn public_part(text: &str) -> String {
     let setting = |name: &str| {
@@ -181,6 +210,34 @@ mod tests {
             assert_eq!(location.to_string(), shown);
             assert!(!format!("{location:?}").contains("secret") && !format!("{location:?}").contains("c2Vj"));
         }
+    }
+
+    #[test]
+    fn an_account_is_identified_by_its_endpoint() {
+        let same = [
+            "AccountName=contoso;AccountKey=c2VjcmV0",
+            "DefaultEndpointsProtocol=https;AccountName=contoso;AccountKey=b3RoZXI=;EndpointSuffix=core.windows.net",
+            "TableEndpoint=https://contoso.table.core.windows.net/;AccountName=contoso;AccountKey=c2VjcmV0",
+            "TableEndpoint=https://contoso.table.core.windows.net;SharedAccessSignature=sv=1&sig=c2VjcmV0",
+            "https://Contoso.table.core.windows.net:443/?sv=1&sig=c2VjcmV0",
+        ];
+        let other = [
+            "DefaultEndpointsProtocol=https;AccountName=contoso;AccountKey=c2VjcmV0;EndpointSuffix=core.chinacloudapi.cn",
+            "AccountName=fabrikam;AccountKey=c2VjcmV0",
+            "UseDevelopmentStorage=true",
+            "http://127.0.0.1:10002/contoso?sv=1&sig=c2VjcmV0",
+        ];
+        let read = |text: &str| text.parse::<Location>().unwrap();
+        for text in same {
+            assert!(read(text).is_same(&read(same[0])), "{text}");
+            assert_eq!(read(text).identity(), "https://contoso.table.core.windows.net");
+        }
+        for text in other {
+            assert!(!read(text).is_same(&read(same[0])), "{text}");
+            assert!(!read(text).identity().contains("c2Vj"), "{text}");
+        }
+        let emulator = "http://127.0.0.1:10002/devstoreaccount1?sv=1&sig=c2VjcmV0";
+        assert!(read("UseDevelopmentStorage=true").is_same(&read(emulator)));
     }
 
     #[test]

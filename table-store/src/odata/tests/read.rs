@@ -2,7 +2,7 @@
 
 use crate::error::ErrorCode;
 use crate::odata::{Sender, read_entity, read_page};
-use crate::value::{Value, ValueRef};
+use crate::value::{EdmType, Value, ValueRef};
 
 /// Returns the `P` property of a body.
 fn p(json: &str) -> Option<Value> {
@@ -298,6 +298,26 @@ fn ent_3_nulls_are_dropped_but_their_names_checked() {
     let invalid = (ErrorCode::PropertyNameInvalid, Some("PROP-3"));
     assert_eq!(refused(r#"{"a-b":null}"#, Sender::Client), invalid);
     assert!(read_entity(br#"{"A":null,"B":null}"#, Sender::Client).unwrap().row.view().is_empty());
+}
+
+#[test]
+fn ent_3_a_null_of_every_type_but_double_is_dropped() {
+    for edm in EdmType::ALL {
+        for json in [
+            format!(r#"{{"A":null,"A@odata.type":"{}"}}"#, edm.name()),
+            format!(r#"{{"A@odata.type":"{}","A":null}}"#, edm.name()),
+        ] {
+            for sender in [Sender::Client, Sender::ClientByUrl] {
+                if edm == EdmType::Double {
+                    assert_eq!(refused(&json, sender), (ErrorCode::InvalidInput, Some("ENT-3")), "{json}");
+                } else {
+                    assert!(read_entity(json.as_bytes(), sender).unwrap().row.view().is_empty(), "{json}");
+                }
+            }
+            // A service answers a selected property that is missing with null.
+            assert!(read_entity(json.as_bytes(), Sender::Service).unwrap().row.view().is_empty(), "{json}");
+        }
+    }
 }
 
 #[test]

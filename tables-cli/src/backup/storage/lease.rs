@@ -11,10 +11,14 @@
 //! A command completes its work by creating the next object with a record of the last file. This either succeeds while the command holds the lock, or
 //! fails because another command took over. Checking the lock before an ordinary write would not be enough, because the write could arrive after a
 //! take-over. If the owner of such a record died before it wrote the file, the next command that takes over writes it.
+//!
+//! The file itself may arrive late as well, after the command that took over has removed it. Its name is therefore reserved first, by an empty object,
+//! and the file replaces only this object.
 
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use object_store::UpdateVersion;
 
 use crate::backup::storage::requests::Requests;
 use crate::failure::{Failure, Result};
@@ -22,7 +26,7 @@ use crate::failure::{Failure, Result};
 /// The time without renewal after which another command takes over a lock.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// The time after which the holder renews a lock.
-const RENEWAL: Duration = Duration::from_secs(5);
+pub(super) const RENEWAL: Duration = Duration::from_secs(5);
 /// The content of the object that the last holder leaves.
 const FREE: &[u8] = b"free";
 /// The folder of the objects.
@@ -45,10 +49,14 @@ impl Lease {
                 let message = format!("another `tables backup` writes to {shown}; wait until it ends");
                 return Err(Failure::Refused(message));
             }
-            let content = requests.get(&object(seen))?.unwrap_or_default();
-            if let Some((name, content)) = file_of(&content) {
-                requests.put(name, content)?;
+            let record = requests.get(&object(seen))?.unwrap_or_default();
+            // The next object has the same record, so if this command dies here, the next one completes the work.
+            let mut lease = Self::take(requests, seen + 1, record.clone(), shown)?;
+            if let Some(file) = File::of(&record) {
+                file.write(requests)?;
+                lease.renew(requests, shown)?;
             }
+            return Ok(lease);
         }
         Self::take(requests, seen + 1, Bytes::new(), shown)
     }
@@ -88,15 +96,16 @@ impl Lease {
         content: Bytes,
         shown: &str,
     ) -> Result<()> {
-        *self = Self::take(requests, self.number + 1, record(name, &content), shown)?;
-        requests.put(name, content)?;
+        let file = File { name: name.to_owned(), content, reserved: Some(requests.reserve(name)?) };
+        *self = Self::take(requests, self.number + 1, file.record(), shown)?;
+        file.write(requests)?;
         // The record must not outlive the file, because a later command may remove the file.
         self.renew(requests, shown)
     }
 
     /// Returns `true` if the lock must be renewed soon.
-    pub(super) fn is_due(&self) -> bool {
-        self.renewed.elapsed() >= RENEWAL
+    pub(super) fn is_due(&self, renewal: Duration) -> bool {
+        self.renewed.elapsed() >= renewal
     }
 
     /// Releases the lock.
@@ -109,16 +118,43 @@ impl Lease {
     }
 }
 
-/// Returns the content of a lock object with a record of a file: the name of the file, and its content after the first line.
-fn record(name: &str, content: &[u8]) -> Bytes {
-    Bytes::from([name.as_bytes(), b"\n", content].concat())
+/// The file that completes the work of a command.
+struct File {
+    name: String,
+    content: Bytes,
+    /// The version of the empty object that the file replaces; `None` in a record of an earlier release.
+    reserved: Option<UpdateVersion>,
 }
 
-/// Returns the recorded file in the content of a lock object; `None` if the content is not a record.
-fn file_of(record: &Bytes) -> Option<(&str, Bytes)> {
-    let end = record.iter().position(|byte| *byte == b'\n')?;
-    let name = std::str::from_utf8(record.get(..end)?).ok()?;
-    Some((name, record.slice(end + 1..)))
+impl File {
+    /// Returns the content of a lock object that records the file: its name and its version in the first line, and then its content.
+    fn record(&self) -> Bytes {
+        let version = self.reserved.as_ref();
+        let version = version.map(|version| (version.e_tag.as_deref(), version.version.as_deref()));
+        let line = serde_json::json!([self.name, version]).to_string();
+        Bytes::from([line.as_bytes(), b"\n", &self.content].concat())
+    }
+
+    /// Returns the recorded file in the content of a lock object; `None` if the content is not a record.
+    fn of(record: &Bytes) -> Option<Self> {
+        let end = record.iter().position(|byte| *byte == b'\n')?;
+        let (line, content) = (record.get(..end)?, record.slice(end + 1..));
+        // The first line of an earlier release is the name.
+        let (name, version) =
+            serde_json::from_slice::<(String, Option<(Option<String>, Option<String>)>)>(line)
+                .ok()
+                .or_else(|| Some((String::from_utf8(line.to_vec()).ok()?, None)))?;
+        let reserved = version.map(|(e_tag, version)| UpdateVersion { e_tag, version });
+        Some(Self { name, content, reserved })
+    }
+
+    /// Writes the file, unless another command has written or removed it.
+    fn write(&self, requests: &Requests) -> Result<()> {
+        match &self.reserved {
+            Some(reserved) => requests.update(&self.name, self.content.clone(), reserved.clone()),
+            None => requests.put(&self.name, self.content.clone()),
+        }
+    }
 }
 
 fn object(number: u64) -> String {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use object_store::path::Path as ObjectPath;
 use object_store::{ObjectStore, ObjectStoreScheme};
 
-use crate::backup::storage::lease::{LOCKS, Lease, PATIENCE};
+use crate::backup::storage::lease::{LOCKS, Lease, PATIENCE, RENEWAL};
 use crate::backup::storage::requests::Requests;
 use crate::backup::storage::segments::{self, Growing, Reading};
 use crate::backup::storage::shared::Shared;
@@ -34,7 +34,13 @@ impl Objects {
     /// `File` if the runtime for requests cannot be started.
     pub fn new(store: Arc<dyn ObjectStore>, prefix: ObjectPath, shown: impl Into<String>) -> Result<Self> {
         let requests = Requests::new(store, prefix)?;
-        let shared = Shared { requests, segment: SEGMENT, shown: shown.into(), lease: Mutex::default() };
+        let shared = Shared {
+            requests,
+            segment: SEGMENT,
+            shown: shown.into(),
+            lease: Mutex::default(),
+            renewal: RENEWAL,
+        };
         Ok(Self { shared: Arc::new(shared), patience: PATIENCE })
     }
 
@@ -42,6 +48,15 @@ impl Objects {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// Sets the time after which the lock is renewed.
+    #[cfg(test)]
+    pub(in crate::backup) fn with_renewal(mut self, renewal: Duration) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.renewal = renewal;
+        }
+        self
     }
 }
 
@@ -87,7 +102,7 @@ impl Storage for Objects {
     }
 
     fn names(&self, folder: &str) -> Result<Vec<String>> {
-        self.shared.requests.names(folder)
+        self.shared.requests.files(folder)
     }
 
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
@@ -129,6 +144,10 @@ impl Storage for Objects {
         let lease = Lease::acquire(&self.shared.requests, self.patience, &self.shared.shown)?;
         *self.shared.lease.lock().unwrap_or_else(PoisonError::into_inner) = Some(lease);
         Ok(())
+    }
+
+    fn keep_lock(&self) -> Result<()> {
+        self.shared.renew(false)
     }
 
     fn confirm(&self, _folders: &[&str]) -> Result<()> {

@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use object_store::path::Path as ObjectPath;
-use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion};
 use tokio::runtime::Runtime;
 
 use crate::failure::{Failure, Result};
@@ -82,6 +82,38 @@ impl Requests {
         })
     }
 
+    /// Creates an empty object, which a file replaces later, and returns its version. An object that exists keeps its content.
+    pub(super) fn reserve(&self, name: &str) -> Result<UpdateVersion> {
+        let (store, path) = (self.store.clone(), self.path(name));
+        self.wait(name, async move {
+            match store.put_opts(&path, PutPayload::default(), PutMode::Create.into()).await {
+                // A repetition inside of the client finds the object of the first attempt.
+                Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
+                    let found = store.head(&path).await?;
+                    Ok(UpdateVersion { e_tag: found.e_tag, version: found.version })
+                }
+                created => created.map(UpdateVersion::from),
+            }
+        })
+    }
+
+    /// Replaces an object if it still has a version. Otherwise another command has replaced or removed it, which is no error. A store that does not
+    /// compare versions, such as a file system, replaces the object.
+    pub(super) fn update(&self, name: &str, content: Bytes, version: UpdateVersion) -> Result<()> {
+        let (store, path) = (self.store.clone(), self.path(name));
+        self.wait(name, async move {
+            match store.put_opts(&path, content.clone().into(), PutMode::Update(version).into()).await {
+                Err(object_store::Error::Precondition { .. } | object_store::Error::NotFound { .. }) => {
+                    Ok(())
+                }
+                Err(object_store::Error::NotImplemented { .. }) => {
+                    store.put(&path, content.into()).await.map(drop)
+                }
+                done => done.map(drop),
+            }
+        })
+    }
+
     /// Deletes an object if it exists.
     pub(super) fn delete(&self, name: &str) -> Result<()> {
         let (store, path) = (self.store.clone(), self.path(name));
@@ -95,9 +127,20 @@ impl Requests {
 
     /// Returns the names of the objects and subfolders in a folder, without the folder's path.
     pub(super) fn names(&self, folder: &str) -> Result<Vec<String>> {
+        self.names_if(folder, |_| true)
+    }
+
+    /// Returns the names of the files and subfolders in a folder, without the names that are only reserved.
+    pub(super) fn files(&self, folder: &str) -> Result<Vec<String>> {
+        let is_manifest = |object: &ObjectMeta| object.location.extension() == Some("json");
+        self.names_if(folder, |object| object.size > 0 || !is_manifest(object))
+    }
+
+    fn names_if(&self, folder: &str, is_named: impl Fn(&ObjectMeta) -> bool) -> Result<Vec<String>> {
         let (store, path) = (self.store.clone(), self.path(folder));
         let listed = self.wait(folder, async move { store.list_with_delimiter(Some(&path)).await })?;
-        let objects = listed.objects.iter().filter_map(|object| object.location.filename());
+        let objects = listed.objects.iter().filter(|object| is_named(object));
+        let objects = objects.filter_map(|object| object.location.filename());
         let folders = listed.common_prefixes.iter().filter_map(|prefix| prefix.filename());
         Ok(objects.chain(folders).map(str::to_owned).collect())
     }
@@ -106,8 +149,7 @@ impl Requests {
     pub(super) fn lengths(&self, folder: &str) -> Result<Vec<(String, u64)>> {
         let (store, path) = (self.store.clone(), self.path(folder));
         let listed: Vec<_> = self.wait(folder, async move { store.list(Some(&path)).try_collect().await })?;
-        let object =
-            |object: &object_store::ObjectMeta| Some((object.location.filename()?.to_owned(), object.size));
+        let object = |object: &ObjectMeta| Some((object.location.filename()?.to_owned(), object.size));
         Ok(listed.iter().filter_map(object).collect())
     }
 }

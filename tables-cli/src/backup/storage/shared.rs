@@ -1,6 +1,7 @@
 //! The state that an object store's storage shares with its open files.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -15,6 +16,8 @@ pub(super) struct Shared {
     pub(super) segment: usize,
     pub(super) shown: String,
     pub(super) lease: Mutex<Option<Lease>>,
+    /// The time after which the lock is renewed.
+    pub(super) renewal: Duration,
 }
 
 impl Shared {
@@ -35,7 +38,9 @@ impl Shared {
     /// Renews the lock if it is due or if `is_required` is `true`.
     pub(super) fn renew(&self, is_required: bool) -> Result<()> {
         match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some(lease) if is_required || lease.is_due() => lease.renew(&self.requests, &self.shown),
+            Some(lease) if is_required || lease.is_due(self.renewal) => {
+                lease.renew(&self.requests, &self.shown)
+            }
             _ => Ok(()),
         }
     }
