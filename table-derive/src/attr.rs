@@ -12,6 +12,7 @@ pub(crate) mod member;
 pub(crate) mod piece;
 pub(crate) mod projection;
 pub(crate) mod relations;
+pub(crate) mod settings;
 mod slot;
 pub(crate) mod wide;
 

@@ -194,7 +194,7 @@ impl EntityWords {
 }
 
 /// Parses the attributes of the struct that belong to this crate.
-pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
+pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> ContainerAttrs {
     let mut words = EntityWords::empty();
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
@@ -214,7 +214,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY));
         } else {
             refuse_field_attribute(ctxt, attr);
-            foreign::refuse(ctxt, attr, None, &Keyed::default());
+            foreign::refuse(ctxt, attr, None, keyed);
         }
     }
     // A key in another attribute is reported where it is, and does not count as missing.
@@ -247,11 +247,26 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()
+    } else if let Some(pieces) = piece::assigned_pieces(attr) {
+        let name = attr.path().to_token_stream();
+        let help =
+            format!("write `#[{name}({pieces})]`: the keys of every table are `PartitionKey` and `RowKey`");
+        ctxt.error("T004", attr, format!("malformed `{name}`"), help);
+        PieceList::wrong(attr.meta.to_token_stream())
     } else {
         grammar::in_parentheses(ctxt, attr, form, |input| piece::parse_list(ctxt, input))
             .unwrap_or_else(|| PieceList::wrong(attr.meta.to_token_stream()))
     };
-    let help = format!("declare a key once, with all its pieces in order, such as `{form}`");
+    let help = match slot.get() {
+        Some(KeyAttr { original, .. }) => {
+            let [first, second] = [original, attr].map(|attr| grammar::arguments(attr).to_string());
+            let name = attr.path().to_token_stream();
+            format!(
+                "write `#[{name}({first}, \"_\", {second})]` above the struct: a key is declared once, with all its pieces"
+            )
+        }
+        None => String::new(),
+    };
     slot.set(ctxt, attr, KeyAttr { original: attr.clone(), list }, help);
 }
 

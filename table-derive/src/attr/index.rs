@@ -1,6 +1,6 @@
 //! Secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -8,6 +8,7 @@ use syn::{Attribute, Ident, LitInt, LitStr, Path, Token, parenthesized};
 
 use crate::attr::Slot;
 use crate::attr::piece::{self, PieceList};
+use crate::casing::pascal_case;
 use crate::ctxt::{self, Ctxt};
 use crate::grammar::{self, Words};
 use crate::symbol::{
@@ -83,7 +84,12 @@ const MEANT: &[(&str, &str)] = &[
     ("columns", "write `row_key(\"email_\", email)`"),
     ("on", "write `row_key(\"email_\", email)`"),
     ("sort_key", "write `row_key(\"email_\", email)`"),
-    ("hash_key", "write `partition_key(\"email_\", department)`"),
+    ("sk", "write `row_key(\"email_\", email)`"),
+    ("range", "write `row_key(\"email_\", email)`"),
+    ("range_key", "write `row_key(\"email_\", email)`"),
+    ("hash_key", "write `partition_key(\"email_\", email)`"),
+    ("hash", "write `partition_key(\"email_\", email)`"),
+    ("pk", "write `partition_key(\"email_\", email)`"),
     ("project", "write `include(first_name, last_name)`"),
     ("projection", "write `include(first_name, last_name)`"),
     ("keep", "write `include(first_name, last_name)`"),
@@ -184,6 +190,28 @@ fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
+/// Returns the form of an index that is declared by settings: `name = "ByEmail", columns = [email], unique = true`.
+fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
+    let ahead = input.fork();
+    ahead.call(Ident::parse_any).ok().filter(|word| word == "name" || word == "index_name")?;
+    ahead.parse::<Token![=]>().ok()?;
+    let text = grammar::rest(&ahead).to_string();
+    let rest: TokenStream = input.fork().parse().ok()?;
+    let is_fields =
+        |word: &Ident| words.meant.iter().any(|(other, help)| word == other && help.contains("_key("));
+    let mut tokens = rest
+        .clone()
+        .into_iter()
+        .skip_while(|token| !matches!(token, TokenTree::Ident(word) if is_fields(word)));
+    tokens.next()?;
+    let fields: TokenStream = tokens
+        .take_while(|token| !matches!(token, TokenTree::Punct(sign) if sign.as_char() == ','))
+        .collect();
+    let own = format!("({}", pascal_case(text.trim_matches('"')));
+    let form = grammar::with_names(words.form, &fields);
+    Some(form.replace("(ByEmail", &own).replace("(ByName", &own))
+}
+
 /// Parses the name at the beginning of an index attribute.
 fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
     let whole = grammar::rest(input);
@@ -191,6 +219,12 @@ fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
         let help = format!("write the name first: `{}`", words.form);
         ctxt::mistake("T004", tokens, "an index starts with its name", help)
     };
+    if let Some(form) = settings_of(input, words) {
+        let name = input.parse::<Ident>()?;
+        // The remaining settings belong to the same mistake.
+        input.parse::<TokenStream>()?;
+        return Err(ctxt::mistake("T004", name, "an index starts with its name", format!("write `{form}`")));
+    }
     let Ok(name) = input.parse::<Ident>() else { return Err(nameless(whole)) };
     let is_word = words.known.iter().any(|(word, _)| name == *word) || input.peek(Token![=]);
     if is_word { Err(nameless(name.into_token_stream())) } else { Ok(name) }

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Ident, Lit, LitStr, parenthesized, token};
+use syn::{Attribute, Ident, Lit, LitStr, Meta, parenthesized, token};
 
 use crate::attr::format;
 use crate::codec::{self, Codec};
@@ -85,18 +85,17 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
 fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
-    let help = if let Some(help) =
-        called(whole.clone()).or_else(|| computed(whole.clone())).or_else(|| assigned(&whole))
+    let help = if let Some(help) = formatted(&whole)
+        .or_else(|| called(whole.clone()))
+        .or_else(|| computed(whole.clone()))
+        .or_else(|| assigned(&whole))
     {
         help
     } else if meant.is_empty() {
         "a piece is a literal (`\"empid_\"`), a field (`id`) or a codec around a field (`digits(6, id)`)"
             .to_owned()
     } else {
-        format!(
-            "a piece is a literal, a field or a codec around a field, separated by commas: `{}`",
-            meant.join(", ")
-        )
+        format!("write `{}`: a piece is a literal, a field or a codec around a field", meant.join(", "))
     };
     ctxt::mistake("T004", whole, "expected a piece of a key", help)
 }
@@ -119,10 +118,38 @@ fn computed(tokens: TokenStream) -> Option<String> {
     help.map(str::to_owned)
 }
 
+/// The settings of other libraries that contain the pieces of a key.
+const OF_PIECES: [&str; 8] =
+    ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
+
+/// Returns the pieces of a key that is declared by values: `department` for `= "department"` and `(field = "pk", composite = ["department"])`.
+pub(crate) fn assigned_pieces(attr: &Attribute) -> Option<String> {
+    let tokens = match &attr.meta {
+        Meta::NameValue(pair) => pair.value.to_token_stream(),
+        Meta::List(list) => {
+            let tokens: Vec<TokenTree> = list.tokens.clone().into_iter().collect();
+            let is_comma =
+                |token: &TokenTree| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
+            let items: Vec<&[TokenTree]> = tokens.split(is_comma).collect();
+            let is_setting = |item: &&[TokenTree]| matches!(item, [TokenTree::Ident(_), TokenTree::Punct(sign), _, ..] if sign.as_char() == '=');
+            let of_pieces = |item: &&&[TokenTree]| matches!(item, [TokenTree::Ident(word), ..] if OF_PIECES.iter().any(|pieces| word == pieces));
+            if items.len() < 2 || !items.iter().all(is_setting) {
+                return None;
+            }
+            items.iter().find(of_pieces)?.iter().skip(2).cloned().collect()
+        }
+        Meta::Path(_) => return None,
+    };
+    let mut pieces = meant(tokens);
+    if let [piece] = pieces.as_mut_slice() {
+        *piece = without_quotes(std::mem::take(piece));
+    }
+    let are_names = pieces.iter().all(|piece| is_name(piece));
+    (!pieces.is_empty()).then(|| pieces.join(if are_names { ", \"_\", " } else { ", " }))
+}
+
 /// Returns the help for a key setting of another library, and for a field with a value.
 fn assigned(tokens: &TokenStream) -> Option<String> {
-    const OF_PIECES: [&str; 8] =
-        ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
     let mut tokens = tokens.clone().into_iter();
     let (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(sign)), Some(TokenTree::Literal(_))) =
         (tokens.next(), tokens.next(), tokens.next())
@@ -146,14 +173,20 @@ fn assigned(tokens: &TokenStream) -> Option<String> {
 fn less(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string().replace(' ', "");
     let (greatest, field) = text.split_once('-')?;
-    let field = names(field.parse().ok()?).into_iter().find(|name| name != "self" && name != "as")?;
+    let is_called = field.starts_with(|first: char| first.is_alphabetic()) && field.contains(',');
+    let mut names = names(field.parse().ok()?);
+    if !is_called {
+        names.reverse();
+    }
+    let field = names.into_iter().find(|name| name != "self" && name != "as")?;
     let number = match greatest.rsplit("::").nth(1).unwrap_or_default() {
         "u64" => "18446744073709551615",
         "i64" => "9223372036854775807",
         "u32" => "4294967295",
         "i32" => "2147483647",
         _ if greatest.bytes().all(|byte| byte.is_ascii_digit()) && !greatest.is_empty() => greatest,
-        _ if greatest.contains("MAX") => "9223372036854775807",
+        _ if greatest.contains("DateTime") || greatest.contains("Ticks") => "3155378975999999999",
+        _ if greatest.to_ascii_uppercase().contains("MAX") => "9223372036854775807",
         _ => return None,
     };
     Some(format!(
@@ -181,10 +214,36 @@ fn called(tokens: TokenStream) -> Option<String> {
     })
 }
 
+/// Returns the help for `at.format("%Y-%m-%d")`.
+fn formatted(tokens: &TokenStream) -> Option<String> {
+    let text = tokens.to_string();
+    let (before, after) = text.split_once('"')?;
+    let (format, _) = after.split_once('"')?;
+    let (field, word) = before.trim_end_matches(['(', ' ']).rsplit_once('.')?;
+    let field = names(field.parse().ok()?).into_iter().next()?;
+    let is_format = ["format", "strftime", "to_string", "ToString"].contains(&word.trim());
+    let pattern = codec::date_format::pattern(format).filter(|_| is_format)?;
+    Some(format!("write `truncate(pattern({pattern:?}, {field}))`, or without `truncate` for a `NaiveDate`"))
+}
+
 /// Returns the literals and fields of an expression: `"empid_", id` for `format!("empid_{}", self.id)`.
 fn meant(tokens: TokenStream) -> Vec<String> {
     let mut meant = Vec::new();
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    // A closure ends with its field.
+    if matches!(tokens.first(), Some(TokenTree::Punct(bar)) if bar.as_char() == '|') {
+        return match tokens.last() {
+            Some(TokenTree::Ident(field)) => vec![field.to_string()],
+            _ => Vec::new(),
+        };
+    }
+    if let [TokenTree::Ident(field), TokenTree::Ident(order)] = tokens.as_slice() {
+        match order.to_string().to_ascii_lowercase().as_str() {
+            "asc" | "ascending" => return vec![field.to_string()],
+            "desc" | "descending" => return vec![format!("desc({field})")],
+            _ => {}
+        }
+    }
     let is_punct = |at: Option<usize>, wanted: char| {
         let token = at.and_then(|at| tokens.get(at));
         matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)

@@ -1,7 +1,11 @@
 //! Rules about write distribution (PAT-ANTI-1): a constant partition key, and too many buckets for a read to enumerate. The compiler checks whether
 //! key fields have a time type.
 
+use syn::ext::IdentExt;
+
+use crate::check::key::may_identify;
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::Entity;
 use crate::model::key::Key;
 use crate::symbol::{HOT_PARTITION, MANY_BUCKETS};
@@ -21,8 +25,12 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
              entities a second (PAT-ANTI-1)",
             entity.original.ident
         );
-        let help = "add a field that spreads them, or `bucket(field, 16)`; if there are few entities, say so: \
-                    `#[entity(allow(hot_partition, reason = \"…\"))]`";
+        let own = grammar::arguments(&key.original);
+        let field = entity.fields.iter().rev().find(|field| may_identify(field));
+        let spread = field.map(|field| field.ident.unraw().to_string()).unwrap_or_else(|| "field".to_owned());
+        let help = format!(
+            "write `#[partition_key({own}, \"_\", bucket({spread}, 16))]` to spread them; if there are few entities, say so: `#[entity(allow(hot_partition, reason = \"…\"))]`"
+        );
         ctxt.error("T046", &key.original, wrong, help);
     }
     if let Some(word) = allowed.filter(|_| key.parts().any(|part| part.codec.is_bucket())) {
