@@ -1,5 +1,6 @@
 //! Attributes of the struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]`, `#[index(…)]` and `#[index_entity(…)]`.
 
+use proc_macro2::TokenTree;
 use quote::ToTokens;
 use syn::parse::Parse;
 use syn::{Attribute, DeriveInput, Ident, LitStr, Path};
@@ -259,10 +260,13 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
     };
     let help = match slot.get() {
         Some(KeyAttr { original, .. }) => {
-            let [first, second] = [original, attr].map(|attr| grammar::arguments(attr).to_string());
+            let [first, second] = [original, attr].map(grammar::arguments);
+            let ends =
+                first.clone().into_iter().last().is_some_and(|token| matches!(token, TokenTree::Literal(_)));
+            let separator = if ends { "" } else { " \"_\"," };
             let name = attr.path().to_token_stream();
             format!(
-                "write `#[{name}({first}, \"_\", {second})]` above the struct: a key is declared once, with all its pieces"
+                "write `#[{name}({first},{separator} {second})]` above the struct: a key is declared once, with all its pieces"
             )
         }
         None => String::new(),

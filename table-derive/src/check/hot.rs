@@ -26,8 +26,10 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
             entity.original.ident
         );
         let own = grammar::arguments(&key.original);
-        let field = entity.fields.iter().rev().find(|field| may_identify(field));
-        let spread = field.map(|field| field.ident.unraw().to_string()).unwrap_or_else(|| "field".to_owned());
+        let of_row = entity.row_key.as_ref().and_then(|key| key.parts().next());
+        let other = || entity.fields.iter().find(|field| may_identify(field)).map(|field| field.ident);
+        let spread = of_row.map(|part| &part.name).or_else(other);
+        let spread = spread.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string());
         let help = format!(
             "write `#[partition_key({own}, \"_\", bucket({spread}, 16))]` to spread them; if there are few entities, say so: `#[entity(allow(hot_partition, reason = \"…\"))]`"
         );
