@@ -15,6 +15,7 @@ mod fault_derive;
 mod grammar;
 mod model;
 mod runtime;
+mod samples;
 mod symbol;
 #[cfg(test)]
 mod tests;

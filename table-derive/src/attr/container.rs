@@ -9,7 +9,7 @@ use crate::attr::allow::Allows;
 use crate::attr::foreign::Keyed;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
-use crate::attr::{Slot, foreign, relations};
+use crate::attr::{Slot, foreign, meant, relations};
 use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
@@ -248,7 +248,7 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()
-    } else if let Some(pieces) = piece::assigned_pieces(attr) {
+    } else if let Some(pieces) = meant::assigned_pieces(attr) {
         let name = attr.path().to_token_stream();
         let help =
             format!("write `#[{name}({pieces})]`: the keys of every table are `PartitionKey` and `RowKey`");

@@ -12,6 +12,7 @@ use crate::casing::pascal_case;
 use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar;
+use crate::samples;
 use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
 /// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. A struct may derive their traits also, so the
@@ -117,7 +118,7 @@ impl<'a> Keyed<'a> {
             }
             TokenTree::Group(group) => self.field_in(&group.stream()),
             TokenTree::Literal(text) => {
-                let name = grammar::name_in(&text.to_string())?;
+                let name = samples::name_in(&text.to_string())?;
                 named.iter().filter_map(|field| field.ident.clone()).find(|field| *field == name)
             }
             TokenTree::Punct(_) => None,
@@ -153,14 +154,14 @@ pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed
     };
     let keys = BOTH.contains(&word.as_str()).then(|| match field {
         Some(field) => keyed.keys_at(&field.unraw().to_string()),
-        None => keyed.keys_of(&grammar::key_fields(&arguments)),
+        None => keyed.keys_of(&samples::key_fields(&arguments)),
     });
     let help = match keys.flatten() {
         Some(keys) if keys.is_empty() => return,
         Some(keys) => keys,
         None => {
             let named = field.cloned().or_else(|| keyed.field_in(&arguments));
-            grammar::with_arguments(&for_field(help, named.as_ref()), &word, &arguments)
+            samples::with_arguments(&for_field(help, named.as_ref()), &word, &arguments)
         }
     };
     ctxt.error("T009", attr, format!("`{shown}` is not an attribute of entities"), help);

@@ -1,7 +1,7 @@
 //! Secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, LitInt, LitStr, Path, Token, parenthesized};
@@ -11,6 +11,7 @@ use crate::attr::piece::{self, PieceList};
 use crate::casing::pascal_case;
 use crate::ctxt::{self, Ctxt};
 use crate::grammar::{self, Words};
+use crate::samples;
 use crate::symbol::{
     self, AT_MOST, INCLUDE, INDEX, INDEX_ENTITY, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN,
 };
@@ -124,7 +125,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
             name = Some(parse_name(input, words)?);
             return Ok(());
         }
-        no_field(input, words)?;
+        no_field(input, words, name.as_ref())?;
         words.word(input, |word, input| {
             if word == UNIQUE {
                 unique.set(ctxt, word, word.clone(), "write `unique` once");
@@ -174,7 +175,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
 }
 
 /// Reports a lone name that resembles no known word. It is probably a field, which belongs in a key.
-fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
+fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
     let text = name.to_string();
@@ -186,7 +187,11 @@ fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
     if is_word || !grammar::may_end(&ahead) {
         return Ok(());
     }
-    let help = format!("a field belongs in the key: `row_key({name})`");
+    let first = index.filter(|index| index.to_string().starts_with(char::is_lowercase));
+    let help = match first {
+        Some(first) => format!("write `{}`", samples::with_names(words.form, &quote!(#first, #name))),
+        None => format!("a field belongs in the key: `row_key({name})`"),
+    };
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
@@ -208,7 +213,7 @@ fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
         .take_while(|token| !matches!(token, TokenTree::Punct(sign) if sign.as_char() == ','))
         .collect();
     let own = format!("({}", pascal_case(text.trim_matches('"')));
-    let form = grammar::with_names(words.form, &fields);
+    let form = samples::with_names(words.form, &fields);
     Some(form.replace("(ByEmail", &own).replace("(ByName", &own))
 }
 
