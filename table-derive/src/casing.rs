@@ -30,6 +30,32 @@ pub(crate) fn upper_case(name: &str) -> String {
     name.to_uppercase()
 }
 
+/// Returns the name that serde writes for a variant with `rename_all = "snake_case"` and the other rules; `None` if the rule is unknown.
+pub(crate) fn renamed_by_serde(rule: &str, variant: &str) -> Option<String> {
+    let separated = |separator: char| {
+        let mut name = String::with_capacity(variant.len() + 4);
+        for (at, character) in variant.char_indices() {
+            name.extend((at > 0 && character.is_uppercase()).then_some(separator));
+            name.push(character.to_ascii_lowercase());
+        }
+        name
+    };
+    Some(match rule {
+        "lowercase" => variant.to_ascii_lowercase(),
+        "UPPERCASE" => variant.to_ascii_uppercase(),
+        "PascalCase" => variant.to_owned(),
+        "camelCase" => {
+            let (first, rest) = variant.split_at_checked(1)?;
+            first.to_ascii_lowercase() + rest
+        }
+        "snake_case" => separated('_'),
+        "SCREAMING_SNAKE_CASE" => separated('_').to_ascii_uppercase(),
+        "kebab-case" => separated('-'),
+        "SCREAMING-KEBAB-CASE" => separated('-').to_ascii_uppercase(),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +74,22 @@ mod tests {
         ] {
             assert_eq!(pascal_case(field), property);
         }
+    }
+
+    #[test]
+    fn variants_are_renamed_by_the_rules_of_serde() {
+        for (rule, name) in [
+            ("lowercase", "inreview"),
+            ("UPPERCASE", "INREVIEW"),
+            ("PascalCase", "InReview"),
+            ("camelCase", "inReview"),
+            ("snake_case", "in_review"),
+            ("SCREAMING_SNAKE_CASE", "IN_REVIEW"),
+            ("kebab-case", "in-review"),
+            ("SCREAMING-KEBAB-CASE", "IN-REVIEW"),
+        ] {
+            assert_eq!(renamed_by_serde(rule, "InReview").as_deref(), Some(name));
+        }
+        assert_eq!(renamed_by_serde("Train-Case", "InReview"), None);
     }
 }

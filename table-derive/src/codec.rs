@@ -2,6 +2,8 @@
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 
+pub(crate) mod date_format;
+mod forms;
 mod parse;
 mod suggestions;
 mod words;

@@ -8,6 +8,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Ident, Lit, MacroDelimiter, Meta, Token};
 
 use crate::ctxt::{self, Ctxt};
+use crate::samples::{with_arguments, with_kind, with_names};
 use crate::symbol::{self, Symbol};
 
 /// The words that an attribute accepts.
@@ -49,11 +50,29 @@ impl Words {
         read(&word, input).and_then(|()| end(input)).map_err(|error| misread(&word, form, input, error))
     }
 
+    /// Returns the help for a known word in another spelling, such as `tableName`.
+    fn respelt(&self, word: &str, arguments: &TokenStream) -> Option<String> {
+        let mut spelt = String::with_capacity(word.len() + 1);
+        for (at, character) in word.char_indices() {
+            spelt.extend((at > 0 && character.is_uppercase()).then_some('_'));
+            spelt.push(character.to_ascii_lowercase());
+        }
+        let find = |(own, form): &(Symbol, &str)| (own.0 == spelt).then(|| format!("write `{form}`"));
+        let own = self.known.iter().find_map(find);
+        let meant =
+            || self.meant.iter().find(|(other, _)| *other == spelt).map(|(_, help)| (*help).to_owned());
+        own.or_else(meant)
+            .filter(|_| spelt != word)
+            .map(|help| with_arguments(&with_kind(&help, arguments), &spelt, arguments))
+    }
+
     fn unknown(&self, word: &Ident, arguments: ParseStream) -> syn::Error {
         let known = || symbol::known(&word.to_string(), self.known.iter().map(|(known, _)| known.0));
         let arguments = rest(arguments);
         let meant = self.meant.iter().find(|(other, _)| word == other);
-        let meant = meant.map(|(_, meant)| with_arguments(meant, word, &arguments));
+        let meant = meant
+            .map(|(_, meant)| with_names(&with_arguments(meant, &word.to_string(), &arguments), &arguments));
+        let meant = meant.or_else(|| self.respelt(&word.to_string(), &arguments));
         let is_type = word.to_string().starts_with(char::is_uppercase);
         let names_type = is_type && self.known.iter().any(|(known, _)| *known == symbol::OF);
         let meant = meant.or_else(|| names_type.then(|| format!("write `{} = {word}`", symbol::OF)));
@@ -62,61 +81,11 @@ impl Words {
     }
 }
 
-/// Returns a help text in which the arguments of a word replace the placeholders: a name, or the fields of both keys.
-pub(crate) fn with_arguments(help: &str, word: &Ident, arguments: &TokenStream) -> String {
-    if let [partition, row @ ..] = key_fields(arguments).as_slice()
-        && !row.is_empty()
-        && symbol::FOREIGN_KEYS.iter().any(|key| word == key)
-    {
-        let row = row.join(", \"_\", ");
-        return format!("write `#[partition_key({partition})] #[row_key({row})]` above the struct");
-    }
-    let Some(name) = only_name(arguments) else { return help.to_owned() };
-    ["\"Name\"", "\"Company\""]
-        .iter()
-        .fold(help.to_owned(), |help, sample| help.replace(sample, &format!("{name:?}")))
-}
-
-/// Returns the fields in the arguments of another library's key: `department` and `id` in `(partition = department, local = id)`.
-fn key_fields(arguments: &TokenStream) -> Vec<String> {
-    const WORDS: [&str; 8] = ["partition", "local", "hash", "range", "sort", "pk", "sk", "key"];
-    let mut fields = Vec::new();
-    for token in arguments.clone() {
-        match token {
-            TokenTree::Ident(name) if !WORDS.iter().any(|word| name == word) => fields.push(name.to_string()),
-            TokenTree::Group(group) => fields.extend(key_fields(&group.stream())),
-            TokenTree::Literal(text) => fields.extend(name_in(&text.to_string())),
-            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
-        }
-    }
-    fields
-}
-
-/// Returns the text in `= "Name"`, `("Name")` or `(name = "Name")` if it is a name.
-fn only_name(arguments: &TokenStream) -> Option<String> {
-    let mut tokens = arguments.clone().into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)));
-    let text = match (tokens.next()?, tokens.next()) {
-        (TokenTree::Literal(text), None) => text.to_string(),
-        (TokenTree::Ident(word), Some(TokenTree::Literal(text))) if word == "name" || word == "Name" => {
-            text.to_string()
-        }
-        (TokenTree::Group(group), None) => return only_name(&group.stream()),
-        _ => return None,
-    };
-    name_in(&text)
-}
-
-/// Returns the name in a quoted text.
-fn name_in(literal: &str) -> Option<String> {
-    let name = syn::parse_str::<syn::LitStr>(literal).ok()?.value();
-    syn::parse_str::<Ident>(&name).is_ok().then_some(name)
-}
-
 /// Parses the parentheses of an attribute. Missing or empty parentheses are mistakes.
 pub(crate) fn in_parentheses<T>(
     ctxt: &Ctxt,
     attr: &Attribute,
-    form: &str,
+    form: impl Form,
     read: impl FnOnce(ParseStream) -> T,
 ) -> Option<T> {
     if let Meta::List(list) = &attr.meta
@@ -127,8 +96,35 @@ pub(crate) fn in_parentheses<T>(
         return read.parse2(list.tokens.clone()).map_err(|error| ctxt.push(error)).ok();
     }
     let name = attr.path().get_ident().map(Ident::to_string).unwrap_or_default();
-    ctxt.push(not_how(&name, form, attr));
+    let form = with_names(&form.text(), &arguments(attr));
+    ctxt.push(ctxt::mistake("T004", attr, format!("malformed `{name}`"), format!("write `{form}`")));
     None
+}
+
+/// An example of an attribute, created only for an error.
+pub(crate) trait Form {
+    fn text(self) -> String;
+}
+
+impl Form for &str {
+    fn text(self) -> String {
+        self.to_owned()
+    }
+}
+
+impl<F: FnOnce() -> String> Form for F {
+    fn text(self) -> String {
+        self()
+    }
+}
+
+/// Returns the tokens after the name of an attribute.
+pub(crate) fn arguments(attr: &Attribute) -> TokenStream {
+    match &attr.meta {
+        Meta::Path(_) => TokenStream::new(),
+        Meta::List(list) => list.tokens.clone(),
+        Meta::NameValue(pair) => pair.value.to_token_stream(),
+    }
 }
 
 /// Parses the items of a list. An invalid item is reported, and parsing continues with the next one. Returns `false` if any item was invalid.
@@ -180,7 +176,7 @@ pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::
     match rest {
         _ if is_told(&error) => error,
         rest if rest.is_empty() => not_how(&word.to_string(), form, word),
-        rest => not_how(&word.to_string(), form, rest),
+        rest => not_how(&word.to_string(), &with_names(&with_kind(form, &rest), &rest), rest),
     }
 }
 

@@ -15,6 +15,7 @@ mod fault_derive;
 mod grammar;
 mod model;
 mod runtime;
+mod samples;
 mod symbol;
 #[cfg(test)]
 mod tests;
@@ -40,15 +41,25 @@ entity! {
         hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent, bars, week
     ],
     foreign: [
-        table, table_name, Table, kind, feed, key, Key, primary_key, hash_key, PartitionKey,
-        range_key, sort_key, RowKey, unique, Index, column, column_name, Column, rename,
-        data_member, DataMember, not_mapped, NotMapped, ignore_data_member, IgnoreDataMember,
-        transient, belongs_to, has_one, foreign_key, ForeignKey, references, has_many,
-        inverse_property, auto, auto_increment, database_generated, DatabaseGenerated, required,
-        Required, not_null, max_length, MaxLength, min_length, string_length, StringLength,
-        timestamp, Timestamp, concurrency_check, ConcurrencyCheck, embed, embedded, owned, json,
-        changeset_options, desc, bucket, hash, truncate, folded, replaced, first, inverted, literal,
-        codec
+        table, table_name, Table, TableName, collection, container, document, model, rename_all,
+        naming_strategy, kind, discriminator, Discriminator, feed, key, Key, primary_key, PrimaryKey, id, Id,
+        primary, hash_key, PartitionKey, pk, PK, partitionkey, partitionKey, HashKey, DynamoDBHashKey,
+        DynamoDbPartitionKey, range_key, sort_key, RowKey, sk, SK, rowkey, rowKey, RangeKey, SortKey,
+        DynamoDBRangeKey, DynamoDbSortKey, unique, Index, Unique, unique_index, unique_key, indexed, Indexed,
+        gsi, lsi, GSI, LSI, secondary_index, global_secondary_index, local_secondary_index, column,
+        column_name, Column, rename, data_member, DataMember, JsonPropertyName, field_name, not_mapped,
+        NotMapped, ignore_data_member, IgnoreDataMember, transient, Transient, JsonIgnore, belongs_to,
+        has_one, foreign_key, ForeignKey, references, reference, relation, relationship, many_to_one,
+        one_to_one, ManyToOne, OneToOne, has_many, inverse_property, one_to_many, many_to_many, OneToMany,
+        ManyToMany, auto, auto_increment, autoincrement, database_generated, DatabaseGenerated, generated,
+        generated_value, GeneratedValue, sequence, serial, identity, required, Required, not_null, NotNull,
+        nullable, Nullable, optional, max_length, MaxLength, min_length, string_length, StringLength,
+        column_type, sql_type, precision, Precision, enumerated, Enumerated, created_at, updated_at,
+        timestamps, CreationTimestamp, UpdateTimestamp, timestamp, Timestamp, concurrency_check,
+        ConcurrencyCheck, version, Version, etag, ETag, row_version, ttl, TTL, expires, time_to_live,
+        lowercase, uppercase, trim, embed, embedded, Embedded, owned, Owned, json, nested, changeset_options,
+        order, order_by, sort, descending, ascending, asc, desc, bucket, hash, truncate, folded, replaced,
+        first, inverted, literal, codec, diesel, sea_orm, sqlx, dynomite
     ]
 }
 

@@ -19,7 +19,7 @@ use std::ops::Range;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Fields, FieldsNamed, Ident, LitStr, Path, Type, Visibility};
+use syn::{Data, DeriveInput, Fields, FieldsNamed, Ident, LitStr, Path, Type, Visibility};
 
 use crate::attr::allow::Allows;
 use crate::attr::container::{self, ContainerAttrs};
@@ -94,6 +94,7 @@ impl<'a> Entity<'a> {
     /// Reads a declaration. Returns `None` after reporting why it cannot be an entity.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = named_fields(ctxt, input)?;
+        let keyed = Keyed::of(&input.attrs, named);
         let ContainerAttrs {
             table,
             schema_name,
@@ -107,8 +108,8 @@ impl<'a> Entity<'a> {
             mut partition_key,
             mut row_key,
             mut indexes,
-        } = container::parse(ctxt, input);
-        let mut fields = fields(ctxt, &input.attrs, named);
+        } = container::parse(ctxt, input, &keyed);
+        let mut fields = fields(ctxt, named, &keyed);
         let parameters = Parameters::read(ctxt, &input.generics)?;
         literal::check(ctxt, &fields, &mut partition_key, &mut row_key, &mut indexes);
         let lists = [&partition_key, &row_key].into_iter().flatten().map(|key| &key.list);
@@ -247,11 +248,10 @@ fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNam
     Some(named)
 }
 
-fn fields<'a>(ctxt: &Ctxt, attributes: &[Attribute], named: &'a FieldsNamed) -> Vec<Field<'a>> {
-    let keyed = Keyed::of(attributes, named);
+fn fields<'a>(ctxt: &Ctxt, named: &'a FieldsNamed, keyed: &Keyed<'_>) -> Vec<Field<'a>> {
     let fields = named.named.iter().filter_map(|original| {
         let ident = original.ident.as_ref()?;
-        let attrs = field::parse(ctxt, original, &keyed);
+        let attrs = field::parse(ctxt, original, keyed);
         let (ty, span) = (&original.ty, original.ty.span());
         Some(Field { original, ident, ty, span, vis: &original.vis, attrs, property: None })
     });

@@ -1,5 +1,6 @@
 //! Attributes of the struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]`, `#[index(…)]` and `#[index_entity(…)]`.
 
+use proc_macro2::TokenTree;
 use quote::ToTokens;
 use syn::parse::Parse;
 use syn::{Attribute, DeriveInput, Ident, LitStr, Path};
@@ -8,7 +9,7 @@ use crate::attr::allow::Allows;
 use crate::attr::foreign::Keyed;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
-use crate::attr::{Slot, foreign, relations};
+use crate::attr::{Slot, foreign, meant, relations};
 use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
@@ -194,7 +195,7 @@ impl EntityWords {
 }
 
 /// Parses the attributes of the struct that belong to this crate.
-pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
+pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> ContainerAttrs {
     let mut words = EntityWords::empty();
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
@@ -214,7 +215,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY));
         } else {
             refuse_field_attribute(ctxt, attr);
-            foreign::refuse(ctxt, attr, None, &Keyed::default());
+            foreign::refuse(ctxt, attr, None, keyed);
         }
     }
     // A key in another attribute is reported where it is, and does not count as missing.
@@ -247,11 +248,29 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()
+    } else if let Some(pieces) = meant::assigned_pieces(attr) {
+        let name = attr.path().to_token_stream();
+        let help =
+            format!("write `#[{name}({pieces})]`: the keys of every table are `PartitionKey` and `RowKey`");
+        ctxt.error("T004", attr, format!("malformed `{name}`"), help);
+        PieceList::wrong(attr.meta.to_token_stream())
     } else {
         grammar::in_parentheses(ctxt, attr, form, |input| piece::parse_list(ctxt, input))
             .unwrap_or_else(|| PieceList::wrong(attr.meta.to_token_stream()))
     };
-    let help = format!("declare a key once, with all its pieces in order, such as `{form}`");
+    let help = match slot.get() {
+        Some(KeyAttr { original, .. }) => {
+            let [first, second] = [original, attr].map(grammar::arguments);
+            let ends =
+                first.clone().into_iter().last().is_some_and(|token| matches!(token, TokenTree::Literal(_)));
+            let separator = if ends { "" } else { " \"_\"," };
+            let name = attr.path().to_token_stream();
+            format!(
+                "write `#[{name}({first},{separator} {second})]` above the struct: a key is declared once, with all its pieces"
+            )
+        }
+        None => String::new(),
+    };
     slot.set(ctxt, attr, KeyAttr { original: attr.clone(), list }, help);
 }
 

@@ -1,6 +1,6 @@
 //! Attributes of a field: `#[digits(6)]`, `#[escaped]`, `#[without('_')]`, `#[property("Name", json)]`.
 
-use syn::{Attribute, Ident, LitStr};
+use syn::{Attribute, Ident, LitStr, Meta};
 
 use crate::attr::foreign::Keyed;
 use crate::attr::{Slot, foreign};
@@ -84,7 +84,7 @@ const WORDS: Words = Words {
 };
 
 /// Parses the attributes of a field that belong to this crate.
-pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed) -> FieldAttrs {
+pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> FieldAttrs {
     let mut own = Slot::empty("codec");
     let mut read = Read {
         name: Slot::empty("name"),
@@ -115,7 +115,11 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed) -> FieldAttr
 }
 
 fn parse_property(ctxt: &Ctxt, attr: &Attribute, read: &mut Read) {
-    grammar::in_parentheses(ctxt, attr, WORDS.form, |input| {
+    let form = || {
+        let is_named = matches!(attr.meta, Meta::NameValue(_));
+        if is_named { "#[property(\"Name\")]".to_owned() } else { WORDS.form.to_owned() }
+    };
+    grammar::in_parentheses(ctxt, attr, form, |input| {
         grammar::list(ctxt, PROPERTY.0, WORDS.form, input, |input| {
             if input.peek(LitStr) {
                 let text: LitStr = input.parse()?;

@@ -3,35 +3,65 @@
 mod known;
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Attribute, Field, FieldsNamed, Ident, Meta};
+use syn::{Attribute, Field, FieldsNamed, Ident};
 
 use crate::attr::foreign::known::FOREIGN;
+use crate::attr::settings::{self, Setting};
 use crate::casing::pascal_case;
 use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar;
+use crate::samples;
 use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
-/// Attributes of fields that declare a key without specifying which of the two.
-const BOTH: [&str; 3] = ["key", "Key", "primary_key"];
+/// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. A struct may derive their traits also, so the
+/// settings are refused only where they would be mistaken for the declaration of the entity.
+pub(crate) const LIBRARIES: [&str; 4] = ["diesel", "sea_orm", "sqlx", "dynomite"];
 
-/// Attributes of other libraries that declare a key, each with the key attributes to suggest.
-const KEYS: &[(&str, &[Symbol])] = &[
-    ("key", &[PARTITION_KEY, ROW_KEY]),
-    ("Key", &[PARTITION_KEY, ROW_KEY]),
-    ("primary_key", &[PARTITION_KEY, ROW_KEY]),
-    ("PartitionKey", &[PARTITION_KEY]),
-    ("RowKey", &[ROW_KEY]),
-    ("hash_key", &[PARTITION_KEY]),
-    ("range_key", &[ROW_KEY]),
-    ("sort_key", &[ROW_KEY]),
+/// Attributes of fields that declare a key without specifying which of the two.
+const BOTH: [&str; 7] = ["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary"];
+
+/// Attributes of other libraries that declare one of the keys.
+const KEYS: &[(Symbol, &[&str])] = &[
+    (
+        PARTITION_KEY,
+        &[
+            "PartitionKey",
+            "hash_key",
+            "pk",
+            "PK",
+            "partitionkey",
+            "partitionKey",
+            "HashKey",
+            "DynamoDBHashKey",
+            "DynamoDbPartitionKey",
+        ],
+    ),
+    (
+        ROW_KEY,
+        &[
+            "RowKey",
+            "range_key",
+            "sort_key",
+            "sk",
+            "SK",
+            "rowkey",
+            "rowKey",
+            "RangeKey",
+            "SortKey",
+            "DynamoDBRangeKey",
+            "DynamoDbSortKey",
+        ],
+    ),
 ];
 
-/// The fields with an attribute that declares a key without specifying which of the two, such as `#[key]`.
+/// The fields of a struct, as far as attributes of other libraries concern them.
 #[derive(Default)]
-pub(crate) struct Keyed {
+pub(crate) struct Keyed<'a> {
+    /// All fields.
+    all: Option<&'a FieldsNamed>,
+    /// The fields with an attribute that declares a key without specifying which of the two, such as `#[key]`.
     fields: Vec<String>,
     /// `true` if the struct declares its PartitionKey.
     has_partition_key: bool,
@@ -39,13 +69,18 @@ pub(crate) struct Keyed {
     has_row_key: bool,
 }
 
-impl Keyed {
-    pub(crate) fn of(attributes: &[Attribute], fields: &FieldsNamed) -> Self {
+impl<'a> Keyed<'a> {
+    pub(crate) fn of(attributes: &[Attribute], fields: &'a FieldsNamed) -> Self {
         let is_keyed = |field: &&Field| {
-            field.attrs.iter().any(|attr| BOTH.iter().any(|word| attr.path().is_ident(word)))
+            field.attrs.iter().any(|attr| {
+                let is_both = |name: &str| BOTH.contains(&name);
+                name_of(attr).is_some_and(|name| is_both(&name))
+                    || key_of_library(attr).is_some_and(|key| is_both(&key.word))
+            })
         };
         let names = fields.named.iter().filter(is_keyed).filter_map(|field| field.ident.as_ref());
         Self {
+            all: Some(fields),
             fields: names.map(|name| name.unraw().to_string()).collect(),
             has_partition_key: attributes.iter().any(|attr| attr.path() == &PARTITION_KEY),
             has_row_key: attributes.iter().any(|attr| attr.path() == &ROW_KEY),
@@ -54,50 +89,93 @@ impl Keyed {
 
     /// For the first of these fields, returns a help text with the keys that all of them declare; for the other fields, an empty string.
     fn keys_at(&self, field: &str) -> Option<String> {
-        let (first, rest) = self.fields.split_first()?;
-        let row = |fields: &[String]| format!("#[row_key({})]", fields.join(", \"_\", "));
-        if self.has_partition_key && self.has_row_key {
-            return Some("remove the attribute: both keys are declared above the struct".to_owned());
-        }
-        let keys = if self.has_partition_key {
-            row(&self.fields)
-        } else if rest.is_empty() {
-            return None;
-        } else {
-            format!("#[partition_key({first})] {}", row(rest))
+        let help = self.keys_of(&self.fields)?;
+        Some(if self.fields.first().is_some_and(|first| first == field) { help } else { String::new() })
+    }
+
+    /// Returns a help text with the missing keys, declared by these fields; `None` for a single field if both keys are missing.
+    fn keys_of(&self, fields: &[String]) -> Option<String> {
+        let (first, rest) = fields.split_first()?;
+        let key = |word: Symbol, fields: &[String]| format!("#[{word}({})]", fields.join(", \"_\", "));
+        let keys = match (self.has_partition_key, self.has_row_key) {
+            (true, true) => {
+                return Some("remove the attribute: both keys are declared above the struct".to_owned());
+            }
+            (true, false) => key(ROW_KEY, fields),
+            (false, true) => key(PARTITION_KEY, fields),
+            (false, false) if rest.is_empty() => return None,
+            (false, false) => format!("#[partition_key({first})] {}", key(ROW_KEY, rest)),
         };
-        Some(if first == field { format!("write `{keys}` above the struct") } else { String::new() })
+        Some(format!("write `{keys}` above the struct"))
+    }
+
+    /// Returns the first name in the arguments of an attribute that is a field.
+    fn field_in(&self, arguments: &TokenStream) -> Option<Ident> {
+        let named = &self.all?.named;
+        arguments.clone().into_iter().find_map(|token| match token {
+            TokenTree::Ident(name) => {
+                named.iter().any(|field| field.ident.as_ref() == Some(&name)).then_some(name)
+            }
+            TokenTree::Group(group) => self.field_in(&group.stream()),
+            TokenTree::Literal(text) => {
+                let name = samples::name_in(&text.to_string())?;
+                named.iter().filter_map(|field| field.ident.clone()).find(|field| *field == name)
+            }
+            TokenTree::Punct(_) => None,
+        })
     }
 }
 
+/// Returns the setting in an attribute of another library that declares a key.
+fn key_of_library(attr: &Attribute) -> Option<Setting> {
+    name_of(attr).filter(|name| LIBRARIES.contains(&name.as_str()))?;
+    let of_keys = || KEYS.iter().flat_map(|(_, words)| *words).chain(&BOTH);
+    settings::of(attr).into_iter().find_map(|setting| {
+        if setting.word == PARTITION_KEY.0 {
+            return Some(Setting { word: "hash_key".to_owned(), ..setting });
+        }
+        of_keys().any(|word| setting.word == *word).then_some(setting)
+    })
+}
+
 /// Reports an attribute of another library. The help contains the field after the attribute. `#[key]` on several fields counts as one mistake.
-pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed) {
-    let Some(word) = attr.path().get_ident() else { return };
-    let Some((_, help)) = FOREIGN.iter().find(|(names, _)| names.iter().any(|name| word == name)) else {
+pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed<'_>) {
+    let Some(name) = name_of(attr) else { return };
+    let (word, arguments, shown) = if LIBRARIES.contains(&name.as_str()) {
+        let both_declared = keyed.has_partition_key && keyed.has_row_key;
+        let Some(key) = key_of_library(attr).filter(|_| !both_declared) else { return };
+        let shown = format!("{name}({})", key.word);
+        (key.word, key.value, shown)
+    } else {
+        (name.clone(), grammar::arguments(attr), name)
+    };
+    let Some((_, help)) = FOREIGN.iter().find(|(names, _)| names.contains(&word.as_str())) else {
         return;
     };
-    let keys = field.filter(|_| BOTH.iter().any(|both| word == both));
-    let help = match keys.and_then(|field| keyed.keys_at(&field.unraw().to_string())) {
+    let keys = BOTH.contains(&word.as_str()).then(|| match field {
+        Some(field) => keyed.keys_at(&field.unraw().to_string()),
+        None => keyed.keys_of(&samples::key_fields(&arguments)),
+    });
+    let help = match keys.flatten() {
         Some(keys) if keys.is_empty() => return,
         Some(keys) => keys,
-        None => grammar::with_arguments(&for_field(help, field), word, &arguments(attr)),
+        None => {
+            let named = field.cloned().or_else(|| keyed.field_in(&arguments));
+            samples::with_arguments(&for_field(help, named.as_ref()), &word, &arguments)
+        }
     };
-    ctxt.error("T009", attr, format!("`{word}` is not an attribute of entities"), help);
+    ctxt.error("T009", attr, format!("`{shown}` is not an attribute of entities"), help);
 }
 
 /// Returns the names of all attributes of other libraries.
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    FOREIGN.iter().flat_map(|(names, _)| *names).copied()
+    FOREIGN.iter().flat_map(|(names, _)| *names).copied().chain(LIBRARIES)
 }
 
-/// Returns the tokens after the name of an attribute.
-fn arguments(attr: &Attribute) -> TokenStream {
-    match &attr.meta {
-        Meta::Path(_) => TokenStream::new(),
-        Meta::List(list) => list.tokens.clone(),
-        Meta::NameValue(pair) => pair.value.to_token_stream(),
-    }
+/// Returns the name of an attribute. Comparing a string with many words is faster than comparing an identifier.
+fn name_of(attr: &Attribute) -> Option<String> {
+    attr.path().get_ident().map(Ident::to_string)
 }
 
 /// Fills a field into the placeholders of a help: `{email}` becomes its name, `{Email}` its name in Pascal case.
@@ -109,13 +187,18 @@ pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
 
 /// Returns `true` if an attribute declares a key, in this library or in another library.
 pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
-    let is_foreign = |(name, keys): &(&str, &[Symbol])| attr.path().is_ident(name) && keys.contains(&key);
-    *attr.path() == key || KEYS.iter().any(is_foreign) || *attr.path() == ENTITY && holds_key(attr, key)
+    let is_foreign = |word: &str| {
+        BOTH.contains(&word) || KEYS.iter().any(|(declared, names)| *declared == key && names.contains(&word))
+    };
+    *attr.path() == key
+        || name_of(attr).is_some_and(|name| is_foreign(&name))
+        || key_of_library(attr).is_some_and(|setting| is_foreign(&setting.word))
+        || *attr.path() == ENTITY && holds_key(attr, key)
 }
 
 /// Returns `true` if `#[entity(…)]` contains a word for a key. The word is reported there.
 fn holds_key(attr: &Attribute, key: Symbol) -> bool {
-    arguments(attr).into_iter().any(|token| match token {
+    grammar::arguments(attr).into_iter().any(|token| match token {
         TokenTree::Ident(word) => word == key || FOREIGN_KEYS.iter().any(|foreign| word == foreign),
         _ => false,
     })

@@ -1,5 +1,7 @@
 //! Conversion of format strings to key pieces, such as `"empid_{id:06}"` to `"empid_", digits(6, id)`.
 
+use crate::codec::date_format;
+
 /// Returns the literals and fields of a format string. `next` is the field of a placeholder without a name.
 pub(crate) fn pieces(text: &str, next: Option<&str>, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), text);
@@ -38,9 +40,16 @@ fn field_of(inside: &str, next: Option<&str>) -> String {
     let name = name_of(inside);
     let name =
         if name.starts_with(|first: char| !first.is_ascii_digit()) { name } else { next.unwrap_or("field") };
-    let width = inside.split_once(":0").or_else(|| inside.split_once(":D"));
-    match width.and_then(|(_, width)| width.parse::<u8>().ok()) {
-        Some(width @ 1..) => format!("digits({width}, {name})"),
+    let Some((_, spec)) = inside.split_once(':') else { return name.to_owned() };
+    if let Some(pattern) = date_format::pattern(spec) {
+        return format!("pattern({pattern:?}, {name})");
+    }
+    let number = spec.trim_start_matches(['#', '0', 'D', 'd', 'X', 'x', '>']).trim_end_matches(['x', 'X']);
+    let is_padded = spec.starts_with(['#', '0', 'D', 'd', 'X', 'x']) || spec.starts_with(">0");
+    match number.parse::<u8>() {
+        Ok(width @ 1..=39) if spec.contains('x') => format!("hex({width}, {name})"),
+        Ok(width @ 1..=39) if spec.contains('X') => format!("hex({width}, upper, {name})"),
+        Ok(width @ 1..=39) if is_padded => format!("digits({width}, {name})"),
         _ => name.to_owned(),
     }
 }
@@ -64,6 +73,9 @@ mod tests {
         let shown = |text| pieces(text, None, |name| ["id", "name"].contains(&name)).join(", ");
         assert_eq!(shown("{name}_{id:06}"), r#"name, "_", digits(6, id)"#);
         assert_eq!(shown("e_{0:D4}"), r#""e_", digits(4, field)"#);
+        assert_eq!(shown("{id:yyyy-MM-dd}"), r#"pattern("yyyy-MM-dd", id)"#);
+        assert_eq!(shown("{id:%H:%M}"), r#"pattern("HH:mm", id)"#);
+        assert_eq!(shown("{id:08x}_{id:X4}_{id:8}"), r#"hex(8, id), "_", hex(4, upper, id), "_", id"#);
         assert_eq!(shown("emp_${id}"), r#""emp_", id"#);
         assert_eq!(shown("emp_${self.id}"), r#""emp_", id"#);
         assert_eq!(shown("a{}b{0}c"), r#""a", field, "b", field, "c""#);

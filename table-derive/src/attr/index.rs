@@ -1,15 +1,17 @@
 //! Secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
 
-use proc_macro2::TokenStream;
-use quote::ToTokens;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, LitInt, LitStr, Path, Token, parenthesized};
 
 use crate::attr::Slot;
 use crate::attr::piece::{self, PieceList};
+use crate::casing::pascal_case;
 use crate::ctxt::{self, Ctxt};
 use crate::grammar::{self, Words};
+use crate::samples;
 use crate::symbol::{
     self, AT_MOST, INCLUDE, INDEX, INDEX_ENTITY, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN,
 };
@@ -83,7 +85,12 @@ const MEANT: &[(&str, &str)] = &[
     ("columns", "write `row_key(\"email_\", email)`"),
     ("on", "write `row_key(\"email_\", email)`"),
     ("sort_key", "write `row_key(\"email_\", email)`"),
-    ("hash_key", "write `partition_key(\"email_\", department)`"),
+    ("sk", "write `row_key(\"email_\", email)`"),
+    ("range", "write `row_key(\"email_\", email)`"),
+    ("range_key", "write `row_key(\"email_\", email)`"),
+    ("hash_key", "write `partition_key(\"email_\", email)`"),
+    ("hash", "write `partition_key(\"email_\", email)`"),
+    ("pk", "write `partition_key(\"email_\", email)`"),
     ("project", "write `include(first_name, last_name)`"),
     ("projection", "write `include(first_name, last_name)`"),
     ("keep", "write `include(first_name, last_name)`"),
@@ -118,7 +125,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
             name = Some(parse_name(input, words)?);
             return Ok(());
         }
-        no_field(input, words)?;
+        no_field(input, words, name.as_ref())?;
         words.word(input, |word, input| {
             if word == UNIQUE {
                 unique.set(ctxt, word, word.clone(), "write `unique` once");
@@ -168,7 +175,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
 }
 
 /// Reports a lone name that resembles no known word. It is probably a field, which belongs in a key.
-fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
+fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
     let text = name.to_string();
@@ -180,8 +187,34 @@ fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
     if is_word || !grammar::may_end(&ahead) {
         return Ok(());
     }
-    let help = format!("a field belongs in the key: `row_key({name})`");
+    let first = index.filter(|index| index.to_string().starts_with(char::is_lowercase));
+    let help = match first {
+        Some(first) => format!("write `{}`", samples::with_names(words.form, &quote!(#first, #name))),
+        None => format!("a field belongs in the key: `row_key({name})`"),
+    };
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
+}
+
+/// Returns the form of an index that is declared by settings: `name = "ByEmail", columns = [email], unique = true`.
+fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
+    let ahead = input.fork();
+    ahead.call(Ident::parse_any).ok().filter(|word| word == "name" || word == "index_name")?;
+    ahead.parse::<Token![=]>().ok()?;
+    let text = grammar::rest(&ahead).to_string();
+    let rest: TokenStream = input.fork().parse().ok()?;
+    let is_fields =
+        |word: &Ident| words.meant.iter().any(|(other, help)| word == other && help.contains("_key("));
+    let mut tokens = rest
+        .clone()
+        .into_iter()
+        .skip_while(|token| !matches!(token, TokenTree::Ident(word) if is_fields(word)));
+    tokens.next()?;
+    let fields: TokenStream = tokens
+        .take_while(|token| !matches!(token, TokenTree::Punct(sign) if sign.as_char() == ','))
+        .collect();
+    let own = format!("({}", pascal_case(text.trim_matches('"')));
+    let form = samples::with_names(words.form, &fields);
+    Some(form.replace("(ByEmail", &own).replace("(ByName", &own))
 }
 
 /// Parses the name at the beginning of an index attribute.
@@ -191,6 +224,12 @@ fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
         let help = format!("write the name first: `{}`", words.form);
         ctxt::mistake("T004", tokens, "an index starts with its name", help)
     };
+    if let Some(form) = settings_of(input, words) {
+        let name = input.parse::<Ident>()?;
+        // The remaining settings belong to the same mistake.
+        input.parse::<TokenStream>()?;
+        return Err(ctxt::mistake("T004", name, "an index starts with its name", format!("write `{form}`")));
+    }
     let Ok(name) = input.parse::<Ident>() else { return Err(nameless(whole)) };
     let is_word = words.known.iter().any(|(word, _)| name == *word) || input.peek(Token![=]);
     if is_word { Err(nameless(name.into_token_stream())) } else { Ok(name) }

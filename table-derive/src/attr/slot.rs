@@ -25,6 +25,10 @@ impl<T> Slot<T> {
         }
     }
 
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+
     pub(crate) fn take(self) -> Option<T> {
         self.value
     }

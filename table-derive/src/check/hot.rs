@@ -1,7 +1,11 @@
 //! Rules about write distribution (PAT-ANTI-1): a constant partition key, and too many buckets for a read to enumerate. The compiler checks whether
 //! key fields have a time type.
 
+use syn::ext::IdentExt;
+
+use crate::check::key::may_identify;
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::Entity;
 use crate::model::key::Key;
 use crate::symbol::{HOT_PARTITION, MANY_BUCKETS};
@@ -21,8 +25,14 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
              entities a second (PAT-ANTI-1)",
             entity.original.ident
         );
-        let help = "add a field that spreads them, or `bucket(field, 16)`; if there are few entities, say so: \
-                    `#[entity(allow(hot_partition, reason = \"…\"))]`";
+        let own = grammar::arguments(&key.original);
+        let of_row = entity.row_key.as_ref().and_then(|key| key.parts().next());
+        let other = || entity.fields.iter().find(|field| may_identify(field)).map(|field| field.ident);
+        let spread = of_row.map(|part| &part.name).or_else(other);
+        let spread = spread.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string());
+        let help = format!(
+            "write `#[partition_key({own}, \"_\", bucket({spread}, 16))]` to spread them; if there are few entities, say so: `#[entity(allow(hot_partition, reason = \"…\"))]`"
+        );
         ctxt.error("T046", &key.original, wrong, help);
     }
     if let Some(word) = allowed.filter(|_| key.parts().any(|part| part.codec.is_bucket())) {

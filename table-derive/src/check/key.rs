@@ -1,14 +1,15 @@
 //! Rules for keys.
 
-use syn::LitStr;
 use syn::ext::IdentExt;
+use syn::{Attribute, LitStr};
 
 use crate::attr::foreign::names_key;
 use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::key::{Key, Piece, illegal};
 use crate::model::{Entity, Field};
-use crate::symbol::{PARTITION_KEY, ROW_KEY, Symbol};
+use crate::symbol::{self, PARTITION_KEY, ROW_KEY, Symbol};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     missing_key(ctxt, entity);
@@ -38,7 +39,12 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let mut examples =
         unused.filter(|field| may_identify(field)).map(|field| field.ident.unraw().to_string());
     let mut report = |word: Symbol, what: &str| {
+        let misspelt = entity.original.attrs.iter().find(|attr| resembles(attr, word));
         let help = match examples.next() {
+            _ if misspelt.is_some() => {
+                let pieces = misspelt.map(|attr| grammar::arguments(attr).to_string()).unwrap_or_default();
+                format!("write `#[{word}({pieces})]` above the struct")
+            }
             Some(example) => format!(
                 "{what}: `#[{word}({example})]`, or a literal and fields: `#[{word}(\"{example}_\", {example})]`"
             ),
@@ -55,12 +61,11 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
                 )
             }
         };
-        ctxt.error(
-            "T020",
-            &entity.original.ident,
-            format!("`{}` has no `{word}`", entity.original.ident),
-            help,
-        );
+        let wrong = format!("`{}` has no `{word}`", entity.original.ident);
+        match misspelt {
+            Some(attr) => ctxt.error("T020", attr, wrong, help),
+            None => ctxt.error("T020", &entity.original.ident, wrong, help),
+        }
     };
     // A key on a field, or an attribute of another library that declares a key, is reported where it is.
     let is_missing = |key: &Option<Key>, word: Symbol| {
@@ -76,8 +81,13 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
+/// Returns `true` if the name of an attribute is a misspelled word.
+fn resembles(attr: &Attribute, word: Symbol) -> bool {
+    attr.path().get_ident().is_some_and(|name| symbol::distance(&name.to_string(), word.0) <= 2)
+}
+
 /// Returns `true` if the field may identify an entity, because its type looks like a key part.
-fn may_identify(field: &Field<'_>) -> bool {
+pub(super) fn may_identify(field: &Field<'_>) -> bool {
     const OTHERS: [&str; 7] = ["Option", "Vec", "HashMap", "BTreeMap", "f32", "f64", "Json"];
     let attrs = &field.attrs;
     let is_stored_otherwise = attrs.json.is_some() || attrs.rest.is_some() || attrs.chunks.is_some();
@@ -109,7 +119,10 @@ fn illegal_literal(ctxt: &Ctxt, key: &Key) {
     for text in literals(key) {
         if let Some(character) = illegal(&text.value()) {
             let wrong = format!("a key cannot contain {character:?} (KEY-3)");
-            ctxt.error("T024", text, wrong, "separate pieces with `_`, `-`, `:`, `!` or `|`");
+            let right =
+                text.value().replace(|character: char| illegal(&character.to_string()).is_some(), "_");
+            let help = format!("write `{right:?}`, or another separator: `-`, `:`, `!` or `|`");
+            ctxt.error("T024", text, wrong, help);
         }
     }
 }

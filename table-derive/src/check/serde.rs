@@ -1,71 +1,131 @@
-//! Checks serde attributes, which do not change how an entity is stored.
+//! Checks attributes of serde and other libraries, which do not change how an entity is stored.
 //!
-//! A struct may also be serialised with serde. These attributes are therefore allowed on a field with `#[property(…)]`, whose author has considered
-//! the stored form.
+//! A struct may also be serialised with serde, or stored with another library. These attributes are therefore allowed on a field with
+//! `#[property(…)]`, whose author has considered the stored form, and on a struct that names its table.
 
-use syn::meta::ParseNestedMeta;
-use syn::{Attribute, Token, token};
+use syn::Attribute;
+use syn::ext::IdentExt;
 
+use crate::attr::foreign::LIBRARIES;
+use crate::attr::settings::{self, Setting};
+use crate::casing::pascal_case;
 use crate::ctxt::Ctxt;
 use crate::model::{Entity, Field};
-use crate::symbol::PROPERTY;
+use crate::symbol::{ENTITY, PROPERTY};
+
+/// The settings that would change the stored value of a field, each with its effect.
+const OF_FIELDS: &[(&[&str], Effect)] = &[
+    (&["skip", "skip_serializing", "skip_deserializing", "ignore"], Effect::Skips),
+    (&["flatten", "embed"], Effect::Flattens),
+    (&["rename", "column_name", "alias"], Effect::Renames),
+    (
+        &["with", "serialize_with", "deserialize_with", "serialize_as", "deserialize_as", "json"],
+        Effect::Converts,
+    ),
+    (&["default"], Effect::Defaults),
+];
+/// The settings that would name the table.
+const OF_TABLES: [&str; 3] = ["table_name", "table", "collection"];
+
+/// The effect that a setting has in its library.
+#[derive(Clone, Copy)]
+enum Effect {
+    Skips,
+    Flattens,
+    Renames,
+    Converts,
+    Defaults,
+}
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     for field in &entity.fields {
-        let Some(property) = &field.property else { continue };
         let attributes = &field.original.attrs;
         if attributes.iter().any(|attribute| attribute.path() == &PROPERTY) {
             continue;
         }
-        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-            if let Some(word) = word(attribute) {
-                let wrong = format!(
-                    "`serde({word})` does not change how `{}` is stored: as the property `{}`",
-                    field.ident, property.name
-                );
-                ctxt.error("T015", attribute, wrong, help(&word, field, &property.name));
-            }
+        let elsewhere = attributes.iter().filter_map(|attribute| Some((attribute, library(attribute)?)));
+        for (attribute, library) in elsewhere {
+            check_field(ctxt, field, attribute, library);
         }
     }
+    table(ctxt, entity);
 }
 
-/// Returns the first word of a serde attribute that would change the stored value.
-fn word(attribute: &Attribute) -> Option<String> {
-    const WORDS: [&str; 8] = [
-        "skip",
-        "skip_serializing",
-        "skip_deserializing",
-        "flatten",
-        "rename",
-        "with",
-        "serialize_with",
-        "deserialize_with",
-    ];
-    let mut found = None;
-    let read = |meta: ParseNestedMeta<'_>| {
-        found = found.take().or_else(|| WORDS.iter().find(|word| meta.path.is_ident(word)));
-        if meta.input.peek(Token![=]) {
-            meta.value()?.parse::<syn::Expr>()?;
-        } else if meta.input.peek(token::Paren) {
-            meta.parse_nested_meta(|meta| meta.value()?.parse::<syn::Expr>().map(|_| ()))?;
-        }
-        Ok(())
-    };
-    // Serde itself reports errors in its attributes.
-    let _ = attribute.parse_nested_meta(read);
-    found.map(|word| (*word).to_owned())
+/// Returns the library whose attribute this is.
+fn library(attribute: &Attribute) -> Option<&'static str> {
+    let name = attribute.path().get_ident()?.to_string();
+    ["serde"].into_iter().chain(LIBRARIES).find(|library| name == *library)
 }
 
-fn help(word: &str, field: &Field<'_>, name: &str) -> String {
+fn check_field(ctxt: &Ctxt, field: &Field<'_>, attribute: &Attribute, library: &str) {
+    let settings = settings::of(attribute);
+    let found = OF_FIELDS.iter().find_map(|(words, effect)| {
+        let is_meant = |setting: &&Setting| words.contains(&setting.word.as_str());
+        Some((settings.iter().find(is_meant)?, *effect))
+    });
+    let Some((setting, effect)) = found else { return };
+    let (ident, word) = (field.ident.unraw(), &setting.word);
+    // A key contains the value, not the name of the field.
+    let Some(property) = &field.property else { return };
+    if matches!(effect, Effect::Defaults) && is_optional(field) {
+        return;
+    }
+    let name = &property.name;
     let stay = format!("if that is meant, write `#[property({name:?})]` above it");
-    match word {
-        "rename" => format!("name the property with `#[property(\"…\")]`; {stay}"),
-        "flatten" => {
-            format!("declare the fields of `{}` here, or store it as JSON: `#[property(json)]`", field.ident)
+    let help = match effect {
+        Effect::Renames => {
+            let text = setting.text().filter(|text| syn::parse_str::<syn::Ident>(text).is_ok());
+            let text = text.unwrap_or_else(|| name.clone());
+            format!(
+                "write `#[property({text:?})]` above `{ident}` to store it under this name, or `#[property({name:?})]` to keep `{name}`"
+            )
         }
-        "with" | "serialize_with" | "deserialize_with" => {
-            format!("store it as JSON, which serde writes: `#[property(json)]`; {stay}")
+        Effect::Flattens => {
+            format!("declare the fields of `{ident}` here, or store it as JSON: `#[property(json)]`")
         }
-        _ => format!("move the field to another struct, because an entity stores all of its fields; {stay}"),
+        Effect::Converts => format!("store it as JSON, which serde writes: `#[property(json)]`; {stay}"),
+        Effect::Skips => {
+            format!("move the field to another struct, because an entity stores all of its fields; {stay}")
+        }
+        Effect::Defaults => format!(
+            "declare `{ident}` as an `Option`, which is `None` if the property is absent; if it is always stored, write `#[property({name:?})]` above it"
+        ),
+    };
+    let wrong =
+        format!("`{library}({word})` does not change how `{ident}` is stored: as the property `{name}`");
+    ctxt.error("T015", attribute, wrong, help);
+}
+
+fn is_optional(field: &Field<'_>) -> bool {
+    let syn::Type::Path(path) = field.ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "Option")
+}
+
+/// Reports a setting of another library that would name the table, if the declaration does not name it.
+fn table(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let attributes = &entity.original.attrs;
+    let is_named = || {
+        attributes
+            .iter()
+            .filter(|attribute| attribute.path() == &ENTITY)
+            .any(|attribute| settings::of(attribute).iter().any(|setting| setting.word == "table"))
+    };
+    for attribute in attributes {
+        let Some(library) = library(attribute).filter(|library| *library != "serde") else { continue };
+        let settings = settings::of(attribute);
+        let Some(setting) = settings.iter().find(|setting| OF_TABLES.contains(&setting.word.as_str())) else {
+            continue;
+        };
+        if is_named() {
+            return;
+        }
+        let name = setting.text().unwrap_or_else(|| setting.value.to_string());
+        let name = if name.chars().all(char::is_alphanumeric) { name } else { pascal_case(&name) };
+        let (word, own) = (&setting.word, &entity.name);
+        let wrong = format!("`{library}({word})` does not name the table of `{own}`, which is `{own}`");
+        let help = format!(
+            "write `#[entity(table = {name:?})]` above the struct, or `#[entity(table = {own:?})]` to keep this name"
+        );
+        ctxt.error("T015", attribute, wrong, help);
     }
 }

@@ -6,11 +6,13 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Lit, LitChar, LitInt, LitStr, Path, Token, parenthesized, token};
 
+use crate::codec::date_format;
+use crate::codec::forms::{field_of, field_of_custom, form_for, last_field_of, numbered};
 use crate::codec::suggestions::{meant, meant_form};
 use crate::codec::words::{self, Argument, WORDS, Word};
 use crate::codec::{Codec, Gives, Written};
 use crate::ctxt::{Ctxt, mistake};
-use crate::grammar::{in_parentheses, misread, rest};
+use crate::grammar::{self, in_parentheses, misread, rest};
 use crate::symbol::{self, CODEC, DERIVED};
 
 /// Parses a field and its codec. Returns `None` after reporting an unknown word.
@@ -36,7 +38,11 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     } else {
         let field = if name == "computed" { field_of_custom(&content.fork()) } else { field };
         let known = WORDS.iter().map(|word| word.name).chain([CODEC.0, DERIVED.0]);
-        let help = meant(&name, field.as_deref()).unwrap_or_else(|| symbol::known(&name.to_string(), known));
+        let help = meant(&name, field.as_deref()).map(|help| {
+            let arguments: TokenStream = content.fork().parse().unwrap_or_default();
+            numbered(&help, &arguments.into_iter().collect::<Vec<_>>())
+        });
+        let help = help.unwrap_or_else(|| symbol::known(&name.to_string(), known));
         ctxt.error("T001", &name, format!("unknown codec `{name}`"), help);
         content.parse::<TokenStream>()?;
         return Ok(None);
@@ -50,61 +56,6 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     part
 }
 
-/// Returns the example of a keyword with this field. The example of a hash has the given
-/// algorithm, and either the given number of digits or all digits.
-fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String {
-    let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().unwrap_or_default().into_iter().collect();
-    let named =
-        |name: &str| tokens.iter().any(|token| matches!(token, TokenTree::Ident(ident) if ident == name));
-    let number = tokens.iter().find(|token| matches!(token, TokenTree::Literal(_))).map(ToString::to_string);
-    let algorithm = words::HASH_DIGITS.iter().find(|(name, _)| named(name));
-    if word.gives != Gives::Hash || (algorithm.is_none() && number.is_none()) {
-        return word.form(field);
-    }
-    let [sha256, ..] = words::HASH_DIGITS;
-    let (algorithm, digits) = algorithm.unwrap_or(sha256);
-    let digits = number.unwrap_or_else(|| digits.to_string());
-    format!("hash({algorithm}, {digits}, {})", field.unwrap_or("user"))
-}
-
-/// Returns the field that the arguments of a word seem to contain: the first name that is neither a known argument nor a codec.
-fn field_of(arguments: ParseStream) -> Option<String> {
-    field_in(arguments.parse().ok()?)
-}
-
-fn field_in(arguments: TokenStream) -> Option<String> {
-    let mut tokens = arguments.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        let is_called = matches!(tokens.peek(), Some(TokenTree::Group(_)));
-        match token {
-            TokenTree::Ident(name) if !is_called && !words::is_word(&name) => {
-                return Some(name.unraw().to_string());
-            }
-            TokenTree::Group(group) => return field_in(group.stream()),
-            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-        }
-    }
-    None
-}
-
-/// Returns the last field that the arguments of a word seem to contain.
-fn last_field_of(arguments: ParseStream) -> Option<String> {
-    let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().ok()?.into_iter().collect();
-    let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
-    tokens.rsplit(is_comma).find_map(|argument| field_in(argument.iter().cloned().collect()))
-}
-
-/// Returns the field of a custom codec, which follows the comma.
-fn field_of_custom(arguments: ParseStream) -> Option<String> {
-    let tokens: TokenStream = arguments.parse().ok()?;
-    field_in(
-        tokens
-            .into_iter()
-            .skip_while(|token| !matches!(token, TokenTree::Punct(comma) if comma.as_char() == ','))
-            .collect(),
-    )
-}
-
 /// Returns the codec word of an attribute such as `#[digits(6)]`, or `None`.
 pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
     words::attributes().find(|word| attr.path().is_ident(word.name))
@@ -112,20 +63,23 @@ pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
 
 /// Parses a codec attribute such as `#[digits(6)]`. Returns `None` after reporting a mistake.
 pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word) -> Option<Codec> {
-    let form = format!("#[{}]", in_attribute(word));
+    let form = || {
+        let tokens: Vec<TokenTree> = grammar::arguments(attr).into_iter().collect();
+        numbered(&format!("#[{}]", in_attribute(word)), &tokens)
+    };
     let arguments = if word.arguments.is_empty() {
         let is_alone = attr.meta.require_path_only().is_ok();
         if !is_alone {
             let wrong = format!("`{}` takes no arguments", word.name);
-            ctxt.error("T004", attr, wrong, format!("write `{form}`"));
+            ctxt.error("T004", attr, wrong, format!("write `{}`", form()));
         }
         is_alone.then(|| (Vec::new(), None))
     } else {
-        in_parentheses(ctxt, attr, &form, |input| {
+        in_parentheses(ctxt, attr, form, |input| {
             let arguments = parse_arguments(word, input, false);
             let end = |it| if input.is_empty() { Ok(it) } else { Err(input.error("unexpected token")) };
             let name = attr.path().get_ident()?;
-            let arguments = arguments.and_then(end).map_err(|error| misread(name, &form, input, error));
+            let arguments = arguments.and_then(end).map_err(|error| misread(name, &form(), input, error));
             let arguments = arguments.map_err(|error| ctxt.push(error)).ok();
             let _ = input.parse::<TokenStream>();
             arguments
@@ -258,24 +212,6 @@ fn parse_one_of(
     })
 }
 
-/// Converts a `strftime` format to a pattern, such as `%Y-%m-%d` to `yyyy-MM-dd`. Returns `None` for any other string.
-fn strftime(text: &str) -> Option<String> {
-    let units = [
-        ("%Y", "yyyy"),
-        ("%m", "MM"),
-        ("%d", "dd"),
-        ("%H", "HH"),
-        ("%M", "mm"),
-        ("%S", "ss"),
-        ("%3f", "fff"),
-        ("%6f", "ffffff"),
-        ("%F", "yyyy-MM-dd"),
-        ("%T", "HH:mm:ss"),
-    ];
-    let pattern = units.iter().fold(text.to_owned(), |text, (unit, ours)| text.replace(unit, ours));
-    (pattern != text && !pattern.contains('%')).then_some(pattern)
-}
-
 /// Parses a date pattern into `{ __table::pattern("yyyy-MM-dd") }`. Letters are checked here, because rustc would report an invalid letter
 /// once for each use.
 fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
@@ -285,31 +221,24 @@ fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
         Some(field) => format!("pattern(\"yyyy-MM-dd\", {field})"),
         None => "#[pattern(\"yyyy-MM-dd\")]".to_owned(),
     };
-    let mut rest = value.as_str();
-    while !rest.is_empty() {
-        let words = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f", "-", "_", ":", ".", ",", "T", "Z", " "];
-        let digit = |rest: &'_ str| rest.starts_with(|first: char| first.is_ascii_digit());
-        let after = words.iter().find_map(|word| rest.strip_prefix(word));
-        let Some(after) = after.or_else(|| rest.get(1..).filter(|_| digit(rest))) else {
-            let letter: String = rest.chars().take(1).collect();
-            let message = format!(
-                "[T008] `{letter}` is not allowed in a date pattern\n\nhelp: {}",
-                strftime(&value).map_or_else(
-                    || format!(
-                        "use `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space: `{form}`"
-                    ),
-                    |right| format!("a pattern has the units of .NET: `pattern({right:?}, …)`"),
-                )
-            );
-            return Err(syn::Error::new_spanned(&text, message));
-        };
-        rest = after;
+    if let Some(letter) = date_format::illegal(&value) {
+        let message = format!(
+            "[T008] `{letter}` is not allowed in a date pattern\n\nhelp: {}",
+            date_format::pattern(&value).map_or_else(
+                || format!(
+                    "use `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space: `{form}`"
+                ),
+                |right| format!("a pattern has the units of .NET: write `{}`", form.replace("yyyy-MM-dd", &right)),
+            )
+        );
+        return Err(syn::Error::new_spanned(&text, message));
     }
     let (month, minute) = (value.contains("MM"), value.contains("mm"));
     if minute && !month && value.contains("yyyy") {
         let right = value.replacen("mm", "MM", 1);
+        let right = form.replace("yyyy-MM-dd", &right);
         let message = format!(
-            "[T008] `mm` is the minute in this pattern, and the month is missing\n\nhelp: the month is `MM`: `{right}`"
+            "[T008] `mm` is the minute in this pattern, and the month is missing\n\nhelp: the month is `MM`: write `{right}`"
         );
         return Err(syn::Error::new_spanned(&text, message));
     }

@@ -4,10 +4,13 @@ use syn::ext::IdentExt;
 use syn::{Data, DataEnum, DataStruct, DeriveInput, Fields, Ident, Member, Path, Type};
 
 use crate::attr::key_part::{self, TypeAttrs};
+use crate::attr::settings;
+use crate::casing;
 use crate::codec::Codec;
 use crate::ctxt::Ctxt;
 use crate::model::key::illegal;
 use crate::model::shape;
+use crate::symbol::KEY_PART;
 
 /// A user-defined key type.
 pub(crate) struct KeyPart<'a> {
@@ -120,5 +123,36 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
         }
         names.push((&variant.ident, name));
     }
+    renamed_by_serde(ctxt, input, data);
     Some(Kind::Enum(names))
+}
+
+/// Reports variants that serde renames, but whose text in keys is the name of the variant. `#[key_part("…")]` states the text.
+fn renamed_by_serde(ctxt: &Ctxt, input: &DeriveInput, data: &DataEnum) {
+    let all = settings::find(&input.attrs, "serde", "rename_all");
+    let rule = all.as_ref().and_then(|(_, setting)| setting.text());
+    let mut told = false;
+    for variant in &data.variants {
+        if variant.attrs.iter().any(|attr| attr.path() == &KEY_PART) {
+            continue;
+        }
+        let name = variant.ident.unraw().to_string();
+        let own = settings::find(&variant.attrs, "serde", "rename");
+        let (attribute, word, text) = if let Some((attribute, setting)) = &own {
+            (*attribute, "rename", setting.text())
+        } else if let (Some((attribute, _)), Some(rule), false) = (&all, &rule, told) {
+            (*attribute, "rename_all", casing::renamed_by_serde(rule, &name))
+        } else {
+            continue;
+        };
+        let Some(text) = text.filter(|text| *text != name) else { continue };
+        told |= own.is_none();
+        let (every, stay) =
+            if own.is_none() { (", and likewise for each variant", "them") } else { ("", "it") };
+        let wrong = format!("`serde({word})` does not change how `{name}` is written in keys");
+        let help = format!(
+            "write `#[key_part({text:?})]` above `{name}`{every}; to keep {stay}, write `#[key_part({name:?})]`"
+        );
+        ctxt.error("T015", attribute, wrong, help);
+    }
 }

@@ -1,7 +1,7 @@
 //! Literals that look like fields: `"id"` or `"empid_{id}"` instead of `id`.
 
-use syn::LitStr;
 use syn::ext::IdentExt;
+use syn::{LitStr, Type};
 
 use crate::attr::container::KeyAttr;
 use crate::attr::format;
@@ -78,16 +78,28 @@ fn check_literal(
     let (wrong, right) = if let Some(name) = wanted {
         (
             format!("this is the text \"{name}\", not the field `{name}`"),
-            format!("write the field without quotes: `{name}`"),
+            format!("write `{name}`, the field without quotes"),
         )
     } else if let Some((_, inside, _)) = braces() {
-        let right = format::pieces(&value, next, is_field);
+        let mut right = format::pieces(&value, next, is_field);
+        for piece in right.iter_mut().filter(|piece| piece.starts_with("pattern(")) {
+            // A format omits the smaller units of an instant.
+            let is_instant =
+                |field: &Field<'_>| piece.ends_with(&format!(", {})", name(field))) && is_time(field.ty);
+            if fields.iter().any(is_instant) {
+                *piece = format!("truncate({piece})");
+            }
+        }
         let wrong = format!("a literal is not a format string; `{{{inside}}}` would be written as it is");
-        (wrong, format!("literals and fields are separate pieces: `{}`", right.join(", ")))
+        (wrong, format!("write `{}`: literals and fields are separate pieces", right.join(", ")))
     } else {
         return false;
     };
     let help = format!("{right}; if you mean the text itself, write `{LITERAL}({value:?})`");
     ctxt.error("T038", text, wrong, help);
     true
+}
+
+fn is_time(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "DateTime"))
 }

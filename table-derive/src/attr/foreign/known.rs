@@ -1,8 +1,8 @@
 //! The attributes of other libraries, each with its help text.
 
 /// The help for an attribute that does not specify which key it declares.
-const BOTH: &str = "write both keys above the struct: `#[partition_key({department})]`, and `#[row_key(…)]` with the field that identifies an entity in \
-                    its partition";
+const BOTH: &str = "write `#[partition_key({department})] #[row_key(\"\")]` above the struct, for one entity in each partition; if several entities \
+                    share a partition, name the field that identifies an entity in it in place of `\"\"`";
 /// The help for the name of the table.
 const TABLE: &str = "name the table above the struct: `#[entity(table = \"Company\")]`";
 /// The help for the name of a property.
@@ -23,36 +23,162 @@ const CHECKED: &str = "remove the attribute: the length of `{name}` is checked b
 /// The help for a property that the store maintains.
 const MAINTAINED: &str = "remove the field `{version}`: the store maintains the ETag and the Timestamp of each entity, and reads return both in `Versioned`";
 
+/// The help for a name of properties or columns on the struct.
+const NAMES: &str = "remove the attribute: properties are named in Pascal case, `first_name` as `FirstName`; rename one with `#[property(\"GivenName\")]` \
+                     above its field";
+/// The help for a type of a column.
+const TYPED: &str = "remove the attribute: `{amount}` is stored as a property of the type of its field";
+/// The help for a time that a database would set.
+const SET: &str = "remove the attribute: the program sets `{created}`; the time of the last write is the Timestamp, which reads return in `Versioned`";
+/// The help for a partition key.
+const PARTITION: &str = "write `#[partition_key({department})]` above the struct";
+/// The help for a row key.
+const ROW: &str = "write `#[row_key({id})]` above the struct";
+
 /// The attributes, each with the help to show for it. Braces contain an example, which is replaced by the field after the attribute.
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
-    (&["table", "table_name", "Table"], TABLE),
-    (&["kind"], "name the kind above the struct: `#[entity(kind = \"Employee\")]`"),
+    (&["table", "table_name", "Table", "TableName", "collection", "container", "document", "model"], TABLE),
+    (&["rename_all", "naming_strategy"], NAMES),
+    (
+        &["kind", "discriminator", "Discriminator"],
+        "name the kind above the struct: `#[entity(kind = \"Employee\")]`",
+    ),
     (&["feed"], "enable the feed above the struct: `#[entity(feed)]`"),
-    (&["key", "Key", "primary_key"], BOTH),
+    (&["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary"], BOTH),
     (&["hash_key"], "the hash key is the partition key, above the struct: `#[partition_key({department})]`"),
     (&["PartitionKey"], "the partition key is declared above the struct: `#[partition_key({department})]`"),
+    (
+        &["pk", "PK", "partitionkey", "partitionKey", "HashKey", "DynamoDBHashKey", "DynamoDbPartitionKey"],
+        PARTITION,
+    ),
     (&["range_key"], "the range key is the row key, above the struct: `#[row_key({id})]`"),
     (&["sort_key"], "the sort key is the row key, above the struct: `#[row_key({id})]`"),
     (&["RowKey"], "the row key is declared above the struct: `#[row_key({id})]`"),
+    (&["sk", "SK", "rowkey", "rowKey", "RangeKey", "SortKey", "DynamoDBRangeKey", "DynamoDbSortKey"], ROW),
     (
-        &["unique", "Index"],
+        &[
+            "unique",
+            "Index",
+            "Unique",
+            "unique_index",
+            "unique_key",
+            "indexed",
+            "Indexed",
+            "gsi",
+            "lsi",
+            "GSI",
+            "LSI",
+            "secondary_index",
+            "global_secondary_index",
+            "local_secondary_index",
+        ],
         "declare an index above the struct: `#[index(By{Email}, unique, row_key(\"{email}_\", {email}))]`",
     ),
-    (&["column", "column_name", "Column", "rename", "data_member", "DataMember"], NAME),
-    (&["not_mapped", "NotMapped", "ignore", "ignore_data_member", "IgnoreDataMember", "transient"], STORED),
-    (&["belongs_to", "has_one", "foreign_key", "ForeignKey", "references"], REFERENCE),
-    (&["has_many", "inverse_property"], REFERRED),
-    (&["auto", "auto_increment", "database_generated", "DatabaseGenerated"], CHOSEN),
     (
-        &["required", "Required", "not_null"],
+        &[
+            "column",
+            "column_name",
+            "Column",
+            "rename",
+            "data_member",
+            "DataMember",
+            "JsonPropertyName",
+            "field_name",
+        ],
+        NAME,
+    ),
+    (
+        &[
+            "not_mapped",
+            "NotMapped",
+            "ignore",
+            "ignore_data_member",
+            "IgnoreDataMember",
+            "transient",
+            "Transient",
+            "JsonIgnore",
+        ],
+        STORED,
+    ),
+    (
+        &[
+            "belongs_to",
+            "has_one",
+            "foreign_key",
+            "ForeignKey",
+            "references",
+            "reference",
+            "relation",
+            "relationship",
+            "many_to_one",
+            "one_to_one",
+            "ManyToOne",
+            "OneToOne",
+        ],
+        REFERENCE,
+    ),
+    (&["has_many", "inverse_property", "one_to_many", "many_to_many", "OneToMany", "ManyToMany"], REFERRED),
+    (
+        &[
+            "auto",
+            "auto_increment",
+            "autoincrement",
+            "database_generated",
+            "DatabaseGenerated",
+            "generated",
+            "generated_value",
+            "GeneratedValue",
+            "sequence",
+            "serial",
+            "identity",
+        ],
+        CHOSEN,
+    ),
+    (
+        &["required", "Required", "not_null", "NotNull"],
         "remove the attribute: `{name}` is required, because its type is not an `Option`",
     ),
+    (
+        &["nullable", "Nullable", "optional"],
+        "remove the attribute: a property that may be absent has the type `Option<_>`",
+    ),
     (&["max_length", "MaxLength", "min_length", "string_length", "StringLength"], CHECKED),
-    (&["timestamp", "Timestamp", "concurrency_check", "ConcurrencyCheck"], MAINTAINED),
-    (&["embed", "embedded", "owned", "json"], "write `#[property(json)]`, which stores `{address}` as JSON"),
+    (&["column_type", "sql_type", "precision", "Precision", "enumerated", "Enumerated"], TYPED),
+    (&["created_at", "updated_at", "timestamps", "CreationTimestamp", "UpdateTimestamp"], SET),
+    (
+        &[
+            "timestamp",
+            "Timestamp",
+            "concurrency_check",
+            "ConcurrencyCheck",
+            "version",
+            "Version",
+            "etag",
+            "ETag",
+            "row_version",
+        ],
+        MAINTAINED,
+    ),
+    (
+        &["ttl", "TTL", "expires", "time_to_live"],
+        "remove the attribute: entities do not expire; `{expires}` is stored, and the program deletes old entities, or a whole table for each period \
+         (`table_patterns::periods`)",
+    ),
+    (
+        &["lowercase", "uppercase", "trim"],
+        "remove the attribute: a property is stored as the program sets it; a key can contain it in lower case, `folded(lower, {email})`",
+    ),
+    (
+        &["embed", "embedded", "Embedded", "owned", "Owned", "json", "nested"],
+        "write `#[property(json)]`, which stores `{address}` as JSON",
+    ),
     (
         &["changeset_options"],
         "remove the attribute: an update writes the whole entity, and a field set to `None` is removed",
+    ),
+    (
+        &["order", "order_by", "sort", "descending", "ascending", "asc"],
+        "write the order in the key: `#[row_key({at})]`, or `#[row_key(desc({at}))]` for the greatest value first",
     ),
     (&["desc"], "write it in the key, around the field: `#[row_key(desc({at}))]`"),
     (&["bucket"], "write it in the key, around the field: `#[partition_key(bucket({user}, 16))]`"),

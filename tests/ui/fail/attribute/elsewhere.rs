@@ -22,6 +22,65 @@ mod diesel {
     }
 }
 
+mod diesel_of_today {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[diesel(table_name = staff)] //~ T015
+    #[diesel(primary_key(department, id))] //~ T009
+    struct Employee {
+        department: String,
+        id: u32,
+    }
+}
+
+mod sea_orm {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[entity(table = "Staff")]
+    #[sea_orm(table_name = "staff")]
+    struct Employee {
+        #[sea_orm(primary_key)] //~ T009
+        department: String,
+        #[sea_orm(primary_key)]
+        id: u32,
+    }
+}
+
+mod hibernate {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    struct Employee {
+        department: String,
+        #[id] //~ T009
+        #[generated_value] //~ T009
+        id: u32,
+        #[many_to_one] //~ T009
+        office: u32,
+        #[version] //~ T009
+        version: i64,
+    }
+}
+
+mod dynamodb {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[gsi(name = "ByEmail", hash = email)] //~ T009
+    struct Employee {
+        #[pk] //~ T009
+        department: String,
+        #[sk] //~ T009
+        id: u32,
+        email: String,
+        #[ttl] //~ T009
+        expires: i64,
+    }
+}
+
 mod entity_framework {
     use table_core::Entity;
 

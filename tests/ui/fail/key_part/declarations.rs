@@ -28,6 +28,26 @@ mod name_twice {
     }
 }
 
+mod renamed_by_serde {
+    use table_core::KeyPart;
+
+    #[derive(KeyPart, serde::Serialize)]
+    enum Stage {
+        #[serde(rename = "draft")] //~ T015
+        Draft,
+        #[serde(rename = "final")]
+        #[key_part("final")]
+        Final,
+    }
+
+    #[derive(KeyPart, serde::Serialize)]
+    #[serde(rename_all = "snake_case")] //~ T015
+    enum State {
+        InReview,
+        Done,
+    }
+}
+
 mod two_fields {
     use table_core::KeyPart;
 

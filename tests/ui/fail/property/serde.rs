@@ -16,6 +16,14 @@ struct Employee {
     #[serde(rename = "phone")]
     #[property("Phone")]
     phone: String,
+    #[serde(alias = "years")] //~ T015
+    age: i32,
+    #[serde(default)] //~ T015
+    level: i32,
+    #[sqlx(rename = "room")] //~ T015
+    office: i32,
+    #[serde(default)]
+    chief: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }

@@ -1,0 +1,270 @@
+//! Guesses the pieces of a key that an expression or a setting of another library means.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, Lit, Meta};
+
+use crate::attr::format;
+use crate::attr::piece::names;
+use crate::codec;
+use crate::ctxt;
+use crate::grammar;
+
+/// Returns the error for tokens that are not a piece. The error suggests the intended piece if it can be guessed.
+pub(super) fn no_piece(input: ParseStream) -> syn::Error {
+    let whole = grammar::rest(input);
+    let meant = meant(whole.clone());
+    let help = if let Some(help) = formatted(&whole)
+        .or_else(|| called(whole.clone()))
+        .or_else(|| computed(whole.clone()))
+        .or_else(|| assigned(&whole))
+    {
+        help
+    } else if meant.is_empty() {
+        "a piece is a literal (`\"empid_\"`), a field (`id`) or a codec around a field (`digits(6, id)`)"
+            .to_owned()
+    } else {
+        format!("write `{}`: a piece is a literal, a field or a codec around a field", meant.join(", "))
+    };
+    ctxt::mistake("T004", whole, "expected a piece of a key", help)
+}
+
+/// Returns the help for an expression, such as a condition or a remainder.
+fn computed(tokens: TokenStream) -> Option<String> {
+    if let Some(help) = less(&tokens) {
+        return Some(help);
+    }
+    let help = tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) if word == "if" || word == "match" => Some(
+            "a key does not depend on a condition; declare two types and an `EntitySet` of both, or use an enum with stored names as a part \
+             (`#[derive(KeyPart)]`)",
+        ),
+        TokenTree::Punct(sign) if matches!(sign.as_char(), '%' | '*') => Some(
+            "a key is made of plain fields; store the computed value as a field; to spread keys write `bucket(id, 16)`",
+        ),
+        _ => None,
+    });
+    help.map(str::to_owned)
+}
+
+/// The settings of other libraries that contain the pieces of a key.
+const OF_PIECES: [&str; 8] =
+    ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
+
+/// Returns the pieces of a key that is declared by values: `department` for `= "department"` and `(field = "pk", composite = ["department"])`.
+pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
+    let tokens = match &attr.meta {
+        Meta::NameValue(pair) => pair.value.to_token_stream(),
+        Meta::List(list) => {
+            let tokens: Vec<TokenTree> = list.tokens.clone().into_iter().collect();
+            let is_comma =
+                |token: &TokenTree| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
+            let items: Vec<&[TokenTree]> = tokens.split(is_comma).collect();
+            let is_setting = |item: &&[TokenTree]| matches!(item, [TokenTree::Ident(_), TokenTree::Punct(sign), _, ..] if sign.as_char() == '=');
+            let of_pieces = |item: &&&[TokenTree]| matches!(item, [TokenTree::Ident(word), ..] if OF_PIECES.iter().any(|pieces| word == pieces));
+            if items.len() < 2 || !items.iter().all(is_setting) {
+                return None;
+            }
+            items.iter().find(of_pieces)?.iter().skip(2).cloned().collect()
+        }
+        Meta::Path(_) => return None,
+    };
+    let mut pieces = meant(tokens);
+    if let [piece] = pieces.as_mut_slice() {
+        *piece = without_quotes(std::mem::take(piece));
+    }
+    let are_names = pieces.iter().all(|piece| is_name(piece));
+    (!pieces.is_empty()).then(|| pieces.join(if are_names { ", \"_\", " } else { ", " }))
+}
+
+/// Returns the help for a key setting of another library, and for a field with a value.
+fn assigned(tokens: &TokenStream) -> Option<String> {
+    let mut tokens = tokens.clone().into_iter();
+    let (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(sign)), Some(TokenTree::Literal(_))) =
+        (tokens.next(), tokens.next(), tokens.next())
+    else {
+        return None;
+    };
+    if sign.as_char() != '=' || OF_PIECES.iter().any(|pieces| word == pieces) {
+        return None;
+    }
+    Some(match word.to_string().as_str() {
+        "field" | "name" | "column" | "index" | "type" | "casing" => {
+            format!(
+                "remove `{word}`: the keys of every table are `PartitionKey` and `RowKey`, and contain the pieces as written"
+            )
+        }
+        field => format!("write `{field}`: the value of a field is set in the program"),
+    })
+}
+
+/// Returns the help for `u64::MAX - id` and other subtractions from a maximum.
+fn less(tokens: &TokenStream) -> Option<String> {
+    let text = tokens.to_string().replace(' ', "");
+    let (greatest, field) = text.split_once('-')?;
+    let is_called = field.starts_with(|first: char| first.is_alphabetic()) && field.contains(',');
+    let mut names = names(field.parse().ok()?);
+    if !is_called {
+        names.reverse();
+    }
+    let field = names.into_iter().find(|name| name != "self" && name != "as")?;
+    let number = match greatest.rsplit("::").nth(1).unwrap_or_default() {
+        "u64" => "18446744073709551615",
+        "i64" => "9223372036854775807",
+        "u32" => "4294967295",
+        "i32" => "2147483647",
+        _ if greatest.bytes().all(|byte| byte.is_ascii_digit()) && !greatest.is_empty() => greatest,
+        _ if greatest.contains("DateTime") || greatest.contains("Ticks") => "3155378975999999999",
+        _ if greatest.to_ascii_uppercase().contains("MAX") => "9223372036854775807",
+        _ => return None,
+    };
+    Some(format!(
+        "write `inverted({number}, {field})` for exactly this number, or in a new table `desc({field})`, which sorts in the same order"
+    ))
+}
+
+/// Returns the help for a function call: `year` for `at.year()`, `new_v4` for `Uuid::new_v4()`.
+fn called(tokens: TokenStream) -> Option<String> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let field = match tokens.as_slice() {
+        [TokenTree::Ident(this), _, TokenTree::Ident(field), ..] if this == "self" => Some(field.to_string()),
+        [TokenTree::Ident(field), TokenTree::Punct(dot), ..] if dot.as_char() == '.' => {
+            Some(field.to_string())
+        }
+        _ => None,
+    };
+    tokens.windows(3).find_map(|three| match three {
+        [TokenTree::Punct(before), TokenTree::Ident(name), TokenTree::Group(_)]
+            if matches!(before.as_char(), '.' | ':') =>
+        {
+            codec::meant(name, field.as_deref())
+        }
+        _ => None,
+    })
+}
+
+/// Returns the help for `at.format("%Y-%m-%d")`.
+fn formatted(tokens: &TokenStream) -> Option<String> {
+    let text = tokens.to_string();
+    let (before, after) = text.split_once('"')?;
+    let (format, _) = after.split_once('"')?;
+    let (field, word) = before.trim_end_matches(['(', ' ']).rsplit_once('.')?;
+    let field = names(field.parse().ok()?).into_iter().next()?;
+    let is_format = ["format", "strftime", "to_string", "ToString"].contains(&word.trim());
+    let pattern = codec::date_format::pattern(format).filter(|_| is_format)?;
+    Some(format!("write `truncate(pattern({pattern:?}, {field}))`, or without `truncate` for a `NaiveDate`"))
+}
+
+/// Returns the literals and fields of an expression: `"empid_", id` for `format!("empid_{}", self.id)`.
+fn meant(tokens: TokenStream) -> Vec<String> {
+    let mut meant = Vec::new();
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    // A closure ends with its field.
+    if matches!(tokens.first(), Some(TokenTree::Punct(bar)) if bar.as_char() == '|') {
+        return match tokens.last() {
+            Some(TokenTree::Ident(field)) => vec![field.to_string()],
+            _ => Vec::new(),
+        };
+    }
+    if let [TokenTree::Ident(field), TokenTree::Ident(order)] = tokens.as_slice() {
+        match order.to_string().to_ascii_lowercase().as_str() {
+            "asc" | "ascending" => return vec![field.to_string()],
+            "desc" | "descending" => return vec![format!("desc({field})")],
+            _ => {}
+        }
+    }
+    let is_punct = |at: Option<usize>, wanted: char| {
+        let token = at.and_then(|at| tokens.get(at));
+        matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
+    };
+    let mut holes = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Literal(literal) => {
+                let text = match syn::parse2::<Lit>(literal.to_token_stream()) {
+                    Ok(Lit::Str(text)) => text.value(),
+                    Ok(Lit::Char(character)) => character.value().to_string(),
+                    _ => continue,
+                };
+                holes += unnamed(&text);
+                meant.extend(
+                    format::pieces(&text, None, is_name).into_iter().filter(|piece| !is_unnamed(piece)),
+                );
+            }
+            TokenTree::Ident(ident) => {
+                let is_named = is_punct(at.checked_add(1), '=');
+                let is_called = is_named
+                    || matches!(tokens.get(at + 1), Some(TokenTree::Group(_)))
+                    || is_punct(at.checked_add(1), '!')
+                    || is_punct(at.checked_add(1), ':') && is_punct(at.checked_add(2), ':');
+                let is_type = is_punct(at.checked_sub(1), ':') && !is_punct(at.checked_sub(2), ':')
+                    || at
+                        .checked_sub(1)
+                        .and_then(|at| tokens.get(at))
+                        .is_some_and(|it| it.to_string() == "as");
+                let is_keyword = syn::parse2::<Ident>(ident.to_token_stream()).is_err();
+                if !is_called
+                    && !is_type
+                    && !is_keyword
+                    && ident != "self"
+                    && ident != "as"
+                    && !meant.contains(&ident.to_string())
+                {
+                    meant.push(ident.to_string());
+                }
+            }
+            TokenTree::Group(group)
+                if group.delimiter() == Delimiter::Bracket
+                    && (at == 0 || is_punct(at.checked_sub(1), '=')) =>
+            {
+                meant.extend(self::meant(group.stream()).into_iter().map(without_quotes));
+            }
+            TokenTree::Group(group)
+                if is_punct(at.checked_sub(1), '!') || is_punct(at.checked_sub(1), '=') || at == 0 =>
+            {
+                meant.extend(self::meant(group.stream()));
+            }
+            TokenTree::Group(_) | TokenTree::Punct(_) => {}
+        }
+    }
+    // If there are several placeholders and arguments, their order is unknown.
+    if holes > 1 { Vec::new() } else { with_argument(meant) }
+}
+
+/// Moves an argument into the placeholder that has a width: `digits(6, field), id` becomes `digits(6, id)`.
+fn with_argument(mut pieces: Vec<String>) -> Vec<String> {
+    let Some(at) = pieces.iter().position(|piece| piece.ends_with(", field)")) else { return pieces };
+    let Some(argument) = pieces.iter().skip(at).position(|piece| is_name(piece)) else { return pieces };
+    let argument = pieces.remove(at + argument);
+    if let Some(piece) = pieces.get_mut(at) {
+        *piece = piece.replace(", field)", &format!(", {argument})"));
+    }
+    pieces
+}
+
+fn is_name(text: &str) -> bool {
+    syn::parse_str::<Ident>(text).is_ok()
+}
+
+/// Returns the number of placeholders without a name.
+fn unnamed(text: &str) -> usize {
+    let mut rest = text;
+    let mut count = 0;
+    while let Some((_, inside, after)) = format::placeholder(rest, is_name) {
+        count += usize::from(!is_name(format::name_of(inside)));
+        rest = after;
+    }
+    count
+}
+
+/// Returns `true` for the piece of an unnamed placeholder, whose field follows as an argument.
+fn is_unnamed(piece: &str) -> bool {
+    piece == "field"
+}
+
+/// Returns the field of a quoted name in a list: `id` for `"id"`.
+fn without_quotes(piece: String) -> String {
+    let inside = piece.trim_matches('"');
+    if is_name(inside) { inside.to_owned() } else { piece }
+}

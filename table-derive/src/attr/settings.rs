@@ -1,0 +1,49 @@
+//! Settings in attributes of other libraries, such as `rename` in `#[serde(rename = "mail")]`.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::meta::ParseNestedMeta;
+use syn::{Attribute, LitStr};
+
+/// A setting with its value.
+pub(crate) struct Setting {
+    /// The word, such as `rename`.
+    pub(crate) word: String,
+    /// The tokens after the word, without `=`.
+    pub(crate) value: TokenStream,
+}
+
+impl Setting {
+    /// Returns the value if it is a string.
+    pub(crate) fn text(&self) -> Option<String> {
+        syn::parse2::<LitStr>(self.value.clone()).ok().map(|text| text.value())
+    }
+}
+
+/// Returns the settings of an attribute. The library of the attribute reports errors in it.
+pub(crate) fn of(attribute: &Attribute) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    let _ = attribute.parse_nested_meta(|meta: ParseNestedMeta<'_>| {
+        let mut value = TokenStream::new();
+        while !meta.input.is_empty() && !meta.input.peek(syn::Token![,]) {
+            let token: TokenTree = meta.input.parse()?;
+            let is_sign = matches!(&token, TokenTree::Punct(sign) if sign.as_char() == '=');
+            value.extend((!is_sign || !value.is_empty()).then_some(token));
+        }
+        let word = meta.path.to_token_stream().to_string();
+        settings.push(Setting { word, value });
+        Ok(())
+    });
+    settings
+}
+
+/// Returns the setting with this word in the attributes of this library, with its attribute.
+pub(crate) fn find<'a>(
+    attributes: &'a [Attribute],
+    library: &str,
+    word: &str,
+) -> Option<(&'a Attribute, Setting)> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident(library)).find_map(|attribute| {
+        of(attribute).into_iter().find(|setting| setting.word == word).map(|setting| (attribute, setting))
+    })
+}

@@ -1,0 +1,82 @@
+//! Forms in messages, in which names of the declaration replace the samples.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::Ident;
+
+use crate::casing::pascal_case;
+use crate::symbol;
+
+/// Returns a help text in which the arguments of a word replace the placeholders: a name, or the fields of both keys.
+pub(crate) fn with_arguments(help: &str, word: &str, arguments: &TokenStream) -> String {
+    if let [partition, row @ ..] = key_fields(arguments).as_slice()
+        && !row.is_empty()
+        && symbol::FOREIGN_KEYS.contains(&word)
+    {
+        let row = row.join(", \"_\", ");
+        return format!("write `#[partition_key({partition})] #[row_key({row})]` above the struct");
+    }
+    with_name(help, arguments)
+}
+
+/// Returns a form in which the names in the tokens replace the samples: a name in quotes, or the fields of a key.
+pub(crate) fn with_names(form: &str, tokens: &TokenStream) -> String {
+    const FIELDS: &str = "\"email_\", email";
+    let names: Vec<String> = key_fields(tokens).into_iter().filter(|name| !name.ends_with('_')).collect();
+    if let [first, ..] = names.as_slice()
+        && form.contains(FIELDS)
+    {
+        let fields = format!("\"{first}_\", {}", names.join(", \"_\", "));
+        return form.replace(FIELDS, &fields).replace("ByEmail", &format!("By{}", pascal_case(first)));
+    }
+    with_name(form, tokens)
+}
+
+/// Returns a form in which the name in the tokens replaces a name in quotes.
+fn with_name(form: &str, tokens: &TokenStream) -> String {
+    const NAMES: [&str; 3] = ["\"Name\"", "\"Company\"", "\"Directory\""];
+    let Some(name) = only_name(tokens) else { return form.to_owned() };
+    NAMES.iter().fold(form.to_owned(), |form, sample| form.replace(sample, &format!("{name:?}")))
+}
+
+/// Returns a form in which the name in the tokens replaces the sample of a kind.
+pub(crate) fn with_kind(form: &str, tokens: &TokenStream) -> String {
+    let name = only_name(tokens).unwrap_or_else(|| "Employee".to_owned());
+    form.replace("\"Employee\"", &format!("{name:?}"))
+}
+
+/// Returns the fields in the arguments of another library's key: `department` and `id` in `(partition = department, local = id)`.
+pub(crate) fn key_fields(arguments: &TokenStream) -> Vec<String> {
+    const WORDS: [&str; 11] =
+        ["partition", "local", "hash", "range", "sort", "pk", "sk", "key", "name", "columns", "fields"];
+    let mut fields = Vec::new();
+    for token in arguments.clone() {
+        match token {
+            TokenTree::Ident(name) if !WORDS.iter().any(|word| name == word) => fields.push(name.to_string()),
+            TokenTree::Group(group) => fields.extend(key_fields(&group.stream())),
+            TokenTree::Literal(text) => fields.extend(name_in(&text.to_string())),
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+    }
+    fields
+}
+
+/// Returns the text in `= "Name"`, `("Name")` or `(name = "Name")` if it is a name.
+fn only_name(arguments: &TokenStream) -> Option<String> {
+    let mut tokens = arguments.clone().into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)));
+    let text = match (tokens.next()?, tokens.next()) {
+        (TokenTree::Literal(text), None) => text.to_string(),
+        (TokenTree::Ident(name), None) => return Some(name.to_string()),
+        (TokenTree::Ident(word), Some(TokenTree::Literal(text))) if word == "name" || word == "Name" => {
+            text.to_string()
+        }
+        (TokenTree::Group(group), None) => return only_name(&group.stream()),
+        _ => return None,
+    };
+    name_in(&text)
+}
+
+/// Returns the name in a quoted text.
+pub(crate) fn name_in(literal: &str) -> Option<String> {
+    let name = syn::parse_str::<syn::LitStr>(literal).ok()?.value();
+    syn::parse_str::<Ident>(&name).is_ok().then_some(name)
+}
