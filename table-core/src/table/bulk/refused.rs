@@ -1,8 +1,8 @@
 //! Method names of tables and other libraries that bulk writes do not have. A call to such a method does not compile, and the error names the right
 //! method.
 
-use crate::refused::{Refused, refused_by_name, refused_methods};
-use crate::table::{Bulk, BulkTarget};
+use crate::refused::{Refused, refused_methods};
+use crate::table::Bulk;
 
 /// A bulk write of one entity. No bulk write implements it: the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
@@ -13,19 +13,10 @@ use crate::table::{Bulk, BulkTarget};
 )]
 pub trait WritesSingly: Refused {}
 
-impl<T: BulkTarget> Bulk<'_, T> {
+impl<T> Bulk<'_, T> {
     refused_methods! {
         WritesSingly: insert(_) save(_) create(_) update(_) upsert(_) delete(_) put(_) patch(_) insert_many(_) update_many(_) delete_many(_)
-            save_changes() upsert_entity(_, _);
-    }
-}
-
-impl<T: BulkTarget> Bulk<'_, T>
-where
-    Self: WritesSingly,
-{
-    refused_by_name! {
-        insert_or_replace insert_or_merge replace merge add add_all push write write_all put_all save_all upsert_all update_all remove remove_all
-        replace_all merge_all execute send commit
+            save_changes() upsert_entity(_, _) insert_or_replace(_) insert_or_merge(_) replace(_, _) merge(_, _) add(_) add_all(_) push(_)
+            write_all(_) save_all(_) upsert_all(_) update_all(_) remove(_) remove_all(_) replace_all(_) merge_all(_) execute() send() commit();
     }
 }
