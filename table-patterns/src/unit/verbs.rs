@@ -41,7 +41,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         old: R,
         new: &R::Entity,
     ) -> Result<&mut Self> {
-        let old = old.as_versioned();
+        let old = old.into_versioned();
         let key = new.key_of()?;
         if old.key_of()? != key {
             return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
@@ -59,7 +59,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         old: R,
         change: impl FnOnce(&mut R::Entity),
     ) -> Result<&mut Self> {
-        let old = old.as_versioned();
+        let old = old.into_versioned();
         let mut new = old.value().clone();
         change(&mut new);
         self.replace(old, &new)
@@ -105,7 +105,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// # Errors
     /// Any error from [`insert`](Self::insert).
     pub fn delete<'a, R: WasRead<'a, Entity: Send + Sync>>(&mut self, old: R) -> Result<&mut Self> {
-        let old = old.as_versioned();
+        let old = old.into_versioned();
         let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
         self.write("delete", old.key_of()?, kind, Some(old.value()), None)
     }
@@ -125,7 +125,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// # Errors
     /// Any error from [`insert`](Self::insert).
     pub fn unchanged<'a, R: WasRead<'a>>(&mut self, read: R) -> Result<&mut Self> {
-        let read = read.as_versioned();
+        let read = read.into_versioned();
         self.condition::<R::Entity>(read.key_of()?, RowState::Present(IfMatch::ETag(read.etag().clone())))
     }
 

@@ -15,7 +15,7 @@ use table_core::entity::{Entity, Versioned};
 ///
 /// /// Returns the number of the version.
 /// fn version<'a>(read: impl WasRead<'a>) -> Option<u64> {
-///     read.as_versioned().etag().ticks()
+///     read.into_versioned().etag().ticks()
 /// }
 /// let ada = Versioned::new(Employee { department: "Sales".into(), id: 223 }, ETag::from_ticks(7), 7);
 /// assert_eq!(version(&ada), Some(7)); // `version(ada.value())` does not compile: T238
@@ -31,14 +31,14 @@ pub trait WasRead<'a> {
     type Entity: Entity + 'a;
 
     /// Returns the entity with its version.
-    fn as_versioned(self) -> &'a Versioned<Self::Entity>;
+    fn into_versioned(self) -> &'a Versioned<Self::Entity>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<'a, E: Entity> WasRead<'a> for &'a Versioned<E> {
     type Entity = E;
 
-    fn as_versioned(self) -> Self {
+    fn into_versioned(self) -> Self {
         self
     }
 }

@@ -16,7 +16,16 @@ pub trait WritesSingly: Refused {}
 impl<T> Bulk<'_, T> {
     refused_methods! {
         WritesSingly: insert(_) save(_) create(_) update(_) upsert(_) delete(_) put(_) patch(_) insert_many(_) update_many(_) delete_many(_)
-            save_changes() upsert_entity(_, _) insert_or_replace(_) insert_or_merge(_) replace(_, _) merge(_, _) add(_) add_all(_) push(_)
+            save_changes() upsert_entity(_, _) insert_or_replace(_) insert_or_merge(_) replace(_, _) merge(_, _) add_all(_) push(_)
             write_all(_) save_all(_) upsert_all(_) update_all(_) remove(_) remove_all(_) replace_all(_) merge_all(_) execute() send() commit();
+    }
+
+    #[doc(hidden)]
+    #[expect(clippy::should_implement_trait, clippy::must_use_candidate, reason = "a call does not compile")]
+    pub fn add<R>(self, _: impl Sized) -> R
+    where
+        Self: WritesSingly,
+    {
+        self.refuse()
     }
 }

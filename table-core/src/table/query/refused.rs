@@ -86,8 +86,17 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
         Aggregates<E>: sum(_) min(_) max(_) min_by_key(_) max_by_key(_) min_by(_) max_by(_) fold(_, _) reduce(_) partition(_) zip(_) chain(_);
         FiltersBy<E>: filter_by(_) or_filter(_);
         Writes<E>: update(_) delete();
-        ReadsBy<E>: all(_) any() map(_) len() next() try_next() iter() is_empty() find(_) filter_map(_) flat_map(_) enumerate() position(_)
+        ReadsBy<E>: all(_) any() map(_) len() next() try_next() find(_) filter_map(_) flat_map(_) enumerate() position(_)
             cloned() peekable() inspect(_) try_for_each(_) skip_while(_) take_while(_) unwrap();
+    }
+
+    #[doc(hidden)]
+    #[expect(clippy::iter_not_returning_iterator, reason = "a call does not compile")]
+    pub fn iter<R>(self) -> R
+    where
+        Self: ReadsBy<E>,
+    {
+        self.refuse()
     }
 }
 
