@@ -2,8 +2,8 @@
 
 mod condition;
 mod key;
-mod not_a_condition;
 mod operand;
+mod operators;
 mod refused;
 mod role;
 
@@ -15,7 +15,9 @@ use crate::filter::{Comparison, Filter};
 use crate::key::order;
 pub use condition::{Condition, IntoCondition};
 pub use key::KeyColumn;
-pub use operand::{BoolColumn, Operand, Text};
+pub use operand::{BoolColumn, Operand, Operands, Text};
+#[doc(hidden)]
+pub use operand::{Itself, WithoutOption};
 pub use role::{Indexed, IsType, Patchable, Plain, Projected, Settable};
 
 /// A property of the entity `E`, of type `T`: `Employee::AGE`. Created by `#[derive(Entity)]`.
@@ -72,38 +74,38 @@ impl<E, T, K> Column<E, T, K> {
         self.name
     }
 
-    fn compare(self, operator: Comparison, value: impl Operand<T>) -> Condition<E> {
+    fn compare<As>(self, operator: Comparison, value: impl Operand<T, As>) -> Condition<E> {
         Condition::from_filter(value.into_filter(self.name, operator))
     }
 
     /// Matches entities whose property equals the value.
-    pub fn eq(self, value: impl Operand<T>) -> Condition<E> {
+    pub fn eq<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Eq, value)
     }
 
     /// Matches entities whose property differs from the value, including a property stored as another type (FIL-16). An entity without the property
     /// does not match (FIL-11); to include such entities, write `!column.eq(value)` (FIL-12).
-    pub fn ne(self, value: impl Operand<T>) -> Condition<E> {
+    pub fn ne<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Ne, value)
     }
 
     /// Matches entities whose property is greater than the value. Not portable for a `Uuid`, which stores may order differently (FIL-14).
-    pub fn gt(self, value: impl Operand<T>) -> Condition<E> {
+    pub fn gt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Gt, value)
     }
 
     /// Matches entities whose property is greater than or equal to the value. Not portable for a `Uuid` (FIL-14).
-    pub fn ge(self, value: impl Operand<T>) -> Condition<E> {
+    pub fn ge<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Ge, value)
     }
 
     /// Matches entities whose property is less than the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
-    pub fn lt(self, value: impl Operand<T>) -> Condition<E> {
+    pub fn lt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Lt, value)
     }
 
     /// Matches entities whose property is less than or equal to the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
-    pub fn le(self, value: impl Operand<T>) -> Condition<E> {
+    pub fn le<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }
 
@@ -117,8 +119,8 @@ impl<E, T, K> Column<E, T, K> {
     /// const AGE: Column<Employee, i32> = Column::new("Age");
     /// assert_eq!(AGE.is_in([30, 40]).into_filter().to_string(), "Age eq 30 or Age eq 40");
     /// ```
-    pub fn is_in<V: Operand<T>>(self, values: impl IntoIterator<Item = V>) -> Condition<E> {
-        Condition::any(values.into_iter().map(|value| self.eq(value)))
+    pub fn is_in<As>(self, values: impl Operands<T, As>) -> Condition<E> {
+        Condition::any(values.into_operands().map(|value| self.eq(value)))
     }
 
     /// Matches entities that lack the property (FIL-12). `!column.is_absent()` matches entities that have the property, with any type.

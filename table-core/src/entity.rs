@@ -272,6 +272,11 @@ pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 /// # Ok::<(), table_core::Error>(())
 /// # }.block_on().unwrap();
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "[T122] no stored entity can be read as `{Self}`",
+    label = "an entity, a projection of one, a set or `TableEntity` is expected here",
+    note = "some of the properties are read as a struct: `#[derive(Projection)] #[projection(of = …)]`, with a field for each of them"
+)]
 pub trait FromEntity: Sized {
     /// `true` if the table of the type may contain rows of other declared types, which [`read_own`](Self::read_own) skips.
     const IS_MIXED: bool = false;

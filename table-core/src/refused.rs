@@ -7,29 +7,33 @@ pub trait Refused {
 }
 
 /// Declares methods with an owned receiver in an `impl`. Each entry names the bound, and the methods with a placeholder for each argument.
-macro_rules! refused_methods {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refused_methods {
     ($($bound:path: $($name:ident($($value:tt),*))*;)*) => {$($(
         #[doc(hidden)]
         pub fn $name<R>(self $(, $value: impl Sized)*) -> R
         where
             Self: $bound,
         {
-            $crate::refused::Refused::refuse(&self)
+            $crate::__private::Refused::refuse(&self)
         }
     )*)*};
 }
-pub(crate) use refused_methods;
+pub(crate) use __refused_methods as refused_methods;
 
 /// Declares methods of other libraries in an `impl` whose bound no type satisfies. rustc shows the message of the bound for calls with any arguments,
 /// because it checks the bound of an `impl` before the arguments. This does not work for a name that `Iterator` or [`refused_of_stores`] also uses:
 /// rustc would then find several missing bounds and show no message.
-macro_rules! refused_by_name {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refused_by_name {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
         pub fn $name(self) {}
     )*};
 }
-pub(crate) use refused_by_name;
+pub(crate) use __refused_by_name as refused_by_name;
 
 /// Declares methods of other libraries in a trait of stores. A call of such a method is refused with a hint. The methods take `&mut self`, so rustc
 /// prefers a method with the same name in a trait of the program that takes `&self` or `self`.

@@ -46,7 +46,8 @@ pub trait Class: sealed::Sealed + 'static {
 #[diagnostic::on_unimplemented(
     message = "[T086] `query` cannot read a selection of class `{Self}`",
     label = "expected a range, a partition or a fan-out",
-    note = "read a point with `get`",
+    note = "read a point with `get`, and the entities of a list of an `index_entity` with `get_by_index`",
+    note = "select a partition with `Employee::partition(…)`, some of its rows with `Employee::rows(…)`",
     note = "read a whole table with `scan(\"the reason\")`, a separate method that prevents accidental table scans"
 )]
 pub trait Paged: Class {}
@@ -64,7 +65,7 @@ macro_rules! class {
         impl Class for $name {
             fn class($ranges: usize) -> QueryClass { $class }
         }
-        $(impl $paged for $name {})?
+        $(#[diagnostic::do_not_recommend] impl $paged for $name {})?
     )*};
 }
 

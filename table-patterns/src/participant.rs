@@ -97,6 +97,12 @@ pub use attach::WithParticipants;
 pub(crate) use attach::{Participants, deletion, is_attached};
 
 /// A pattern that adds rows to the writes of entities `E`. For the rules that it must obey, see [the module](self).
+#[diagnostic::on_unimplemented(
+    message = "[T241] `{Self}` is not a participant of the writes of `{E}`",
+    label = "expected a type with `impl Participant<{E}>`",
+    note = "declare a struct, and write `impl Participant<{E}> for … {{ fn name(&self) -> &'static str {{ … }} fn changes(&self, …) -> Result<()> {{ … }} }}`",
+    note = "a participant is a type and not a closure, because its name identifies its rows in errors"
+)]
 pub trait Participant<E>: Send + Sync {
     /// Returns the name, which appears in errors and in descriptions of transactions.
     fn name(&self) -> &'static str;

@@ -90,12 +90,14 @@ mod group;
 mod handles;
 mod queue;
 mod reads;
+mod refused;
 mod reservation;
 mod rivals;
 mod share;
 mod slots;
 mod transaction;
 mod verbs;
+mod was_read;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -112,7 +114,7 @@ use table_core::retry::Retry;
 use table_core::row::Row;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
-use table_core::table::SchemaWatch;
+use table_core::table::{InPartition, SchemaWatch};
 use table_core::{Error, Result};
 
 use crate::entities::{Draft, Entities, EntityFault, Outcome, Rounds, Site, StepRecorder, WriteContext};
@@ -129,6 +131,7 @@ pub(crate) use reservation::PREFIX as RESERVATION_PREFIX;
 use rivals::Rivals;
 pub use share::UnitShare;
 pub(crate) use transaction::Decide;
+pub use was_read::WasRead;
 
 /// Writes of entities in one partition with the rows of their patterns, committed either completely or not at all. See [the module](self).
 #[must_use = "a unit does nothing until it is committed; bind it with `let mut`, and write `.commit().await?` after its writes"]
@@ -166,8 +169,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     ///
     /// # Errors
     /// `KeyEncoding` or `PropertyValueTooLarge` if the partition does not have a valid key (KEY-8).
-    pub fn unit(&self, partition: Selection<E, Partition>) -> Result<UnitOfWork<S, O>> {
-        self.unit_in(partition_key(partition)?)
+    pub fn unit(&self, partition: impl InPartition<E>) -> Result<UnitOfWork<S, O>> {
+        self.unit_in(partition.partition_key()?)
     }
 
     /// Creates a unit of work on the partition of a key.

@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 
-use crate::column::not_a_condition::{ByMethod, Operator, Parsed, Unparsed};
 use crate::column::{BoolColumn, Column};
 use crate::filter::{Comparison, Filter};
 
@@ -63,49 +62,13 @@ impl<E> Condition<E> {
     }
 
     /// Creates a condition that matches if both conditions match.
-    pub fn and(self, other: Self) -> Self {
-        Self::from_filter(self.filter.and(other.filter))
+    pub fn and(self, other: impl IntoCondition<E>) -> Self {
+        Self::from_filter(self.filter.and(other.into_condition().filter))
     }
 
     /// Creates a condition that matches if at least one of the conditions matches.
-    pub fn or(self, other: Self) -> Self {
-        Self::from_filter(self.filter.or(other.filter))
-    }
-}
-
-/// Combines two conditions: the result matches if both match, like [`and`](Condition::and).
-///
-/// ```
-/// use table_core::Column;
-///
-/// struct Employee;
-/// const AGE: Column<Employee, i32> = Column::new("Age");
-/// let retired_or_minor = AGE.ge(65) | AGE.ge(0) & AGE.lt(18);
-/// assert_eq!(retired_or_minor.into_filter().to_string(), "Age ge 65 or Age ge 0 and Age lt 18");
-/// ```
-impl<E> std::ops::BitAnd for Condition<E> {
-    type Output = Self;
-
-    fn bitand(self, other: Self) -> Self {
-        self.and(other)
-    }
-}
-
-/// Combines two conditions: the result matches if at least one of the conditions matches, like [`or`](Condition::or).
-impl<E> std::ops::BitOr for Condition<E> {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        self.or(other)
-    }
-}
-
-/// Negates the condition. The result matches entities that lack the property (FIL-12).
-impl<E> std::ops::Not for Condition<E> {
-    type Output = Self;
-
-    fn not(self) -> Self {
-        Self::from_filter(!self.filter)
+    pub fn or(self, other: impl IntoCondition<E>) -> Self {
+        Self::from_filter(self.filter.or(other.into_condition().filter))
     }
 }
 
@@ -137,10 +100,12 @@ impl<E> std::fmt::Debug for Condition<E> {
 /// assert_eq!(text(ACTIVE), "Active");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T096] `{Self}` is not a condition on `{E}`",
-    label = "write `{E}::….eq(…)`, the comparison of a column of `{E}`",
-    note = "columns are constants of `{E}`, the names of its fields in capitals; the comparisons are `eq`, `ne`, `gt`, `ge`, `lt` and `le`, and `.and(…)` and `.or(…)` combine them",
-    note = "a filter runs in the store, so it takes no closure: for a closure, read the entities and filter them"
+    message = "[T096] `{Self}` is not a condition on `{E}`: a filter runs in the store, and takes comparisons of its columns",
+    label = "write `{E}::….eq(…)`, or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`",
+    note = "columns are constants of `{E}`, the names of its fields in capitals; write `&` for `&&` and `|` for `||`: `{E}::….gt(…) & {E}::….eq(…)`",
+    note = "a list of conditions is one condition: `Condition::all([…])`, `Condition::any([…])`; a column of `bool` is a condition itself",
+    note = "an operator such as `==` and a closure run in the program: to filter by a closure, read the entities first",
+    note = "a text in OData is parsed: `Filter::parse(text)?` is `None` for an empty text, and `Condition::from_filter` takes the filter"
 )]
 pub trait IntoCondition<E> {
     /// Returns the condition.
@@ -161,34 +126,6 @@ impl<E, T: BoolColumn, K> IntoCondition<E> for Column<E, T, K> {
         self.is_true()
     }
 }
-
-/// A `bool` would be the result of an operator between columns. Its message names the methods in place of the operators.
-#[doc(hidden)]
-impl<E> IntoCondition<E> for bool
-where
-    Operator: ByMethod<E>,
-{
-    fn into_condition(self) -> Condition<E> {
-        Condition::all([])
-    }
-}
-
-macro_rules! texts {
-    ($($text:ty),*) => {$(
-        /// A text would be a filter in OData. Its message names the column's methods, and the parser.
-        #[doc(hidden)]
-        impl<E> IntoCondition<E> for $text
-        where
-            Unparsed: Parsed<E>,
-        {
-            fn into_condition(self) -> Condition<E> {
-                Condition::all([])
-            }
-        }
-    )*};
-}
-
-texts! { &str, String, &String }
 
 #[cfg(test)]
 mod tests {

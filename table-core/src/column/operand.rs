@@ -12,7 +12,8 @@ use crate::property;
 
 /// A value that can be compared with a column of type `T`.
 ///
-/// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type.
+/// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type. A column
+/// of an `Option` of the type then accepts the value, too: `As` is the way in which a value is given, and rustc infers it.
 ///
 /// ```
 /// use table_core::{Entity, column::Operand};
@@ -37,7 +38,7 @@ use crate::property;
     note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16). A text is parsed first, and a `&str` is a value of a column of `String`",
     note = "of an `Option`, write the value alone: `eq(value)` for `eq(Some(value))`, and `is_absent()` for `eq(None)`"
 )]
-pub trait Operand<T>: Sized {
+pub trait Operand<T, As = Itself>: Sized {
     /// Converts the value to a constant of a filter.
     fn into_value(self) -> Value;
 
@@ -48,14 +49,55 @@ pub trait Operand<T>: Sized {
     }
 }
 
+/// The way in which a value is given for a column of its type.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Itself {}
+
+/// The way in which a value is given for a column of an `Option` of its type.
+///
+/// Without this type, the implementation for an `Option` would depend on itself. rustc would then report an overflow for every call of an unknown
+/// method whose name resembles one of [`Operand`], on any type of a program.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum WithoutOption {}
+
 /// A column of an optional property accepts the same operands as a column of the property.
-impl<T, V: Operand<T>> Operand<Option<T>> for V {
+impl<T, V: Operand<T>> Operand<Option<T>, WithoutOption> for V {
     fn into_value(self) -> Value {
         Operand::<T>::into_value(self)
     }
 
     fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
         Operand::<T>::into_filter(self, name, operator)
+    }
+}
+
+/// The values of [`is_in`](crate::Column::is_in): a list or an iterator of values that can be compared with a column of type `T`.
+///
+/// ```
+/// use table_core::column::Operands;
+///
+/// /// Returns the number of values.
+/// fn count(values: impl Operands<i32>) -> usize {
+///     values.into_operands().count()
+/// }
+/// assert_eq!(count([30, 40]), 2); // `count(30)` does not compile: T230
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T230] `is_in` takes a list or an iterator of values for a column of type `{T}`, not `{Self}`",
+    label = "write `is_in([…])`",
+    note = "the values are in brackets, `[first, second]`, or in a `Vec`; one value is compared by `eq`"
+)]
+pub trait Operands<T, As = Itself> {
+    /// Returns the values in their order.
+    fn into_operands(self) -> impl Iterator<Item: Operand<T, As>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, As, V: Operand<T, As>, I: IntoIterator<Item = V>> Operands<T, As> for I {
+    fn into_operands(self) -> impl Iterator<Item: Operand<T, As>> {
+        self.into_iter()
     }
 }
 

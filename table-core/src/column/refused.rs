@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::column::{Column, Condition, KeyColumn};
+use crate::refused::{Refused, refused_by_name, refused_methods};
 
 /// A column that is a property. No [`KeyColumn`] implements it: the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
@@ -41,11 +42,26 @@ named_otherwise! {
     Ranges: "write `{E}::….ge(…).and({E}::….le(…))`", "a range is two comparisons of the same column, with its smallest and its largest value";
     /// A column with another name for `is_in`.
     Lists: "write `is_in`", "the values stay the same: `{E}::….is_in([…])`";
+    /// A column with the opposite of `is_in`.
+    ListsOthers: "write `is_in([…])`, and `!` before the column", "`!{E}::….is_in([…])` matches the entities whose property is none of the values";
+    /// A column with another name for `starts_with`.
+    Begins: "write `starts_with`", "`{E}::….starts_with(\"…\")` matches the texts that start with a prefix";
+    /// A column that is combined with a condition.
+    Combines: "write a comparison first: `{E}::….eq(…).and(…)`", "a column of `bool` is a condition itself: `{E}::… & {E}::….eq(…)`, and `!{E}::…`";
     /// A column with another name for `is_absent`.
     Absent: "write `is_absent()`", "`{E}::….is_absent()` matches the entities that lack the property";
     /// A column with the opposite of `is_absent`.
     Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";
 }
+
+/// A column with functions of its value. No column implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T235] a filter compares the stored values of a column of `{E}`, and computes none from them",
+    label = "write the comparison of the column itself: `{E}::….eq(…)`",
+    note = "a range of dates or numbers is two comparisons: `{E}::….ge(…) & {E}::….lt(…)`",
+    note = "to compare a computed value, store it as a property of its own, or read the entities and filter them"
+)]
+pub trait ComputesValues<E>: Refused {}
 
 macro_rules! of_key {
     ($($name:ident)*) => {
@@ -77,7 +93,7 @@ macro_rules! searching {
     };
 }
 
-searching! { contains ends_with like matches }
+searching! { contains icontains ends_with like ilike not_like matches regex search }
 
 macro_rules! compared {
     ($($bound:ident: $($name:ident($($value:ident: $type:ident),*))*;)*) => {
@@ -97,8 +113,51 @@ compared! {
     Compares: equals(_value: V) not_equals(_value: V) neq(_value: V) greater_than(_value: V) gte(_value: V) less_than(_value: V) lte(_value: V);
     Ranges: between(_low: L, _high: H);
     Lists: eq_any(_values: V) one_of(_values: V);
-    Absent: is_none() is_null();
-    Present: is_some() is_not_null();
+    Absent: is_none() is_null() is_missing();
+    Present: is_some() is_not_null() exists();
+}
+
+impl<E, T, K> Column<E, T, K>
+where
+    Self: Lists<E>,
+{
+    refused_by_name! { in_ in_list any_of is_any_of within eq_any_of contained_in }
+}
+
+impl<E, T, K> Column<E, T, K>
+where
+    Self: ListsOthers<E>,
+{
+    refused_by_name! { not_in is_not_in not_in_ ne_all ne_any none_of }
+}
+
+impl<E, T, K> Column<E, T, K>
+where
+    Self: Begins<E>,
+{
+    refused_by_name! { begins_with startswith has_prefix prefix begins }
+}
+
+impl<E, T, K> Column<E, T, K>
+where
+    Self: Combines<E>,
+{
+    refused_by_name! { and or is_false }
+}
+
+impl<E, T, K> Column<E, T, K> {
+    refused_methods! {
+        ComputesValues<E>: len();
+    }
+}
+
+impl<E, T, K> Column<E, T, K>
+where
+    Self: ComputesValues<E>,
+{
+    refused_by_name! {
+        as_str to_lowercase to_uppercase lower upper trim length is_empty year month day hour minute date time abs round floor ceil
+    }
 }
 
 /// Orders under the names of other libraries. They return the column, because `order_by` of a query is refused and its message is enough.

@@ -18,8 +18,9 @@ use crate::key::codec::TextCodec;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T080] `{Self}` is not a value of this key part",
-    label = "expected a `{T}` or `&{T}`, or a `&str` for a `String`",
-    note = "arguments are in the order of the key's parts; a number, a date or a `Uuid` in a text is parsed first"
+    label = "expected a `{T}` or `&{T}`",
+    note = "arguments are in the order of the key's parts, each of the type of its field; a `&str` is accepted for a `String`",
+    note = "a text is parsed first, `text.parse::<{T}>()?`, and an integer of another type is converted, `{T}::try_from(number)?`"
 )]
 pub trait KeyArg<T> {
     /// Passes the value to a closure.
@@ -89,6 +90,7 @@ fn lend_both<T, A: KeyArg<T>, R>(
 
 macro_rules! ranges {
     ($($range:ident, $this:ident => $lower:expr, $upper:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T, A: KeyArg<T>> KeyBounds<T> for $range<A> {
             fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R {
                 let $this = self;
@@ -113,6 +115,7 @@ impl<T> KeyBounds<T> for RangeFull {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
     fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R {
         lend_both(self.0.as_ref(), self.1.as_ref(), read)

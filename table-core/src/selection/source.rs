@@ -176,7 +176,7 @@ impl<I: Index> Source for Lists<I> {
     message = "[T071] `{T}` cannot be read from `{Self}`",
     label = "the rows do not contain everything that `{T}` needs",
     note = "read copies of an index with `include(…)` as a projection of the included fields: `get_as::<P>`, `query(…).project::<P>()`",
-    note = "an `index_entity` stores keys only; no entity can be read from it"
+    note = "an `index_entity` stores keys only: `get_by_index(…)` of `table_patterns::Entities` reads the entities with these keys"
 )]
 pub trait ReadableAs<T>: Source {
     /// Returns the properties to request (DQ-13).

@@ -3,6 +3,7 @@
 mod input;
 mod plain;
 mod plan;
+mod refused;
 mod target;
 mod written;
 

@@ -61,9 +61,9 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     /// index's table.
     pub fn query<C: Paged, F: Source>(
         &self,
-        selection: impl IntoSelection<E, C, F>,
+        partition_or_rows: impl IntoSelection<E, C, F>,
     ) -> EntityQuery<E, S, E, F> {
-        let selection = selection.into_selection();
+        let selection = partition_or_rows.into_selection();
         let class = selection.class();
         self.query_ranges(selection.into_ranges(), class)
     }

@@ -1,5 +1,7 @@
 //! Table scans: reads of all partitions, with a stated reason and limit (design promise 2, DQ-5).
 
+mod refused;
+
 use std::fmt;
 use std::future::{Pending, pending};
 use std::marker::PhantomData;
@@ -70,8 +72,8 @@ pub struct BoundedScan<E, S, T = E> {
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     /// Starts a scan of the entire table, with a reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
-    pub fn scan(&self, why: impl IntoSelection<E, Scan>) -> TableScan<E, S> {
-        let selection = why.into_selection();
+    pub fn scan(&self, reason: impl IntoSelection<E, Scan>) -> TableScan<E, S> {
+        let selection = reason.into_selection();
         let reason = selection.reason().to_owned();
         let mut paging = Paging::new(selection.into_ranges());
         paging.select = E::select();

@@ -89,7 +89,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn insert<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
-        self.put(entity, OperationKind::Insert)
+        self.write(entity, OperationKind::Insert)
     }
 
     /// Adds a replace. The commit fails if the entity does not exist with this version (UPD-1).
@@ -99,10 +99,10 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     pub fn replace<M: ToEntity + SharesTable<E>>(
         &mut self,
         entity: &M,
-        if_match: impl IntoIfMatch,
+        etag_or_any: impl IntoIfMatch,
     ) -> Result<&mut Self> {
-        let if_match = if_match.into();
-        self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
+        let if_match = etag_or_any.into();
+        self.write_whole(entity, |row| OperationKind::Replace(row, if_match))
     }
 
     /// Adds a merge. The commit fails if the entity does not exist with this version (MRG-1).
@@ -112,10 +112,10 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     pub fn merge<M: ToEntity + SharesTable<E>>(
         &mut self,
         entity: &M,
-        if_match: impl IntoIfMatch,
+        etag_or_any: impl IntoIfMatch,
     ) -> Result<&mut Self> {
-        let if_match = if_match.into();
-        self.add(entity, M::merge_row, |row| OperationKind::Merge(row, if_match))
+        let if_match = etag_or_any.into();
+        self.write_row(entity, M::merge_row, |row| OperationKind::Merge(row, if_match))
     }
 
     /// Adds an insert-or-replace (UPS-2).
@@ -123,7 +123,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn insert_or_replace<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
-        self.put_whole(entity, OperationKind::InsertOrReplace)
+        self.write_whole(entity, OperationKind::InsertOrReplace)
     }
 
     /// Adds an insert-or-merge (UPS-2).
@@ -131,7 +131,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn insert_or_merge<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
-        self.add(entity, M::merge_row, OperationKind::InsertOrMerge)
+        self.write_row(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
 
     /// Adds a delete. The commit fails if the entity does not exist with this version (DEL-2).
@@ -141,28 +141,32 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     pub fn delete<M: ToEntity + SharesTable<E>>(
         &mut self,
         key: Selection<M, Point>,
-        if_match: impl IntoIfMatch,
+        etag_or_any: impl IntoIfMatch,
     ) -> Result<&mut Self> {
         self.require_table::<M>()?;
-        let kind = OperationKind::Delete(if_match.into());
+        let kind = OperationKind::Delete(etag_or_any.into());
         self.push(key.into_key()?, kind)
     }
 
-    fn put_whole<M: ToEntity>(
+    fn write_whole<M: ToEntity>(
         &mut self,
         entity: &M,
         kind: impl FnOnce(Row) -> OperationKind,
     ) -> Result<&mut Self> {
-        self.put(entity, kind)?;
+        self.write(entity, kind)?;
         self.has_whole |= type_name::<M>() == type_name::<E>();
         Ok(self)
     }
 
-    fn put<M: ToEntity>(&mut self, entity: &M, kind: impl FnOnce(Row) -> OperationKind) -> Result<&mut Self> {
-        self.add(entity, M::entity_row, kind)
+    fn write<M: ToEntity>(
+        &mut self,
+        entity: &M,
+        kind: impl FnOnce(Row) -> OperationKind,
+    ) -> Result<&mut Self> {
+        self.write_row(entity, M::entity_row, kind)
     }
 
-    fn add<M: ToEntity>(
+    fn write_row<M: ToEntity>(
         &mut self,
         entity: &M,
         row: impl FnOnce(&M) -> Result<Row>,

@@ -54,11 +54,11 @@ impl<E, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist (UPD-2); `UpdateConditionNotSatisfied` if its version differs (UPD-3).
-    pub fn replace(&self, entity: &E, if_match: impl IntoIfMatch) -> BoxFuture<'_, Result<ETag>>
+    pub fn replace(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
     {
-        let if_match = if_match.into();
+        let if_match = etag_or_any.into();
         self.write(EntityWrite::new(entity, entity.entity_row(), |row| OperationKind::Replace(row, if_match)))
     }
 
@@ -67,11 +67,11 @@ impl<E, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2).
-    pub fn merge(&self, entity: &E, if_match: impl IntoIfMatch) -> BoxFuture<'_, Result<ETag>>
+    pub fn merge(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
     {
-        let if_match = if_match.into();
+        let if_match = etag_or_any.into();
         self.write(EntityWrite::new(entity, entity.merge_row(), |row| OperationKind::Merge(row, if_match)))
     }
 
@@ -105,12 +105,12 @@ impl<E, S: TableStore> Table<E, S> {
     pub fn delete(
         &self,
         key: impl PointKey<E, From = Primary>,
-        if_match: impl IntoIfMatch,
+        etag_or_any: impl IntoIfMatch,
     ) -> BoxFuture<'_, Result<()>>
     where
         E: ToEntity,
     {
-        let (key, kind) = (key.into_point(), OperationKind::Delete(if_match.into()));
+        let (key, kind) = (key.into_point(), OperationKind::Delete(etag_or_any.into()));
         async move {
             let key = key.into_key()?;
             self.write_one(EntityWrite { key, kind, is_whole: false }).await.map(drop)

@@ -39,8 +39,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist (UPD-2).
     /// - `UpdateConditionNotSatisfied` if its version differs (UPD-3).
     /// - `UniqueViolation` or `IndexListFull` from an index.
-    pub async fn replace(&self, entity: &E, if_match: impl IntoIfMatch) -> Result<ETag> {
-        let (key, if_match) = (entity.key_of()?, if_match.into());
+    pub async fn replace(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> Result<ETag> {
+        let (key, if_match) = (entity.key_of()?, etag_or_any.into());
         self.admit(true).await?;
         if self.is_blind() {
             let kind = OperationKind::Replace(entity.to_row()?, if_match);
@@ -64,8 +64,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `UpdateConditionNotSatisfied` if its version differs (MRG-2).
     /// - `UniqueViolation` or `IndexListFull` from an index.
-    pub async fn merge(&self, entity: &E, if_match: impl IntoIfMatch) -> Result<ETag> {
-        let (key, if_match) = (entity.key_of()?, if_match.into());
+    pub async fn merge(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> Result<ETag> {
+        let (key, if_match) = (entity.key_of()?, etag_or_any.into());
         if self.is_blind() {
             let kind = OperationKind::Merge(entity.to_merge()?, if_match);
             return self.written(self.write_blind(key, kind).await?);
@@ -143,9 +143,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     pub fn delete<K: ReportedKey<E, From = Primary>>(
         &self,
         key: K,
-        if_match: impl IntoIfMatch,
+        etag_or_any: impl IntoIfMatch,
     ) -> K::Then<impl Future<Output = Result<()>>> {
-        K::then(self.delete_point(key.into_point(), if_match.into()))
+        K::then(self.delete_point(key.into_point(), etag_or_any.into()))
     }
 
     async fn delete_point(&self, key: Selection<E, Point>, if_match: IfMatch) -> Result<()> {

@@ -108,12 +108,15 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// If the handle does not know that the index is ready, the query first reads the stored schema, and fails with `IndexNotReady` unless the index is
     /// ready now.
-    pub fn query<C: Paged, F>(&self, selection: impl IntoSelection<E, C, F>) -> EntityQuery<E, S, E, F>
+    pub fn query<C: Paged, F>(
+        &self,
+        partition_or_rows: impl IntoSelection<E, C, F>,
+    ) -> EntityQuery<E, S, E, F>
     where
         S: Clone,
         F: Source<Consistency = StronglyConsistent>,
     {
-        self.checked(self.table.query(own_rows(selection.into_selection())))
+        self.checked(self.table.query(own_rows(partition_or_rows.into_selection())))
     }
 
     /// Creates a query of an index in another partition or table. Its results may be stale (PAT-INTER-3).

@@ -33,6 +33,11 @@ use crate::outbox::fault::OutboxFault;
 /// # assert!(matches!(step, Step::Call { name, version: 2, .. } if name == "ticket closed"));
 /// # Ok::<(), table_patterns::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "[T242] `{Self}` is not a message",
+    label = "expected a type with `impl Message`",
+    note = "write `impl Message for {Self} {{ const NAME: &'static str = \"…\"; const VERSION: u32 = 1; }}`, with `#[derive(Serialize, Deserialize)]`"
+)]
 pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name, which must be unique among the messages of the outbox. It is stored, so keep it when the type is renamed.
     const NAME: &'static str;

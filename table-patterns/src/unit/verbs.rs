@@ -13,6 +13,7 @@ use crate::series::{Series, SeriesRow};
 use crate::unit::UnitOfWork;
 use crate::unit::change::Change;
 use crate::unit::fault::UnitFault;
+use crate::unit::was_read::WasRead;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds an insert: the entity must not exist (INS-1).
@@ -35,7 +36,12 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ///
     /// # Errors
     /// `InvalidInput` if the keys differ (UPD-6); any error from [`insert`](Self::insert).
-    pub fn replace<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>, new: &E) -> Result<&mut Self> {
+    pub fn replace<'a, R: WasRead<'a, Entity: Send + Sync>>(
+        &mut self,
+        old: R,
+        new: &R::Entity,
+    ) -> Result<&mut Self> {
+        let old = old.into_versioned();
         let key = new.key_of()?;
         if old.key_of()? != key {
             return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
@@ -48,11 +54,12 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ///
     /// # Errors
     /// Any error from [`replace`](Self::replace).
-    pub fn update<E: Entity + Clone + Send + Sync>(
+    pub fn update<'a, R: WasRead<'a, Entity: Clone + Send + Sync>>(
         &mut self,
-        old: &Versioned<E>,
-        change: impl FnOnce(&mut E),
+        old: R,
+        change: impl FnOnce(&mut R::Entity),
     ) -> Result<&mut Self> {
+        let old = old.into_versioned();
         let mut new = old.value().clone();
         change(&mut new);
         self.replace(old, &new)
@@ -97,7 +104,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
-    pub fn delete<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>) -> Result<&mut Self> {
+    pub fn delete<'a, R: WasRead<'a, Entity: Send + Sync>>(&mut self, old: R) -> Result<&mut Self> {
+        let old = old.into_versioned();
         let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
         self.write("delete", old.key_of()?, kind, Some(old.value()), None)
     }
@@ -116,8 +124,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
-    pub fn unchanged<E: Entity>(&mut self, read: &Versioned<E>) -> Result<&mut Self> {
-        self.condition::<E>(read.key_of()?, RowState::Present(IfMatch::ETag(read.etag().clone())))
+    pub fn unchanged<'a, R: WasRead<'a>>(&mut self, read: R) -> Result<&mut Self> {
+        let read = read.into_versioned();
+        self.condition::<R::Entity>(read.key_of()?, RowState::Present(IfMatch::ETag(read.etag().clone())))
     }
 
     /// Adds the condition that an entity does not exist, without inserting it. The commit fails with `EntityAlreadyExists` if it does.

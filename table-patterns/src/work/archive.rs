@@ -57,6 +57,7 @@ pub struct ArchiveStep {
     row_key: String,
 }
 
+#[diagnostic::do_not_recommend]
 impl Message for ArchiveStep {
     const NAME: &'static str = "archive";
     const VERSION: u32 = 1;
@@ -168,6 +169,7 @@ impl<S: TableStore> Archive<S> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: TableStore> Handler<ArchiveStep> for Archive<S> {
     async fn handle(&self, message: &ArchiveStep, call: Delivery<'_>) -> Result<()> {
         let (from, to) = (TableName::new(&message.from)?, TableName::new(&message.to)?);

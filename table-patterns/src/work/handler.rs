@@ -65,6 +65,12 @@ use crate::work::fault::WorkFault;
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "[T240] `{Self}` is not a handler of the message `{M}`",
+    label = "expected a type with `impl Handler<{M}>`",
+    note = "declare a struct, and write `impl Handler<{M}> for … {{ async fn handle(&self, message: &{M}, delivery: Delivery<'_>) -> Result<()> {{ … }} }}`",
+    note = "a worker takes one handler for each message: `worker.handler::<{M}>(…)`"
+)]
 pub trait Handler<M: Message>: Send + Sync {
     /// Processes the message.
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
 /// The cases for which rustc has its own messages: arity, names and plain types, for which no trait of this library is checked.
-const RUSTC: [&str; 15] = [
+const RUSTC: [&str; 16] = [
     "blob/of_another_entity",
     "blob/without_derive",
     "group/partition_of_owner",
@@ -19,6 +19,7 @@ const RUSTC: [&str; 15] = [
     "level/left_out_of_key",
     "level/skipped",
     "projection/unknown_column",
+    "selection/arity",
     "selection/level_left_out",
     "set/other_is_no_bag",
     "set/upgrade_without_from",

@@ -7,10 +7,12 @@ use crate::store::TableStore;
 /// A store that opens tables: every [`TableStore`] that is `Clone`. This is one bound instead of two, because rustc shows the message of a bound for
 /// a missing method only if no other bound is missing.
 #[diagnostic::on_unimplemented(
-    message = "[T214] `{Self}` has no method of this name: an entity is read and written by its table",
-    label = "write it as a method of `store.table::<{Self}>()`",
-    note = "`table.insert(&entity)` inserts; `table.update({Self}::key(…), |entity| …)` changes, `table.delete({Self}::key(…), etag)` deletes",
-    note = "`table.get({Self}::key(…))` reads one entity, `table.query({Self}::partition(…)).collect()` the entities of a partition"
+    message = "[T214] `{Self}` has no method of this name, and it is not a store",
+    label = "for an entity, write it as a method of its table: `store.table::<…>()`",
+    note = "an entity `Employee` is read and written by its table: `table.insert(&employee)`, `table.update(Employee::key(…), |employee| …)`, \
+            `table.delete(Employee::key(…), etag)`, `table.get(Employee::key(…))`, `table.query(Employee::partition(…)).collect()`",
+    note = "the result of a future is used after `.await`, that of a `Result` after `?`",
+    note = "a store is `Clone` and implements `TableStore`, such as `Engine`"
 )]
 pub trait OpensTables: TableStore + Clone {}
 

@@ -81,12 +81,22 @@ pub trait Writes<E>: Refused {}
 
 impl<E, S, T, F> EntityQuery<E, S, T, F> {
     refused_methods! {
-        AnyOrder<E>: skip(_);
+        AnyOrder<E>: skip(_) rev() last() step_by(_) nth(_);
         Takes<E>: take(_);
-        Aggregates<E>: sum(_) min(_) max(_);
+        Aggregates<E>: sum(_) min(_) max(_) min_by_key(_) max_by_key(_) min_by(_) max_by(_) fold(_, _) reduce(_) partition(_) zip(_) chain(_);
         FiltersBy<E>: filter_by(_) or_filter(_);
         Writes<E>: update(_) delete();
-        ReadsBy<E>: all(_) any() map(_) len() next() try_next();
+        ReadsBy<E>: all(_) any() map(_) len() next() try_next() find(_) filter_map(_) flat_map(_) enumerate() position(_)
+            cloned() peekable() inspect(_) try_for_each(_) skip_while(_) take_while(_) unwrap();
+    }
+
+    #[doc(hidden)]
+    #[expect(clippy::iter_not_returning_iterator, reason = "a call does not compile")]
+    pub fn iter<R>(self) -> R
+    where
+        Self: ReadsBy<E>,
+    {
+        self.refuse()
     }
 }
 
@@ -142,6 +152,6 @@ where
     refused_by_name! {
         to_list to_list_async to_array to_array_async to_vec execute exec go fetch fetch_all fetch_one fetch_optional fetch_many load load_all one
         single single_async first_async first_or_default first_or_default_async get as_no_tracking exists any_async count_async get_result
-        get_results into_vec by_page
+        get_results into_vec by_page into_stream rows entities to_page
     }
 }

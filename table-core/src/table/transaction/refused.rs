@@ -12,10 +12,44 @@ use crate::table::EntityTransaction;
 )]
 pub trait EndsBy<E>: Refused {}
 
+/// A transaction that reads. No transaction implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T231] a transaction on a table has no method of this name: it writes, and does not read",
+    label = "read with the table, before the transaction",
+    note = "`replace(&changed, found.etag())` in the transaction fails if the entity has changed since `table.get({E}::key(…))` read it",
+    note = "`transaction` of `table_patterns::Entities` runs a function that reads and writes, and repeats it after a conflict"
+)]
+pub trait Reads<E>: Refused {}
+
+/// A transaction that writes with a method of another library. No transaction implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T232] a transaction has no method of this name: each write says what happens if the entity exists",
+    label = "write `insert`, `insert_or_replace`, `insert_or_merge`, `replace`, `merge` or `delete`",
+    note = "`insert(&entity)` fails if the entity exists; `replace(&entity, &etag)` and `delete({E}::key(…), &etag)` fail if its version differs",
+    note = "a change is a `replace` of the entity that was read before the transaction"
+)]
+pub trait WritesBy<E>: Refused {}
+
 impl<E, S> EntityTransaction<E, S> {
     refused_methods! {
         EndsBy<E>: save_changes();
+        Reads<E>: query(_) scan(_);
+        WritesBy<E>: update(_, _) upsert(_) save(_) put(_) patch(_) create(_) insert_many(_) upsert_entity(_);
     }
+}
+
+impl<E, S> EntityTransaction<E, S>
+where
+    Self: Reads<E>,
+{
+    refused_by_name! { get get_as get_many exists read load fetch get_entity }
+}
+
+impl<E, S> EntityTransaction<E, S>
+where
+    Self: WritesBy<E>,
+{
+    refused_by_name! { add add_entity update_entity create_entity insert_entity delete_entity remove set push insert_all upsert_merge upsert_replace }
 }
 
 impl<E, S> EntityTransaction<E, S>

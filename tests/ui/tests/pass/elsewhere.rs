@@ -45,7 +45,12 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     }
     let all = || table.query(Employee::partition("Sales"));
     assert_eq!(all().filter(Employee::AGE.ge(18).and(Employee::AGE.le(65))).count().await?, 1); // T197
-    assert_eq!(all().filter(Employee::AGE.is_in([36, 37])).count().await?, 1); // T197
+    assert_eq!(all().filter(Employee::AGE.is_in([36, 37])).count().await?, 1); // T197, T230
+    assert_eq!(all().filter(!Employee::AGE.is_in(vec![36, 37])).count().await?, 0); // T197
+    assert_eq!(all().filter(Employee::AGE.ge(18) & Employee::AGE.lt(65)).count().await?, 1); // T235
+    let adults = Condition::all([Employee::AGE.ge(18), Employee::AGE.lt(65)]);
+    assert_eq!(all().filter(adults).count().await?, 1); // T096
+    assert!(all().first().await?.is_some()); // T234
     assert_eq!(all().filter(Employee::NOTE.is_absent()).count().await?, 1); // T197
     assert_eq!(all().filter(!Employee::NOTE.is_absent()).count().await?, 0); // T197
     assert_eq!(all().filter(Employee::NOTE.eq("new")).count().await?, 0); // T087
@@ -74,6 +79,10 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     let mut sales = table.transaction(Employee::partition("Sales"))?; // T202, T213
     sales.insert(&Employee { id: 8, ..ada.clone() })?;
     sales.commit().await?; // T211
+    let found = table.get(Employee::key("Sales", 8)).await?.expect("inserted");
+    let mut sales = table.transaction(&*found)?;
+    sales.replace(&Employee { age: 40, ..Employee::clone(&found) }, found.etag())?; // T231, T232
+    sales.commit().await?;
     let mut berlin = table.transaction(Employee::partition("Berlin"))?;
     berlin.insert(&Office { department: "Berlin".into(), rooms: 3 })?; // T216
     berlin.commit().await?;

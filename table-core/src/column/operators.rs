@@ -1,0 +1,70 @@
+//! The operators between conditions: `&`, `|` and `!`. A column of `bool` is a condition of them, too.
+
+use std::ops::{BitAnd, BitOr, Not};
+
+use crate::column::{BoolColumn, Column, Condition, IntoCondition};
+
+/// Combines two conditions: the result matches if both match, like [`and`](Condition::and).
+///
+/// ```
+/// use table_core::Column;
+///
+/// struct Employee;
+/// const AGE: Column<Employee, i32> = Column::new("Age");
+/// const ACTIVE: Column<Employee, bool> = Column::new("Active");
+/// let retired_or_minor = AGE.ge(65) | AGE.ge(0) & AGE.lt(18);
+/// assert_eq!(retired_or_minor.into_filter().to_string(), "Age ge 65 or Age ge 0 and Age lt 18");
+/// assert_eq!((ACTIVE & AGE.lt(18)).into_filter().to_string(), "Active and Age lt 18");
+/// ```
+impl<E, C: IntoCondition<E>> BitAnd<C> for Condition<E> {
+    type Output = Self;
+
+    fn bitand(self, other: C) -> Self {
+        self.and(other)
+    }
+}
+
+/// Combines two conditions: the result matches if at least one of the conditions matches, like [`or`](Condition::or).
+impl<E, C: IntoCondition<E>> BitOr<C> for Condition<E> {
+    type Output = Self;
+
+    fn bitor(self, other: C) -> Self {
+        self.or(other)
+    }
+}
+
+/// Negates the condition. The result matches entities that lack the property (FIL-12).
+impl<E> Not for Condition<E> {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self::from_filter(!self.into_filter())
+    }
+}
+
+/// Combines [`is_true`](Column::is_true) of the column with a condition.
+impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitAnd<C> for Column<E, T, K> {
+    type Output = Condition<E>;
+
+    fn bitand(self, other: C) -> Condition<E> {
+        self.is_true().and(other)
+    }
+}
+
+/// Combines [`is_true`](Column::is_true) of the column with a condition.
+impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitOr<C> for Column<E, T, K> {
+    type Output = Condition<E>;
+
+    fn bitor(self, other: C) -> Condition<E> {
+        self.is_true().or(other)
+    }
+}
+
+/// Negates [`is_true`](Column::is_true) of the column. The result also matches entities that lack the property (FIL-12).
+impl<E, T: BoolColumn, K> Not for Column<E, T, K> {
+    type Output = Condition<E>;
+
+    fn not(self) -> Condition<E> {
+        !self.is_true()
+    }
+}

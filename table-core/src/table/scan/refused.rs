@@ -1,0 +1,49 @@
+//! Method names from other libraries and of queries that scans do not have. A call to such a method does not compile, and the error names the right method.
+
+use crate::refused::{Refused, refused_by_name, refused_methods};
+use crate::table::scan::{BoundedScan, TableScan};
+
+/// A scan of a part of the table. No scan implements it: the methods that require it only produce an error message.
+#[diagnostic::on_unimplemented(
+    message = "[T234] a scan has no method of this name: it reads the whole table, in the order of the keys",
+    label = "write `filter(…)`, `collect()`, `stream()` or `for_each(…)`",
+    note = "`max_rows(n)` is the number of rows at which the scan fails, not the number that it returns",
+    note = "a query has `limit`, `first` and `page`: `table.query({E}::partition(…))`"
+)]
+pub trait ReadsPart<E>: Refused {}
+
+impl<E, S, T> BoundedScan<E, S, T> {
+    refused_methods! {
+        ReadsPart<E>: skip(_) take(_) count() map(_) next() sum(_) min(_) max(_) last();
+    }
+}
+
+impl<E, S, T> BoundedScan<E, S, T>
+where
+    Self: ReadsPart<E>,
+{
+    refused_by_name! {
+        limit first page page_from page_size order_by top one offset select fetch_all to_list execute where_ collect_versioned read_as
+    }
+}
+
+/// A scan with a limit. No scan implements it: it has the message of `Bounded` for methods that a scan has only after `max_rows`.
+#[diagnostic::on_unimplemented(
+    message = "[T093] this table scan has no limit",
+    label = "call `max_rows` first",
+    note = "state how many rows it may read before it fails: `scan(\"monthly audit\").max_rows(2_000_000)`"
+)]
+pub trait HasLimit: Refused {}
+
+impl<E, S> TableScan<E, S> {
+    refused_methods! {
+        HasLimit: filter(_) count() map(_) take(_) skip(_) next();
+    }
+}
+
+impl<E, S> TableScan<E, S>
+where
+    Self: HasLimit,
+{
+    refused_by_name! { project stream plan limit first page page_size order_by top fetch_all to_list execute where_ }
+}

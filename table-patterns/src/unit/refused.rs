@@ -1,0 +1,45 @@
+//! Method names of tables and other libraries that units do not have. A call to such a method does not compile, and the error names the right method.
+
+use table_core::__private::Refused;
+use table_core::{__refused_by_name, __refused_methods};
+
+use crate::unit::UnitOfWork;
+
+/// A unit that reads several entities. No unit implements it: the methods that require it only produce an error message.
+#[diagnostic::on_unimplemented(
+    message = "[T237] a unit has no method of this name: it reads one entity by its key",
+    label = "write `get(Employee::key(…))`",
+    note = "several entities are read by the handle, before the unit: `employees.query(…).collect().await?`",
+    note = "`unit.unchanged(&found)` adds the condition that an entity has not changed since it was read"
+)]
+pub trait ReadsSeveral: Refused {}
+
+/// A unit that writes with a method of another library. No unit implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T239] a unit has no method of this name: each write says what it knows of the stored entity",
+    label = "write `insert(&entity)`, `update(&found, |entity| …)`, `save(found, &entity)` or `delete(&found)`",
+    note = "`save(found.as_ref(), &entity)` inserts the entity if `found` is `None`, and otherwise replaces it",
+    note = "`let found = unit.get(Employee::key(…)).await?` reads the entity, with its version"
+)]
+pub trait WritesBy: Refused {}
+
+impl<S, O> UnitOfWork<S, O> {
+    __refused_methods! {
+        ReadsSeveral: query(_) scan(_) exists(_);
+        WritesBy: upsert(_) put(_) patch(_) create(_) insert_many(_) insert_into(_) save_changes();
+    }
+}
+
+impl<S, O> UnitOfWork<S, O>
+where
+    Self: ReadsSeveral,
+{
+    __refused_by_name! { get_many get_by_index read load fetch }
+}
+
+impl<S, O> UnitOfWork<S, O>
+where
+    Self: WritesBy,
+{
+    __refused_by_name! { insert_or_replace insert_or_merge merge add remove insert_all put_all rollback execute submit bulk }
+}
