@@ -150,7 +150,7 @@ impl CosmosTables {
         self.0.usages.of_form(table, form)
     }
 
-    /// Returns the items of other programs that queries have skipped since this store was opened (WIRE-6).
+    /// Returns the items written by other programs that queries have skipped since this store was opened (WIRE-6).
     #[must_use]
     pub fn skipped_items(&self) -> SkippedItems {
         self.0.skipped.items()

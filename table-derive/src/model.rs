@@ -91,7 +91,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Entity<'a> {
-    /// Reads a declaration. Returns `None` after reporting why it cannot be an entity.
+    /// Reads a declaration. If it cannot be an entity, reports the reason and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = named_fields(ctxt, input)?;
         let ContainerAttrs {

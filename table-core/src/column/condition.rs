@@ -175,7 +175,7 @@ where
 
 macro_rules! texts {
     ($($text:ty),*) => {$(
-        /// A text would be a filter in OData. Its message names the column's methods, and the parser.
+        /// A string would be a filter in OData. Its message names the column's methods, and the parser.
         #[doc(hidden)]
         impl<E> IntoCondition<E> for $text
         where

@@ -1,4 +1,4 @@
-//! Bounds that no type satisfies, for values that are given in place of a condition: the result of an operator, and a text.
+//! Bounds that no type satisfies, for values that are given in place of a condition: the result of an operator, and a string.
 
 /// A condition that an operator computes. Nothing implements it: operators have a `bool` as their result.
 #[diagnostic::on_unimplemented(

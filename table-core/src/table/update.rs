@@ -215,7 +215,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Calls for a change of one version, which is either known to the caller or read here, and writes the change.
+    /// Requests a change to one version, which the caller passes or this function reads, and writes the change.
     async fn write_change(
         &self,
         table: &TableName,

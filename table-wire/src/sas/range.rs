@@ -56,7 +56,7 @@ impl End {
     /// Creates the inclusive end.
     ///
     /// # Errors
-    /// Any error from a key. `InvalidInput` for an empty key: it has the same signature as a missing key, and a range with a missing key has no end.
+    /// Any error from a key. `InvalidInput` if a key is empty: it has the same signature as a missing key, and a range with a missing key has no end.
     fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
         match (partition_key, row_key) {
             ("", _) => Err(ambiguous("end", "PartitionKey")),

@@ -1,5 +1,5 @@
 //! The state of an opened handle relative to the stored schema. A program with an older schema records sightings, or stops writing. A program with a
-//! newer schema waits before its first write until older programs know its properties.
+//! newer schema waits before its first write until older versions know its properties.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
