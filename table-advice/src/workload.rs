@@ -43,7 +43,7 @@ impl Workload {
         Self { name: name.into(), seed: 0, seconds: 60, start, patterns: Vec::new(), prices: None }
     }
 
-    /// Sets the seed. Another seed draws other keys from the same distributions.
+    /// Sets the seed. A different seed draws different keys from the same distributions.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }

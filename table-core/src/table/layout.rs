@@ -201,7 +201,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         }
         let retry = self.retry.clone().unwrap_or_default();
         sighting::grant((&self.store, &retry), table, (E::SCHEMA.entity, schema), expiry).await?;
-        // IMPORTANT: the schema is read again after the grant. A backfill that missed the grant had already refused older programs by then.
+        // IMPORTANT: the schema is read again after the grant. A backfill that missed the grant had already rejected older programs by then.
         self.is_current().await.map(drop)
     }
 
