@@ -4,7 +4,7 @@
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! The member `p` contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A
+//! The `p` member contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A
 //! [`Mapping`] defines other paths.
 
 mod document;
@@ -120,7 +120,7 @@ pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Returns an ETag in the format of the service. An ETag of another store is sent unchanged, and matches no item.
+/// Returns an ETag in the format of the service. An ETag from another store is sent as is, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

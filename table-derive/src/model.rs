@@ -224,7 +224,7 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
-/// Returns the fields of a struct with named fields. For any other shape, this is the only mistake that is reported.
+/// Returns the fields of a struct with named fields. If the declaration has any other shape, only this mistake is reported.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error(

@@ -70,7 +70,7 @@ impl Keyed {
     }
 }
 
-/// Reports an attribute of another library. The help contains the field after the attribute. `#[key]` on several fields counts as one mistake.
+/// Reports an attribute of another library. The help contains the field after the attribute. `#[key]` on several fields is reported as one mistake.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed) {
     let Some(word) = attr.path().get_ident() else { return };
     let Some((_, help)) = FOREIGN.iter().find(|(names, _)| names.iter().any(|name| word == name)) else {

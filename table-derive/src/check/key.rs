@@ -62,7 +62,7 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             help,
         );
     };
-    // A key on a field, or an attribute of another library that declares a key, is reported where it is.
+    // A key on a field, or an attribute of another library that declares a key, is reported at its position.
     let is_missing = |key: &Option<Key>, word: Symbol| {
         let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
         let mut attributes = entity.original.attrs.iter().chain(of_fields);
