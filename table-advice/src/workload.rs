@@ -11,7 +11,7 @@ use crate::meter::Recorded;
 use crate::prices::Prices;
 use crate::step::Step;
 
-/// The maximum number of operations of one run.
+/// The maximum number of operations in one run.
 pub const MOST_OPERATIONS: u64 = 2_000_000;
 /// The maximum duration of one run in seconds, which is a month.
 pub const MOST_SECONDS: u32 = 30 * 86_400;
