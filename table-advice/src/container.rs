@@ -121,7 +121,7 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of different values of the first level. Before any split, writes cannot reach more partitions than that (HPK-9, HPK-16).
+    /// Returns the number of distinct values of the first level. Before any split, writes cannot reach more partitions than that (HPK-9, HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()

@@ -10,7 +10,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`meter`] | counts of the requests, rows and bytes of a program, for tests |
-//! | [`spread`] | spread of writes over partitions, measured on keys (PAT-ANTI-1) |
+//! | [`spread`] | distribution of writes over partitions, measured on keys (PAT-ANTI-1) |
 //! | [`workload`] | access patterns with their rates |
 //!
 //! # Key layout
@@ -24,10 +24,10 @@
 //! A run sends no requests. Time and memory grow with rate × seconds, which may be at most [2,000,000](workload::MOST_OPERATIONS).
 //!
 //! # Bounds
-//! Operations are evenly spaced, without bursts. Throttling of a partition is computed from the published target (SCL-1), separately for each second.
+//! Operations are evenly spaced, without bursts. The throttling of a partition is computed from the published target (SCL-1), separately for each second.
 //! The service's limits are softer (SCL-2), and it moves partitions between servers (SCL-4). A write counts as its number of entities, and a read as
-//! its number of pages, because the cost of a page is not published. A read has up to twenty pages in the second in which it starts; later pages only
-//! count towards the cost. A read of several partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Costs
+//! its number of pages, because the cost of a page is not published. At most twenty pages of a read fall in the second in which it starts; later pages
+//! count only towards the cost. A read of several partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Costs
 //! are computed from requests and bytes with your [`Prices`]; a month has 30 days.
 //!
 //! [`Report::container`] returns the physical partitions that a container of Cosmos DB for NoSQL would have under the workload.

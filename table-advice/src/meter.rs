@@ -16,7 +16,7 @@
 //!
 //! # Bounds
 //! A fan-out is recognised by its requests: first pages of the same query, in key order of their partitions. Two concurrent fan-outs may be counted
-//! as more than two. Memory use grows with each partition until the reading is [taken](Meter::take).
+//! as more than two. Memory use grows with each partition that is used, until the reading is [taken](Meter::take).
 //!
 //! # When not to
 //! Do not use a meter under production load. Traces and the service's own metrics cost less there.

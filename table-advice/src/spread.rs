@@ -3,7 +3,7 @@
 //! # Context
 //! A partition is served by one server at a time. If a PartitionKey follows time, such as the current hour `2014042315`, all inserts of an hour go to
 //! one partition, regardless of their number. This is the prepend/append anti-pattern. Over a day, such keys look evenly spread, but at any moment
-//! one partition is hot. The relevant figure is therefore not the total number of writes of a partition, but its share of consecutive writes.
+//! one partition is hot. The relevant figure is therefore not the total number of writes to a partition, but its share of consecutive writes.
 //!
 //! # Key layout
 //! | | PartitionKey | RowKey |

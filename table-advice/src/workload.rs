@@ -11,7 +11,7 @@ use crate::meter::Recorded;
 use crate::prices::Prices;
 use crate::step::Step;
 
-/// The maximum number of operations of one run.
+/// The maximum number of operations in one run.
 pub const MOST_OPERATIONS: u64 = 2_000_000;
 /// The maximum duration of one run in seconds, which is a month.
 pub const MOST_SECONDS: u32 = 30 * 86_400;
@@ -43,7 +43,7 @@ impl Workload {
         Self { name: name.into(), seed: 0, seconds: 60, start, patterns: Vec::new(), prices: None }
     }
 
-    /// Sets the seed. Another seed draws other keys from the same distributions.
+    /// Sets the seed. A different seed draws different keys from the same distributions.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }

@@ -23,7 +23,7 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// The blobs of an account. This type creates containers, and opens each container as an [`ObjectStore`](object_store::ObjectStore).
 ///
-/// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with a local folder or
+/// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with a local directory or
 /// memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, then store the blob's name
 /// in the entity (BLB-12).
 ///

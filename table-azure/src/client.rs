@@ -16,7 +16,7 @@ use crate::target::Target;
 
 /// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor. Requests run on the current tokio runtime, or on a thread of the client if no runtime is running.
+/// The client works on any executor. Requests run on the current tokio runtime, or on a thread that the client owns if no runtime is running.
 ///
 /// # Lost responses
 /// A request whose response was lost is sent again. If the retry is rejected, an earlier attempt may be the cause. The call then fails with an error
@@ -175,7 +175,7 @@ impl AzureTables {
         &self.0.capabilities
     }
 
-    /// Runs a function on a clone of the client, under any executor of the caller.
+    /// Runs a function on a clone of the client, under whichever executor the caller uses.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

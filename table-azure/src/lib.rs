@@ -1,7 +1,7 @@
 //! Azure Table Storage, Cosmos DB for Table and Azurite as backends of `table-core`.
 //!
 //! [`AzureTables`] implements [`TableStore`](table_core::TableStore) and [`AzureQueues`] implements [`QueueStore`](table_core::QueueStore)
-//! over the REST protocol of the services. A program that takes its store as a parameter runs on the embedded engine and on an account;
+//! over the REST protocol of the services. A program that takes its store as a parameter runs both on the embedded engine and against an account;
 //! `docs/book/azure.md` lists the differences.
 //!
 //! | purpose | items |
@@ -14,8 +14,8 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `blobs` | the blob service, through the crate `object_store` |
-//! | `identity` | bearer tokens from the credentials of the crate `azure_identity` |
+//! | `blobs` | the blob service, through the `object_store` crate |
+//! | `identity` | bearer tokens from the credentials in the `azure_identity` crate |
 //!
 //! Requests run on the tokio runtime of the caller, or on a runtime of the client if the caller has none. `docs/azure.md` describes endpoints and
 //! credentials, `docs/parity.md` compares the package with the Azure SDK.

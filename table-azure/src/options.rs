@@ -60,7 +60,7 @@ impl Options {
         Self { operation_ids, ..self }
     }
 
-    /// Sets the secondary endpoint, if its name is not the account name followed by `-secondary` (ACC-1). Only
+    /// Sets the secondary endpoint, for accounts whose secondary is not the account name followed by `-secondary` (ACC-1). Only
     /// [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and [`AzureTables::service_stats`](crate::AzureTables::service_stats)
     /// use it.
     pub fn secondary_endpoint(self, endpoint: impl Into<String>) -> Self {
@@ -95,7 +95,7 @@ impl Options {
         Self { plain: allow, ..self }
     }
 
-    /// Sets the clock for the dates of requests.
+    /// Sets the clock that dates requests.
     pub fn clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }

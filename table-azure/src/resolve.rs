@@ -1,4 +1,4 @@
-//! Determines the outcome of a write whose response was lost from its stored identifier (CON-11).
+//! Determines, from the stored identifier, the outcome of a write whose response was lost (CON-11).
 
 use table_core::query::Select;
 use table_core::store::{AmbiguousWrite, Committed};

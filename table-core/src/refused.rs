@@ -1,4 +1,4 @@
-//! Methods of other libraries, declared only for the error message of their bound.
+//! Methods from other libraries, declared only for the error message of their bound.
 
 /// A bound that no type satisfies. A method with this bound returns any type, so rustc reports only the method itself and no calls on its result.
 pub trait Refused {
@@ -22,7 +22,7 @@ macro_rules! __refused_methods {
 }
 pub(crate) use __refused_methods as refused_methods;
 
-/// Declares methods of other libraries in an `impl` whose bound no type satisfies. rustc shows the message of the bound for calls with any arguments,
+/// Declares methods from other libraries in an `impl` whose bound no type satisfies. rustc shows the message of the bound for calls with any arguments,
 /// because it checks the bound of an `impl` before the arguments. This does not work for a name that `Iterator` or [`refused_of_stores`] also uses:
 /// rustc would then find several missing bounds and show no message.
 #[doc(hidden)]
@@ -35,8 +35,8 @@ macro_rules! __refused_by_name {
 }
 pub(crate) use __refused_by_name as refused_by_name;
 
-/// Declares methods of other libraries in a trait of stores. A call of such a method is refused with a hint. The methods take `&mut self`, so rustc
-/// prefers a method with the same name in a trait of the program that takes `&self` or `self`.
+/// Declares methods from other libraries in a trait of stores. A call to such a method does not compile, and the error contains a hint.
+/// The methods take `&mut self`, so rustc prefers a method with the same name in one of the program's traits that takes `&self` or `self`.
 macro_rules! refused_of_stores {
     ($bound:path: $($name:ident($($value:tt),*))*) => {$(
         #[doc(hidden)]

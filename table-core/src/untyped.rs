@@ -108,7 +108,7 @@ impl<S> EntityQuery<TableEntity, S> {
     /// Adds a condition from the text of a `$filter`. Blank text adds no condition (FIL-6).
     ///
     /// # Errors
-    /// `InvalidInput` for a string that is not a filter (FIL-5).
+    /// `InvalidInput` if the string is not a filter (FIL-5).
     pub fn filter_text(self, filter: &str) -> Result<Self> {
         Ok(match Filter::parse(filter)? {
             Some(filter) => self.with_filter(filter),

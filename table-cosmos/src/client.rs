@@ -73,7 +73,7 @@ impl CosmosTables {
         Self::open(account, region, database, options).await
     }
 
-    /// Opens a database with a credential of the Azure SDK. Its tables must already exist, because a token cannot create them.
+    /// Opens a database with an Azure SDK credential. The tables must already exist, because a token cannot create them.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is invalid; any error that the account returns.
@@ -134,7 +134,7 @@ impl CosmosTables {
 
     /// Returns the request units that the service has charged for a table since this store was opened. Clones share the count.
     ///
-    /// For a single operation, the request units are the `request_units` field of its span, with the target `table_cosmos`.
+    /// The request units of a single operation are recorded in the `request_units` field of its span, whose target is `table_cosmos`.
     #[must_use]
     pub fn usage(&self, table: &TableName) -> Usage {
         self.0.usages.of(table)
@@ -150,7 +150,7 @@ impl CosmosTables {
         self.0.usages.of_form(table, form)
     }
 
-    /// Returns the items of other programs that queries have skipped since this store was opened (WIRE-6).
+    /// Returns the items written by other programs that queries have skipped since this store was opened (WIRE-6).
     #[must_use]
     pub fn skipped_items(&self) -> SkippedItems {
         self.0.skipped.items()
@@ -247,7 +247,7 @@ pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     }
 }
 
-/// Installs the TLS provider of the process, which the client requires: ring, unless the program has chosen another one.
+/// Installs a TLS provider for the process, because the client requires one. Uses ring, unless the program has chosen another provider.
 pub(crate) fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -79,7 +79,7 @@ fn has_levels(key: &PartitionKeyDefinition, mapping: &Mapping) -> bool {
         && key.paths().iter().zip(&mapping.levels).all(|(found, path)| is_same(found, path))
 }
 
-/// Returns the mapping of a table with this container.
+/// Returns the mapping for a table that this container stores.
 fn mapping_of(table: &TableName, options: &Options, found: &ContainerProperties) -> Arc<Mapping> {
     let levels = found.partition_key.paths().len();
     let is_standard = has_levels(&found.partition_key, &Mapping::standard(levels));
@@ -245,7 +245,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns a client of the container that currently has this name.
+    /// Returns a client for the container that currently has this name.
     ///
     /// The Azure SDK caches the container for a name, and only a point operation refreshes the cache. A query would use the old container, and the
     /// service would reject its second page.

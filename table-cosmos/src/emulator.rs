@@ -56,7 +56,7 @@ impl Emulator {
     /// Creates an empty account. If `throttled` is `true`, the account returns 429 once a container's throughput is used up.
     ///
     /// # Errors
-    /// `InternalError` if the emulator of the Azure SDK rejects its settings.
+    /// `InternalError` if the Azure SDK's emulator rejects the settings.
     pub fn new(throttled: bool) -> Result<Self> {
         let url = Url::parse(ENDPOINT).map_err(internal)?;
         let config = VirtualAccountConfig::new(vec![VirtualRegion::new("East US", url)])
@@ -82,7 +82,7 @@ impl Emulator {
     /// Opens a store with rules that inject failures or responses into the Azure SDK, below the client's own retries.
     ///
     /// # Errors
-    /// `InternalError` if the Azure SDK rejects its settings.
+    /// `InternalError` if the Azure SDK rejects the settings.
     pub async fn open_with_faults(
         &self,
         options: Options,
@@ -94,17 +94,17 @@ impl Emulator {
     /// Opens a store whose requests go over a scripted network.
     ///
     /// # Errors
-    /// `InternalError` if the Azure SDK rejects its settings.
+    /// `InternalError` if the Azure SDK rejects the settings.
     pub async fn open_over(&self, options: Options, network: Arc<dyn Network>) -> Result<CosmosTables> {
         let runtime =
             CosmosDriverRuntimeBuilder::new().with_mock_http_client_factory(Arc::new(Transport(network)));
         Ok(CosmosTables::with_client(&connected(runtime).await?, DATABASE, options))
     }
 
-    /// Returns a client of the Azure SDK for this account, with rules that inject failures or responses.
+    /// Returns an Azure SDK client for this account, with rules that inject failures or responses.
     ///
     /// # Errors
-    /// `InternalError` if the Azure SDK rejects its settings.
+    /// `InternalError` if the Azure SDK rejects the settings.
     pub async fn client(&self, rules: Vec<Arc<FaultInjectionRule>>) -> Result<CosmosClient> {
         connected(if rules.is_empty() {
             self.client.runtime_builder()
@@ -140,11 +140,11 @@ impl Emulator {
         self.create_with_paths(table, paths, partitions, throughput)
     }
 
-    /// Creates a container of another program, with partition key paths, a number of physical partitions, and a throughput in
+    /// Creates a container as another program would, with partition key paths, a number of physical partitions, and a throughput in
     /// request units per second.
     ///
     /// # Errors
-    /// `InvalidInput` if the emulator rejects the numbers.
+    /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
     pub fn create_with_paths(
         &self,
         table: &TableName,
@@ -169,7 +169,7 @@ impl Emulator {
     /// Stores another program's item, given as JSON, under a partition key in the format of the header, such as `["contoso","ada"]`.
     ///
     /// # Errors
-    /// `InvalidInput` with the emulator's status if it rejects the item.
+    /// `InvalidInput`, with the emulator's status, if the emulator rejects the item.
     pub async fn put(&self, table: &TableName, key: &str, item: &str) -> Result<()> {
         let headers = [("x-ms-documentdb-partitionkey", key), ("x-ms-documentdb-is-upsert", "true")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -195,7 +195,7 @@ impl Emulator {
     /// Processes an HTTP request, such as one that a loopback server received from another client.
     ///
     /// # Errors
-    /// `InvalidInput` for a method or target outside the protocol.
+    /// `InvalidInput` if the method or the target is not part of the protocol.
     pub async fn exchange(
         &self,
         method: &str,
@@ -229,7 +229,7 @@ impl Emulator {
     /// 410 with sub-status 1007.
     ///
     /// # Errors
-    /// `InvalidInput` for a key that the emulator cannot parse.
+    /// `InvalidInput` if the emulator cannot parse the key.
     pub fn split(&self, table: &TableName, partition: u32, at: &Epk, locked: Duration) -> Result<()> {
         let at = EffectivePartitionKey::try_from(at.to_string().as_str()).map_err(|error| {
             Error::new(ErrorCode::InvalidInput, "the emulator cannot split there").with_source(error)
@@ -263,7 +263,7 @@ fn published_prices() -> RequestUnitChargingModel {
     }
 }
 
-/// Creates a client of the Azure SDK that is connected to the account.
+/// Creates an Azure SDK client that is connected to the account.
 async fn connected(runtime: CosmosDriverRuntimeBuilder) -> Result<CosmosClient> {
     provide_tls();
     let endpoint = ENDPOINT.parse().map_err(internal)?;

@@ -20,7 +20,7 @@ use crate::usage::Charges;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Explain {
-    /// The cost class, which depends on the fixed levels (HPK-39).
+    /// The cost class, which depends on the levels that the query specifies (HPK-39).
     pub class: RouteClass,
     /// The physical partitions.
     pub route: Route,
@@ -48,7 +48,7 @@ pub enum Reads {
     Matching,
     /// All items of one partition key.
     Key,
-    /// All items below the fixed levels.
+    /// All items below the levels that the query specifies.
     Prefix,
     /// All items of the container.
     Container,
@@ -130,7 +130,7 @@ impl CosmosTables {
 }
 
 impl Explain {
-    /// Returns the plan of a query for a container with a number of levels and these partitions, with the default `Options::fan_out`.
+    /// Returns the plan of a query for a container with the given number of levels and the given partitions, with the default `Options::fan_out`.
     ///
     /// ```
     /// use table_hierarchy::{PartitionMap, RouteClass};

@@ -1,4 +1,4 @@
-//! Items of other programs that queries skipped.
+//! Items that queries skipped because other programs wrote them.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use table_core::Error;
 /// The number of skipped items whose errors are kept. Older items are only counted.
 const KEPT: usize = 100;
 
-/// The items of other programs that queries skipped.
+/// The items that queries skipped because other programs wrote them.
 ///
 /// ```no_run
 /// # fn program(store: table_cosmos::CosmosTables) {

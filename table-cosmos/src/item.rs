@@ -4,7 +4,7 @@
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! The member `p` contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A
+//! The `p` member contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A
 //! [`Mapping`] defines other paths.
 
 mod document;
@@ -101,7 +101,7 @@ impl Item {
     }
 }
 
-/// Returns the identifier of the write that stored an item; `None` for items of other programs.
+/// Returns the identifier of the write that stored an item; `None` for items that other programs wrote.
 pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a str> {
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }
@@ -120,7 +120,7 @@ pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Returns an ETag in the format of the service. An ETag of another store is sent unchanged, and matches no item.
+/// Returns an ETag in the format of the service. An ETag from another store is sent as is, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

@@ -13,7 +13,7 @@ const ID_BYTES: usize = 1_023;
 /// The maximum length of a level, in bytes (LIM-4).
 const LEVEL_BYTES: usize = 2_048;
 
-/// Returns the levels of a PartitionKey, or `None` if it has another number of levels.
+/// Returns the levels of a PartitionKey, or `None` if it has a different number of levels.
 pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     if depth == 1 {
         return Some(vec![partition_key.to_owned()]);
@@ -38,7 +38,7 @@ pub(crate) fn join_prefix(levels: &[String]) -> String {
 /// Returns the levels of a PartitionKey for a write.
 ///
 /// # Errors
-/// `InvalidInput` for a wrong number of levels (HPK-36). `PropertyValueTooLarge` for a level that is too long (LIM-4).
+/// `InvalidInput` if the number of levels is wrong (HPK-36). `PropertyValueTooLarge` if a level is too long (LIM-4).
 pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<String>> {
     let levels = levels(partition_key, depth).ok_or_else(|| {
         let message = format!(

@@ -32,8 +32,8 @@
 //! | Timestamp | whole seconds |
 //! | `ETag` | another format |
 //! | writes | at most once: merges, unconditional changes and upserts read the entity first and are conditional on its `ETag` ([`Options::at_most_once_writes`]) |
-//! | transactions | a request of 2 MiB of JSON |
-//! | items of other programs | queries skip and report them ([`CosmosTables::skipped_items`]); a [`Mapping`] makes them entities |
+//! | transactions | at most 2 MiB of JSON per request |
+//! | items written by other programs | queries skip and report them ([`CosmosTables::skipped_items`]); a [`Mapping`] makes them entities |
 //! | expiry | of a container and of an item ([`Options::time_to_live`], [`Mapping::time_to_live`]) |
 //! | `RowKey` | not `.` or `..`, no trailing white space, at most 1,023 bytes |
 //! | levels | at most 2,048 bytes each |

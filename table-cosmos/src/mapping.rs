@@ -19,7 +19,7 @@ const MOST: usize = 3;
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
 /// The members that the service adds to items.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
-/// The member of a mapped item that contains all properties without a path and the identifier of the write.
+/// The member of a mapped item that contains the identifier of the write and all properties without a path.
 const OWN: &str = "_tables";
 /// The member that contains the time to live of an item.
 const TTL: &str = "ttl";
@@ -57,7 +57,7 @@ const TTL: &str = "ttl";
 ///   change by another program.
 ///
 /// # Limits
-/// Levels are strings. Properties without a path, such as those of index rows, are stored in the member `_tables`, together with the
+/// Levels are strings. Properties without a path, such as those of index rows, are stored in the `_tables` member, together with the
 /// identifier of the write.
 #[derive(Clone, Debug)]
 pub struct Mapping {
@@ -76,7 +76,7 @@ pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) path: Path,
     pub(crate) format: Format,
-    /// `true` if an item of another program is not an entity when it lacks the property.
+    /// `true` if an item that another program wrote is not an entity when it lacks the property.
     pub(crate) is_required: bool,
 }
 
@@ -187,7 +187,7 @@ impl Mapping {
     /// Checks the mapping.
     ///
     /// # Errors
-    /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, overlapping paths, or an invalid or repeated name.
+    /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
     pub(crate) fn checked(self) -> Result<Self> {
         match &self.fault {
             Some(fault) => Err(Error::of(fault.clone())),
@@ -198,7 +198,7 @@ impl Mapping {
     /// Checks the mapping against an entity.
     ///
     /// # Errors
-    /// `InvalidInput` for a different number of levels, an unknown property, or a property of another type.
+    /// `InvalidInput` if the number of levels differs, or if a mapped property is unknown or has another type.
     pub(crate) fn checked_for(mut self, schema: &EntitySchema) -> Result<Self> {
         let (found, expected) = (self.depth(), level_names(schema).len().max(1));
         if found != expected {

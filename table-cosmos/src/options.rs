@@ -73,7 +73,7 @@ impl Options {
     /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This is for tools that do
     /// not know the entities.
     ///
-    /// By default such a table has one level, and a container with several levels is refused. The container's paths must be `/l1`, `/l2` and `/l3`.
+    /// By default such a table has one level, and a container with several levels is an error. The container's paths must be `/l1`, `/l2` and `/l3`.
     /// New containers of these tables have one level.
     ///
     /// ```
@@ -93,10 +93,10 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose items have another format, such as items of other programs. The mapping replaces the levels of the table.
+    /// Sets the mapping of a table whose items have another format, such as items written by other programs. The mapping replaces the levels of the table.
     ///
     /// # Errors
-    /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, paths that overlap, or an invalid or repeated name.
+    /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
     pub fn mapping(self, table: &str, mapping: Mapping) -> Result<Self> {
         let mapping = mapping.checked()?;
         Ok(self.with_mapping(table, mapping))
@@ -105,8 +105,8 @@ impl Options {
     /// Sets the mapping of an entity's table, and checks it against the schema of the entity.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels differs from the entity's, if the entity lacks a property or has it with another type, and for the
-    /// faults of [`mapping`](Self::mapping).
+    /// `InvalidInput` if the number of levels differs from the entity's, if the entity lacks a property or has it with another type, and in
+    /// the cases listed at [`mapping`](Self::mapping).
     pub fn mapping_of<E: Entity>(self, mapping: Mapping) -> Result<Self> {
         let mapping = mapping.checked_for(E::SCHEMA)?;
         Ok(self.with_mapping(E::SCHEMA.table, mapping))
@@ -117,7 +117,7 @@ impl Options {
         self
     }
 
-    /// Sets the time to live of a table's items. By default items never expire, and a container whose items expire is refused.
+    /// Sets the time to live of a table's items. By default items never expire, and a container whose items expire is an error.
     ///
     /// The setting applies to new containers. An existing container with another time to live is used unchanged, and a warning is logged. A property
     /// can set a different expiry for a single item: [`Mapping::time_to_live`].
@@ -146,7 +146,7 @@ impl Options {
         Self { throughput: Some(Throughput::Autoscale(most)), ..self }
     }
 
-    /// Sets how queries treat items of other programs that are not entities. By default they are skipped, reported by
+    /// Sets how queries treat items that other programs wrote and that are not entities. By default they are skipped, reported by
     /// [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items), and logged. If `refuse` is `true`, the query fails with `Corrupted`.
     ///
     /// Two cases always fail: an unreadable item that this library wrote, and a point read of an item that is not an entity.

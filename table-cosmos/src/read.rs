@@ -182,7 +182,7 @@ impl CosmosTables {
         Ok(Page { rows, continuation, rows_read: u64::try_from(read).ok() })
     }
 
-    /// Returns the entities of items. Items of other programs are skipped and reported, unless the options refuse them (WIRE-6).
+    /// Returns the entities of items. Items written by other programs are skipped and reported, unless the options reject them (WIRE-6).
     fn entities(&self, table: &TableName, items: &[RawItem], mapping: &Mapping) -> Result<Vec<Item>> {
         let mut entities = Vec::with_capacity(items.len());
         for raw in items {

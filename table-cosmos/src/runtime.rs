@@ -7,7 +7,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-/// A lazily created runtime. It works under `block_on` of any executor, at the cost of a thread switch per request.
+/// A lazily created runtime. It works under any executor's `block_on`, at the cost of a thread switch per request.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime(OnceLock<Own>);
 

@@ -10,7 +10,7 @@ use crate::ctxt::Ctxt;
 
 /// A complete access pattern, used as the example in messages.
 const QUESTION: &str = "by_id(department: &str, id: u32) <= point = Employee::key(department, id);";
-/// The cost ceilings that a pattern can declare.
+/// The cost ceilings that an access pattern can declare.
 const CEILINGS: [&str; 6] = ["point", "range", "partition", "partitions", "fanout", "scan"];
 
 /// Reports every mistake in a list that matches no rule of the macro.

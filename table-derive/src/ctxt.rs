@@ -1,4 +1,4 @@
-//! Error collector of a declaration, which reports all mistakes together.
+//! Collects the errors of a declaration, and reports all of them together.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;

@@ -26,7 +26,7 @@ use proc_macro::TokenStream;
 /// right attribute. The documentation lists only the attributes of entities (`--cfg docsrs`).
 macro_rules! entity {
     (own: [$($own:ident),*], foreign: [$($foreign:ident),*]) => {
-        /// Makes a struct an entity with keys, a schema, typed columns and typed selections. Documented at `table_core::Entity`.
+        /// Makes a struct an entity with keys, a schema, typed columns and typed selections. See `table_core::Entity`.
         #[cfg_attr(docsrs, proc_macro_derive(Entity, attributes($($own),*)))]
         #[cfg_attr(not(docsrs), proc_macro_derive(Entity, attributes($($own,)* $($foreign),*)))]
         pub fn derive_entity(input: TokenStream) -> TokenStream {
@@ -63,7 +63,7 @@ entity! {
     ]
 }
 
-/// Makes a newtype or a fieldless enum usable in keys. Documented at `table_core::KeyPart`.
+/// Makes a newtype or a fieldless enum usable in keys. See `table_core::KeyPart`.
 #[proc_macro_derive(
     KeyPart,
     attributes(
@@ -75,19 +75,19 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
     derive::key_part(input.into(), runtime::find).into()
 }
 
-/// Reads an entity as a subset of its properties. Documented at `table_core::Projection`.
+/// Reads an entity as a subset of its properties. See `table_core::Projection`.
 #[proc_macro_derive(Projection, attributes(projection))]
 pub fn derive_projection(input: TokenStream) -> TokenStream {
     derive::projection(input.into(), runtime::find).into()
 }
 
-/// Reads the rows of a table as an enum. Documented at `table_core::EntitySet`.
+/// Reads the rows of a table as an enum. See `table_core::EntitySet`.
 #[proc_macro_derive(EntitySet, attributes(entity_set, other, upgrade))]
 pub fn derive_entity_set(input: TokenStream) -> TokenStream {
     derive::entity_set(input.into(), runtime::find).into()
 }
 
-/// Reads related entities into one struct with one query. Documented at `table_core::EntityGroup`.
+/// Reads related entities into one struct with one query. See `table_core::EntityGroup`.
 #[proc_macro_derive(EntityGroup, attributes(entity_group, other))]
 pub fn derive_entity_group(input: TokenStream) -> TokenStream {
     derive::entity_group(input.into(), runtime::find).into()
@@ -99,13 +99,13 @@ pub fn derive_fault(input: TokenStream) -> TokenStream {
     fault_derive::derive(input.into(), runtime::find_errors).into()
 }
 
-/// Declares the blobs of an entity. Documented at `table_patterns::large::Large`.
+/// Declares the blobs of an entity. See `table_patterns::large::Large`.
 #[proc_macro_derive(Large, attributes(large, blob))]
 pub fn derive_large(input: TokenStream) -> TokenStream {
     derive::large(input.into(), runtime::find_patterns).into()
 }
 
-/// Makes a struct a wide entity, stored in several rows. Documented at `table_patterns::wide::Wide`.
+/// Makes a struct a wide entity, stored in several rows. See `table_patterns::wide::Wide`.
 #[proc_macro_derive(
     Wide,
     attributes(

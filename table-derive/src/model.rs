@@ -91,7 +91,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Entity<'a> {
-    /// Reads a declaration. Returns `None` after reporting why it cannot be an entity.
+    /// Reads a declaration. If it cannot be an entity, reports the reason and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = named_fields(ctxt, input)?;
         let keyed = Keyed::of(&input.attrs, named);
@@ -225,7 +225,7 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
-/// Returns the fields of a struct with named fields. For any other shape, this is the only mistake that is reported.
+/// Returns the fields of a struct with named fields. If the declaration has any other shape, only this mistake is reported.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error(

@@ -16,7 +16,7 @@ use table_core::Result;
 /// The number of bytes in a gigabyte, as counted by the service.
 const GB: f64 = 1_000_000_000.0;
 
-/// The limits of partition keys and physical partitions.
+/// The limits for partition keys and physical partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bounds {
@@ -136,7 +136,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Creates the load of partition keys on a map. Several loads of the same key are added.
+    /// Creates the load of partition keys on a map. If a key occurs several times, its loads are added up.
     #[must_use]
     pub fn new(map: PartitionMap, loads: Vec<KeyLoad>, bounds: Bounds) -> Self {
         let mut keys: BTreeMap<Epk, KeyLoad> = BTreeMap::new();

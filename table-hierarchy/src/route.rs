@@ -7,7 +7,7 @@ use std::fmt;
 use crate::{Component, EpkRange, PartitionMap};
 use table_core::Result;
 
-/// The maximum number of ranges of one query. If it would be exceeded, the deepest level only filters the results (RT-9).
+/// The maximum number of ranges in one query. If it would be exceeded, the deepest level only filters the results (RT-9).
 const MOST_RANGES: usize = 256;
 
 /// The condition of a query on one level.

@@ -42,7 +42,7 @@ pub fn remote(schema: &StoredSchema) -> Vec<String> {
 /// Returns the reason why a table contains only derived rows: it is a registry, an index of another table, or a view.
 ///
 /// # Errors
-/// Any error from the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+/// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
 pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<String>> {
     if is_registry(table) {
         return Ok(Some(format!("table {table} stores the registrations of programs")));
@@ -70,10 +70,11 @@ pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     Some(format!("table {table} stores index {name} of {entity} in table {of}"))
 }
 
-/// Refuses to write plain rows if a stored schema declares derived rows, or if the table contains derived rows.
+/// Checks that plain rows may be written: no stored schema declares derived rows, and the table does not contain only derived rows.
+/// If `bypass_derived` is set, checks nothing.
 ///
 /// # Errors
-/// `Derived`, with the declarations of the schema; any error from [`purpose`].
+/// `Derived`, with the declarations or the [`purpose`] of the table, if the check fails; any error from [`purpose`].
 pub async fn refuse_plain_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -92,18 +93,18 @@ pub async fn refuse_plain_writes(
     }
 }
 
-/// Refuses a table for which a stored schema declares derived rows.
+/// Checks that no stored schema of the table declares derived rows.
 ///
 /// # Errors
-/// `Derived`, with the declarations of the schema; any error from the store.
+/// `Derived`, with the declarations, if a schema declares derived rows; any error from the store.
 pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result<()> {
     refuse_declarations(table, &keys::schemas(store, table).await?)
 }
 
-/// Refuses a table whose schemas declare derived rows.
+/// Checks that none of a table's schemas declares derived rows.
 ///
 /// # Errors
-/// `Derived`, with the declarations of the first such schema.
+/// `Derived`, with the declarations of the first schema that declares derived rows.
 pub fn refuse_declarations(table: &TableName, schemas: &[StoredSchema]) -> Result<()> {
     for schema in schemas {
         let declared = declared(schema);

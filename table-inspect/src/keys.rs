@@ -21,7 +21,7 @@ pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 /// Reads the stored schemas of a table, one per entity type. The list is empty if no program with a schema has opened the table.
 ///
 /// # Errors
-/// Any error from the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+/// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
     let keys = table_core::query::KeyRange::partition(table.folded());
     Ok(read_schemas(store, keys).await?.into_iter().map(|(_, schema)| schema).collect())
@@ -58,10 +58,10 @@ async fn read_schemas(
     }
 }
 
-/// Reads a schema from its row, whose properties store its text in pieces of at most 32,000 characters; `None` for another row of the table.
+/// Reads a schema from a row whose properties store the text in pieces of at most 32,000 characters. Returns `None` for other rows of the table.
 ///
 /// # Errors
-/// `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+/// `Corrupted` or `FormatTooNew` if this version cannot read a schema.
 pub fn schema_of(row: &table_core::TableEntity) -> Result<Option<StoredSchema>> {
     if row.key().row_key.as_str().starts_with('\u{FFFC}') {
         return Ok(None);

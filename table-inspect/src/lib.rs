@@ -1,4 +1,5 @@
-//! Inspects tables by their stored schemas: keys by their parts, rows by their kinds, values as text. Can also infer declarations from rows.
+//! Inspects tables by means of their stored schemas: splits keys into parts, classifies rows, and converts values to text. Also infers declarations from
+//! rows.
 //!
 //! ```
 //! use table_core::EntityKey;

@@ -44,7 +44,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     code: ErrorCode,
     fault: Arc<dyn Fault>,
-    /// The action that failed and its object. They are printed before the message.
+    /// The action that failed, and the object of the action. They are printed before the message.
     context: String,
     rule: Option<&'static str>,
     table: Option<String>,
@@ -224,8 +224,8 @@ impl Error {
     /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry.
     /// [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the operations if the backend recorded them.
     ///
-    /// A write that was interrupted by a failure of the engine is also ambiguous: it was not acknowledged, but may be in the journal when the folder
-    /// is opened again. A read that fails with `EnginePoisoned` has changed nothing.
+    /// A write that was interrupted by a failure of the engine is also ambiguous: it was not acknowledged, but may be in the journal when the engine's
+    /// directory is opened again. A read that fails with `EnginePoisoned` has changed nothing.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};

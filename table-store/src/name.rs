@@ -75,7 +75,7 @@ impl TableName {
     /// Returns an error for a table that only the service can create. Stores call this function before they create a table.
     ///
     /// # Errors
-    /// `InvalidResourceName` for the name of a metrics table (TBL-5).
+    /// `InvalidResourceName` if this is the name of a metrics table (TBL-5).
     pub fn require_creatable(&self) -> Result<()> {
         if !self.text.starts_with(METRICS) {
             return Ok(());

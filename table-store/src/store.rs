@@ -39,13 +39,13 @@ pub struct Capabilities {
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has
     /// no checks.
     pub checks: bool,
-    /// The state that the handles of the store share if only this process can use it, such as a folder that it has locked. `None` for the service: programs
-    /// of other releases may write at the same time.
+    /// The state that the handles of the store share if only this process can use it, such as a directory that it has locked. `None` for the service:
+    /// programs built with other releases of this crate may write at the same time.
     pub exclusive: Option<Exclusive>,
 }
 
 impl Capabilities {
-    /// Returns the capabilities of the service, with these limits.
+    /// Returns the capabilities of the service, with the given limits.
     #[must_use]
     pub const fn service(limits: Limits) -> Self {
         Self {
@@ -142,7 +142,7 @@ pub struct TablePage {
 /// - Errors have the service's codes (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
 /// - Operations that exceed the [`Capabilities`] are rejected before anything is written.
 ///
-/// `Table` of `table-core` implements higher-level functions for all backends.
+/// `Table` in `table-core` implements higher-level functions for all backends.
 ///
 /// ```
 /// use table_core::{BlockOn, TableName, TableStore, embedded::Engine};
@@ -178,7 +178,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// `ResourceNotFound` if the table does not exist (OPT-3).
     fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns one page of up to `top` table names that start with `prefix`, beginning at a given name (OPT-5).
+    /// Returns one page of up to `top` table names that start with `prefix`, beginning at the given name (OPT-5).
     fn list_tables(
         &self,
         prefix: &str,
@@ -197,11 +197,11 @@ pub trait TableStore: Debug + Display + Send + Sync {
         select: &Select,
     ) -> impl Future<Output = Result<Option<StoredRow>>> + Send;
 
-    /// Returns one page of a query, starting at the first entity or after an earlier page.
+    /// Returns one page of a query: the first page, or the page at a continuation.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another
-    /// query (PAGE-9).
+    /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` if `top` is out of range (TOP-2) or the continuation belongs to
+    /// another query (PAGE-9).
     fn query(
         &self,
         table: &TableName,

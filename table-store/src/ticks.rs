@@ -157,7 +157,7 @@ pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     Some(seconds * PER_SECOND + u64::from(below))
 }
 
-/// The text of an instant in the service's format: at most seven fractional digits, no trailing zeros (TYPE-5).
+/// An instant as text in the service's format: at most seven fractional digits, no trailing zeros (TYPE-5).
 pub(crate) struct Printed {
     bytes: [u8; 32],
     len: usize,

@@ -238,7 +238,7 @@ pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     found.ok_or_else(|| out_of_range(name, &instant))
 }
 
-/// Returns the error for an instant outside the range of `Edm.DateTime` (TYPE-6).
+/// Returns the error for a timestamp outside the range of `Edm.DateTime` (TYPE-6).
 pub(crate) fn out_of_range(name: &str, found: &dyn fmt::Display) -> Error {
     let message = format!("property `{name}`: {found} is outside the years 1601 to 9999 of an Edm.DateTime");
     Error::new(ErrorCode::OutOfRangeInput, message).with_rule("TYPE-6")

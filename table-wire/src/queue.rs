@@ -33,7 +33,7 @@ pub fn write_text(text: &str) -> String {
 /// Reads the text from the body of a request that puts or updates a message.
 ///
 /// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Characters that are illegal in XML are also
-/// refused, because every response with the message would be unreadable.
+/// rejected, because every response with the message would be unreadable.
 ///
 /// ```
 /// use table_wire::queue;

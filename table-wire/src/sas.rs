@@ -5,7 +5,7 @@
 //! [`scoped`](SasVerifier::scoped) view of any store, including an embedded engine, executes the permitted operations and refuses all others with the
 //! service's error codes.
 //!
-//! A token is refused if its bearer could alter it without invalidating the signature; `docs/azure.md` lists these cases.
+//! A token is rejected if its bearer could alter it without invalidating the signature; `docs/azure.md` lists these cases.
 //!
 //! The text of a token is a secret. It never appears in `Debug` output or errors of this module.
 

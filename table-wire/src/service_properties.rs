@@ -79,7 +79,7 @@ pub struct CorsRule {
 impl ServiceProperties {
     /// Reads the properties from a service's response. Unknown elements are ignored.
     ///
-    /// Returns `None` for any other document, or for an invalid number or Boolean.
+    /// Returns `None` if the document is of any other kind, or contains an invalid number or Boolean.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         Self::of(&root(text)?)

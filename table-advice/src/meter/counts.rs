@@ -35,7 +35,7 @@ pub struct Counts {
     pub further_pages: u64,
     /// The number of queries that were sent to several partitions in key order. Their requests are also counted under their classes.
     pub fan_outs: u64,
-    /// The number of writes. A single operation counts as a transaction with one operation.
+    /// The number of writes. A single operation is counted as a transaction with one operation.
     pub transactions: u64,
     /// The number of operations in all transactions.
     pub operations: u64,

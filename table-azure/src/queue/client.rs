@@ -19,7 +19,7 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// The queues of an account: a [`QueueStore`](table_core::QueueStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor. Requests run on the current tokio runtime, or on a thread of the client if no runtime is running.
+/// The client works on any executor. Requests run on the current tokio runtime, or on a thread that the client owns if no runtime is running.
 ///
 /// # Retries
 /// A request whose response was lost is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all workers
@@ -27,7 +27,7 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 /// permit all of this (QUE-14), so consumers must be idempotent.
 ///
 /// # Texts
-/// The service stores message texts as XML. A text with an illegal XML character, such as U+0000, is rejected before it is sent. The client never
+/// The service stores message texts as XML. A text that contains an illegal XML character, such as U+0000, is rejected before it is sent. The client never
 /// encodes texts implicitly (QUE-6).
 ///
 /// ```no_run
@@ -94,7 +94,7 @@ impl AzureQueues {
     }
 
     /// Creates a client for an endpoint with options. Only the retry policy, the target, the clock and the permission for plain HTTP are used. The
-    /// client never uses a secondary, because messages there can be seen but not received.
+    /// client never uses a secondary, because messages can be peeked at there, but not received.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is not a URL. `Io` if the system has no trusted certificates.
@@ -124,7 +124,7 @@ impl AzureQueues {
         self.0.target
     }
 
-    /// Runs a function on a clone of the client, under any executor of the caller.
+    /// Runs a function on a clone of the client, under whichever executor the caller uses.
     pub(super) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

@@ -76,7 +76,7 @@ const fn buckets(codec: &str) -> Option<usize> {
     Some(number)
 }
 
-/// Returns the name of the table that a selection reads: the index's table if an index is given, otherwise the entity's table.
+/// Returns the name of the table that a selection reads: the index's table if an index is given, or else the entity's table.
 #[must_use]
 pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchema>) -> &'static str {
     match index {

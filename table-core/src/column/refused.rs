@@ -36,7 +36,7 @@ macro_rules! named_otherwise {
 }
 
 named_otherwise! {
-    /// A column that is compared by a method with another name.
+    /// A column that is compared with a method that has another name.
     Compares: "write `eq`, `ne`, `gt`, `ge`, `lt` or `le`", "the column and the value stay the same: `{E}::….eq(…)`";
     /// A column with a range comparison.
     Ranges: "write `{E}::….ge(…).and({E}::….le(…))`", "a range is two comparisons of the same column, with its smallest and its largest value";
@@ -160,7 +160,7 @@ where
     }
 }
 
-/// Orders under the names of other libraries. They return the column, because `order_by` of a query is refused and its message is enough.
+/// Sort-order methods, named as in other libraries. They return the column, because a query's `order_by` does not compile and its message is enough.
 impl<E, T, K> Column<E, T, K> {
     #[doc(hidden)]
     #[must_use]

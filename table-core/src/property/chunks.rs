@@ -253,7 +253,7 @@ mod tests {
         assert!(code(&[]).unwrap_err().contains("absent"));
         assert!(code(&[("Data1", &[1])]).unwrap_err().contains("`Data1` exists but `Data` does not"));
         assert!(code(&[("Data", &full), ("Data2", &[1])]).unwrap_err().contains("`Data1` does not"));
-        // A merge by another program left the last chunks of a longer value.
+        // A merge by another program left the last chunks of a longer value in place.
         assert!(
             code(&[("Data", &[1]), ("Data1", &[2])])
                 .unwrap_err()

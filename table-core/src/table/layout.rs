@@ -44,11 +44,11 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   error if the table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or call
     ///   [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
-    /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
-    ///   indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. Otherwise it is an error, unless the
-    ///   table has no rows.
+    /// - A schema that was stored before and superseded belongs to an older version of the program. That version may run if its schema lacks only
+    ///   optional properties, and indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. In all other
+    ///   cases, opening the table is an error, unless the table has no rows.
     ///
-    /// A write by the handle or a clone checks the stored schema again if the last check is older than [five seconds](LEASE). If an older program
+    /// A write by the handle or a clone checks the stored schema again if the last check is older than [five seconds](LEASE). If an older schema
     /// lacks an announced part, this check records a sighting, and the backfill of that part waits accordingly.
     ///
     /// A program with an incompatible schema fails here, before it reads or writes a row. Opening a table costs one get in addition to its creation,
@@ -210,7 +210,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         }
         let retry = self.retry.clone().unwrap_or_default();
         sighting::grant((&self.store, &retry), table, (E::SCHEMA.entity, schema), expiry).await?;
-        // IMPORTANT: the schema is read again after the grant. A backfill that missed the grant had already refused older programs by then.
+        // IMPORTANT: the schema is read again after the grant. A backfill that missed the grant had already rejected older programs by then.
         self.is_current().await.map(drop)
     }
 

@@ -1,4 +1,4 @@
-//! Patches: changes of individual properties of a stored entity through typed columns (MRG rules).
+//! Patches: changes to individual properties of a stored entity through typed columns (MRG rules).
 
 mod refused;
 
@@ -24,7 +24,7 @@ use crate::table::{Table, request};
 
 /// A change to some properties of one stored entity; all other properties are kept (MRG-1).
 ///
-/// On a [`Table`], a patch is one merge and does not read the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property to
+/// On a [`Table`], a patch is sent as a single merge, without reading the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property to
 /// `None` reads and replaces the entity. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a property
 /// that an index contains, whose old value is unknown. An `Entities` handle of `table-patterns` reads the entity first and can set any property.
 /// [`Table::update`] computes a new value from the old one.
@@ -194,7 +194,7 @@ impl<E, S: TableStore, C: Settable<E>> SetBy<Table<E, S>> for C {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Begins a patch of one entity: a merge without a read.
+    /// Begins a patch of one entity, which is sent as a merge without a read.
     pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> Patch<'_, Self> {
         Patch::new(self, key.into_point())
     }
@@ -244,7 +244,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     /// Sets a property. If it is set twice, the last value is used.
     ///
     /// `None` removes the property: on a [`Table`], the patch then reads the entity and replaces it if its version is unchanged, and retries after a
-    /// conflict. [`send`](Self::send) fails for a value that cannot be stored.
+    /// conflict. [`send`](Self::send) fails if a value cannot be stored.
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};

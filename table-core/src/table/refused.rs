@@ -11,7 +11,7 @@ use crate::refused::Refused;
 )]
 pub trait Saves<E>: Refused {}
 
-/// A handle that changes an entity with a method of another library. No handle implements it.
+/// A handle that changes an entity with a method from another library. No handle implements it.
 #[diagnostic::on_unimplemented(
     message = "[T209] a table has no method of this name: a change reads the entity, and is repeated if another writer changed it",
     label = "write `update({E}::key(…), |entity| …)`",
@@ -46,7 +46,7 @@ pub trait WritesMany<E>: Refused {}
 )]
 pub trait Removes<E>: Refused {}
 
-/// A handle that creates its table with a method of another library. No handle implements it.
+/// A handle that creates its table with a method from another library. No handle implements it.
 #[diagnostic::on_unimplemented(
     message = "[T200] a table has no method of this name: `create_if_missing` creates the table and stores its schema",
     label = "write `create_if_missing()`",

@@ -92,7 +92,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.write(entity, OperationKind::Insert)
     }
 
-    /// Adds a replace. The commit fails if the entity does not exist with this version (UPD-1).
+    /// Adds a replace. The commit fails unless the stored entity satisfies `if_match` (UPD-1).
     ///
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
@@ -105,7 +105,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.write_whole(entity, |row| OperationKind::Replace(row, if_match))
     }
 
-    /// Adds a merge. The commit fails if the entity does not exist with this version (MRG-1).
+    /// Adds a merge. The commit fails unless the stored entity satisfies `if_match` (MRG-1).
     ///
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
@@ -134,7 +134,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.write_row(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
 
-    /// Adds a delete. The commit fails if the entity does not exist with this version (DEL-2).
+    /// Adds a delete. The commit fails unless the stored entity satisfies `if_match` (DEL-2).
     ///
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].

@@ -46,8 +46,8 @@ reported_once! {
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity that was read before. This saves a request, unless another writer has changed the entity since, or the change removes a property: a
-    /// removal replaces the row, which must then be read.
+    /// An entity that was read before. This saves a request, unless another writer has changed the entity since, or the change removes a property. To
+    /// remove a property, the update must read and replace the row.
     Read(Versioned<E>),
     /// The key of an entity to read.
     Key(Selection<E, Point>),
@@ -146,8 +146,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all attempts of
-    /// the [policy](crate::retry::Retry) had conflicts.
+    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all attempts that
+    /// the [policy](crate::retry::Retry) allows ended in conflicts.
     pub fn update<F: FnMut(&mut E)>(&self, from: impl IntoUpdateFrom<E>, change: F) -> Update<'_, E, F, ()>
     where
         E: ToEntity,
@@ -186,7 +186,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Update::new(writes, changes, change, entity)
     }
 
-    /// Reads the entity, calls for a change and writes it, until a write succeeds. Returns the new version.
+    /// Reads the entity, requests a change and writes it, until a write succeeds. Returns the new version.
     async fn write_changes(
         &self,
         from: Result<(EntityKey, Option<(ETag, u64)>)>,
@@ -216,7 +216,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Calls for a change of one version, which is either known to the caller or read here, and writes the change.
+    /// Requests a change to one version, which the caller passes or this function reads, and writes the change.
     async fn write_change(
         &self,
         table: &TableName,

@@ -24,7 +24,7 @@ pub struct Sent {
     pub method: String,
     /// The path.
     pub path: String,
-    /// `true` for a query of items.
+    /// `true` if the request queries items.
     pub is_query: bool,
     /// The number of the physical partition, if the request names one.
     pub partition: Option<String>,

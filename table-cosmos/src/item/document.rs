@@ -24,7 +24,7 @@ pub(crate) struct ItemKey<'a> {
 /// and the JSON of each unchanged value.
 ///
 /// # Errors
-/// `InvalidInput` for a value that its format cannot represent. `Corrupted` if the stored document is not an entity of the mapping.
+/// `InvalidInput` if a value cannot be represented in its format. `Corrupted` if the stored document is not an entity of the mapping.
 pub(crate) fn write(
     mapping: &Mapping,
     key: ItemKey<'_>,
@@ -182,7 +182,7 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// Reads the properties that have no path in the mapping. Items of other programs have no such properties, unless the mapping is the standard format.
+/// Reads the properties that have no path in the mapping. Items written by other programs have no such properties, unless the mapping is the standard format.
 fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Result<(), Foreign> {
     let own = &mapping.own;
     let properties = match own.properties.find(json) {
@@ -207,7 +207,7 @@ fn timestamp(json: &Json) -> Result<u64, Foreign> {
     time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
-/// Returns `true` if a document has the same members as another document, apart from the members of the service.
+/// Returns `true` if a document has the same members as another document, apart from the members that the service adds.
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();

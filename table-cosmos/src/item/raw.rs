@@ -1,4 +1,4 @@
-//! Unparsed items as the service sends them. An item that cannot be parsed does not affect the other items of its page.
+//! Unparsed items as the service sends them. An item that cannot be parsed does not affect the other items on its page.
 
 use std::borrow::Cow;
 

@@ -14,8 +14,8 @@ const MILLISECOND: u64 = 10_000;
 
 /// The JSON format of a property in a [`Mapping`](crate::Mapping).
 ///
-/// An item whose value has another format is not an entity: queries skip and report it. A write of a value that the format cannot
-/// represent exactly is refused.
+/// An item whose value has another format is not an entity: queries skip and report it. Writing a value that the format cannot
+/// represent exactly is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -41,7 +41,7 @@ pub enum Format {
     Guid,
     /// `Edm.Binary` as a base64 string with padding.
     Base64,
-    /// `Edm.Int32` as the service's member `ttl`: the seconds from the last write to the expiry, at least 1, or -1 for never.
+    /// `Edm.Int32` as the service's `ttl` member: the seconds from the last write to the expiry, at least 1, or -1 for never.
     TimeToLive,
 }
 
@@ -95,7 +95,7 @@ impl Format {
             }
             (Self::Int64Text, Json::String(text)) => {
                 let number: i64 = text.parse().ok()?;
-                // `+1` and `01` are different spellings of the same number, and are refused.
+                // `+1` and `01` are different spellings of the same number, and are rejected.
                 (number.to_string() == *text).then_some(Value::Int64(number))?
             }
             (Self::Double, Json::Number(number)) => Value::Double(number.as_f64()?),

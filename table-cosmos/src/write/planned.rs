@@ -52,7 +52,7 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// Returns `true` if the request of an operation depends on the stored entity, which must then be read first.
     ///
-    /// A merge needs the stored properties, and so does a replace that keeps members of other programs. If the context is exact, every unconditional
+    /// A merge needs the stored properties, and so does a replace that keeps members written by other programs. If the context is exact, every unconditional
     /// change needs the stored ETag, so a second delivery fails.
     pub(crate) const fn reads_first(&self, kind: &OperationKind) -> bool {
         match kind {
@@ -152,7 +152,7 @@ impl Planned {
         self.races.contains(&status)
     }
 
-    /// Returns `true` if a second delivery of the request is rejected, regardless of other writes in between.
+    /// Returns `true` if a second delivery of the request is rejected, regardless of other writes in the meantime.
     pub(crate) const fn is_guarded(&self) -> bool {
         self.if_match.is_some()
     }

@@ -58,7 +58,7 @@ async fn history(seed: u64, options: &Options) -> Result<Tally, String> {
     })
 }
 
-/// Returns the number of histories of each kind, which the variable `TABLE_COSMOS_HISTORIES` sets.
+/// Returns the number of histories of each kind, which the `TABLE_COSMOS_HISTORIES` environment variable sets.
 pub(crate) fn histories() -> u64 {
     std::env::var("TABLE_COSMOS_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }

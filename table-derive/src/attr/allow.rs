@@ -35,7 +35,7 @@ impl Allows {
         self.partial || self.get(word).is_some()
     }
 
-    /// Records that an attribute that may contain waivers could not be parsed.
+    /// Records that an attribute could not be parsed. It may have contained waivers.
     pub(crate) fn unread(&mut self) {
         self.partial = true;
     }

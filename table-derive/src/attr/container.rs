@@ -218,7 +218,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
             foreign::refuse(ctxt, attr, None, keyed);
         }
     }
-    // A key in another attribute is reported where it is, and does not count as missing.
+    // A key in another attribute is reported at its position, and not as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);
@@ -244,7 +244,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
 }
 
 fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
-    // A malformed key does not count as missing. The rules for keys report an empty key.
+    // A malformed key is not reported as missing. The rules for keys report an empty key.
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()

@@ -19,9 +19,9 @@ pub(crate) struct FieldAttrs {
     pub(crate) name: Option<LitStr>,
     /// The word `json`.
     pub(crate) json: Option<Ident>,
-    /// The word `also`: a key field that is also stored as a property.
+    /// The `also` word, which stores a key field as a property, too.
     pub(crate) also: Option<Ident>,
-    /// The word `rest`: a map of all properties that no field declares.
+    /// The `rest` word, which marks a map of all properties that no field declares.
     pub(crate) rest: Option<Ident>,
     /// The word `chunks`: a value split over several properties.
     pub(crate) chunks: Option<Ident>,

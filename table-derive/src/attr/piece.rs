@@ -25,7 +25,7 @@ pub(crate) enum PieceAttr {
         /// The codec.
         codec: Codec,
     },
-    /// A piece for which an error was reported, with the names in it. One of them may be the intended field.
+    /// A piece for which an error was reported, with the names that it contains. One of them may be the intended field.
     Wrong(Vec<Ident>),
 }
 

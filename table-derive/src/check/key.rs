@@ -67,7 +67,7 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             None => ctxt.error("T020", &entity.original.ident, wrong, help),
         }
     };
-    // A key on a field, or an attribute of another library that declares a key, is reported where it is.
+    // A key on a field, or an attribute of another library that declares a key, is reported at its position.
     let is_missing = |key: &Option<Key>, word: Symbol| {
         let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
         let mut attributes = entity.original.attrs.iter().chain(of_fields);

@@ -15,7 +15,7 @@ use crate::ctxt::{Ctxt, mistake};
 use crate::grammar::{self, in_parentheses, misread, rest};
 use crate::symbol::{self, CODEC, DERIVED};
 
-/// Parses a field and its codec. Returns `None` after reporting an unknown word.
+/// Parses a field and its codec. If a word is unknown, reports an error and returns `None`.
 pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
     let name = input.call(Ident::parse_any)?;
     if !input.peek(token::Paren) {
@@ -61,7 +61,7 @@ pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
     words::attributes().find(|word| attr.path().is_ident(word.name))
 }
 
-/// Parses a codec attribute such as `#[digits(6)]`. Returns `None` after reporting a mistake.
+/// Parses a codec attribute such as `#[digits(6)]`. If it contains a mistake, reports an error and returns `None`.
 pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word) -> Option<Codec> {
     let form = || {
         let tokens: Vec<TokenTree> = grammar::arguments(attr).into_iter().collect();

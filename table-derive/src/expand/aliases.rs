@@ -34,7 +34,7 @@ pub(super) struct PartNames {
     pub(super) codec: TokenStream,
     /// The alias of the codec type.
     pub(super) codec_alias: Ident,
-    /// The alias of the encoded type, unless it is the type of the field.
+    /// The alias of the encoded type, if that differs from the type of the field.
     pub(super) ty_alias: Option<Ident>,
     /// The items of the codec that have already been named, such as `encode`.
     items: RefCell<Vec<(&'static str, TokenStream)>>,

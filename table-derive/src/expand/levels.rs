@@ -69,7 +69,7 @@ fn definition(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'
     }
 }
 
-/// Generates the method that selects the partitions whose next level starts with a text, if the level may be a text.
+/// Generates the method that selects the partitions whose next level starts with a string, if the level can be a string.
 fn prefix_method(design: &Design<'_>, next: &KeyField<'_>) -> Option<TokenStream> {
     let (entity, ty, field, codec) =
         (design.entity.ty(), &next.names.ty, &next.names.name, &next.names.codec);

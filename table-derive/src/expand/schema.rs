@@ -78,7 +78,7 @@ fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
         .then(|| quote_spanned!(at=> __table::require_spread(&[#(#facts.follows_time),*], #entity);))
 }
 
-/// Generates the proof that the partition key starts with a field of many values, unless the declaration waives it (HPK-9).
+/// Generates the proof that the partition key starts with a field that has many values, unless the declaration waives it (HPK-9).
 fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let first = design.partition_key.first_level().filter(|part| part.codec.gives_back())?;
     if design.entity.allows.get(LOW_CARDINALITY).is_some() {

@@ -153,7 +153,7 @@ fn member(member: &Member<'_>) -> TokenStream {
     }
 }
 
-/// Returns the schema of a type.
+/// Returns the schema of a member's type.
 fn schema(ty: impl ToTokens) -> TokenStream {
     let ty = ty.to_token_stream();
     quote_spanned!(ty.span()=> <#ty as __table::Entity>::SCHEMA)

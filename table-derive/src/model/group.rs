@@ -33,7 +33,7 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> EntityGroup<'a> {
-    /// Reads a declaration. Returns `None` after reporting why it cannot be a group.
+    /// Reads a declaration. If it cannot be a group, reports the reason and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_group(ctxt, &input.attrs);
         let what = "an entity group";

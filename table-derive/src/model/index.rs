@@ -71,7 +71,7 @@ impl Index {
     }
 
     /// Returns `true` if a copy stores a field of the entity's key because the copy's key does not contain it. If the field is also a property, the
-    /// copy stores that property, otherwise the text that the entity's key contains.
+    /// copy stores that property; otherwise, it stores the text from the entity's key.
     pub(crate) fn stores_key_field(&self, entity: &Entity<'_>, field: usize) -> bool {
         entity.key_gives(field) && !self.gives(entity, field)
     }

@@ -38,7 +38,7 @@ pub(crate) enum Kind<'a> {
 }
 
 impl<'a> KeyPart<'a> {
-    /// Reads a declaration. Returns `None` after reporting that it has neither shape.
+    /// Reads a declaration. If it has neither shape, reports an error and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = key_part::parse(ctxt, &input.attrs);
         let help = "write one type for each use; the layout of a key is fixed";

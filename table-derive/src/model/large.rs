@@ -39,7 +39,7 @@ pub(crate) struct Blob<'a> {
 }
 
 impl<'a> Large<'a> {
-    /// Reads a declaration. Returns `None` after reporting why it cannot have blobs.
+    /// Reads a declaration. If it cannot have blobs, reports the reason and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = large::parse(ctxt, &input.attrs);
         let help = "its blobs are fields: `#[blob] photo: Option<BlobRef>`";

@@ -31,7 +31,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Projection<'a> {
-    /// Reads a declaration. Returns `None` after reporting why it cannot be a projection.
+    /// Reads a declaration. If it cannot be a projection, reports the reason and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = projection::parse(ctxt, input);
         if attrs.of.is_none() && !attrs.broken {

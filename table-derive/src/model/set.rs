@@ -30,7 +30,7 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> EntitySet<'a> {
-    /// Reads a declaration. Returns `None` after reporting why it cannot be a set.
+    /// Reads a declaration. If it cannot be a set, reports the reason and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_set(ctxt, &input.attrs);
         let Data::Enum(data) = &input.data else {

@@ -18,7 +18,7 @@ pub(super) fn named_fields<'a>(
     Some(named)
 }
 
-/// Checks that a declaration has no generic parameters. Returns `None` after reporting them.
+/// Checks that a declaration has no generic parameters. If it has some, reports them and returns `None`.
 pub(super) fn no_parameters(ctxt: &Ctxt, input: &DeriveInput, what: &str, help: &str) -> Option<()> {
     if !input.generics.params.is_empty() {
         ctxt.error("T011", &input.generics, format!("{what} cannot have generic parameters"), help);

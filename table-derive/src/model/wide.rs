@@ -81,7 +81,7 @@ impl SlotsAttr {
 }
 
 impl<'a> Wide<'a> {
-    /// Reads a declaration. Returns `None` after reporting why it cannot be a wide entity.
+    /// Reads a declaration. If it cannot be a wide entity, reports the reason and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         shape::no_parameters(ctxt, input, "a wide entity", "write one struct for each concrete type")?;
         let mut entity = Entity::read(ctxt, input, runtime)?;

@@ -75,7 +75,7 @@ fn property(rows: &[&TableEntity], name: &str, is_chunked: bool, notes: &mut Vec
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
-/// If a property has the same value as a key part in every row, the part gets the field of the property.
+/// If a property has the same value as a key part in every row, the part uses the property's field.
 pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {

@@ -51,7 +51,7 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
 /// Checks the size of a message's text, which must be at most 64 KiB of UTF-8.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` for a larger text (QUE-6).
+/// `RequestBodyTooLarge` if the text is larger (QUE-6).
 pub fn text(queue: &QueueName, text: &str) -> Result<()> {
     if text.len() <= TEXT_BYTES {
         return Ok(());

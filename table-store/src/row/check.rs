@@ -57,7 +57,7 @@ impl Limits {
     ///
     /// # Errors
     /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `DuplicatePropertiesSpecified`; `OutOfRangeInput`
-    /// for an instant that is not an `Edm.DateTime` (TYPE-6); `Corrupted` if the bytes are not a row.
+    /// for a timestamp outside the range of `Edm.DateTime` (TYPE-6); `Corrupted` if the bytes are not a row.
     pub fn check_row(&self, row: RowView<'_>) -> Result<()> {
         self.measure_new_row(row).map(drop)
     }

@@ -26,12 +26,12 @@ struct State {
 }
 
 impl Exclusive {
-    /// Records that programs of other processes write through this one, such as the clients of a server. They do not notice new schemas at once.
+    /// Records that programs in other processes write through this one, such as the clients of a server. They do not notice new schemas immediately.
     pub fn share(&self) {
         self.0.shared.store(true, Ordering::Release);
     }
 
-    /// Returns `true` if programs of other processes write through this one.
+    /// Returns `true` if programs in other processes write through this one.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.0.shared.load(Ordering::Acquire)

@@ -39,7 +39,7 @@ impl AccountKey {
     /// ```
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let account = account.into();
-        // HMAC accepts a key of any length. An empty key is refused, because anyone could sign with it.
+        // HMAC accepts a key of any length. An empty key is rejected, because anyone could sign with it.
         let key = STANDARD.decode(key).ok().filter(|key| !key.is_empty());
         let ready = key.and_then(|key| Some((Hmac::new_from_slice(&key).ok()?, key)));
         let (mac, key) = ready.ok_or_else(|| Error::of(AuthFault::Key(account.clone())))?;
@@ -131,7 +131,7 @@ impl fmt::Debug for AccountKey {
 mod tests {
     use super::*;
 
-    /// An empty key is refused, because anyone can compute a signature with it.
+    /// An empty key is rejected, because anyone can compute a signature with it.
     #[test]
     fn auth_11_an_empty_key_is_not_a_key() {
         for key in ["", "no base64!", "c2VjcmV0="] {

@@ -41,7 +41,7 @@ impl<'a> Authorization<'a> {
     /// Parses `SharedKey account:signature` or `SharedKeyLite account:signature`.
     ///
     /// # Errors
-    /// `AuthenticationFailed` for any other header. The message does not contain the header.
+    /// `AuthenticationFailed` if the header has any other form. The message does not contain the header.
     pub fn read(header: &'a str) -> Result<Self> {
         let parts = header.split_once(' ').and_then(|(word, rest)| {
             let lite = [Scheme::Table, Scheme::TableLite].into_iter().find(|scheme| scheme.name() == word)?;
@@ -209,7 +209,7 @@ mod tests {
                 assert_eq!(verified.is_ok(), accepted, "{account} {text}");
             }
         }
-        // A wrong date is refused regardless of the key.
+        // A wrong date is rejected regardless of the key.
         let (headers, keys) = (headers(), [key(EMULATOR_ACCOUNT, EMULATOR_KEY)]);
         let header = Scheme::Table.authorization(&keys[0], parts(&headers));
         let read = Authorization::read(&header).unwrap();

@@ -84,7 +84,7 @@ mod tests {
             prop_assert_eq!(strict(&text), (text.len() == 29).then_some(instant.naive_utc()));
         }
 
-        /// The strict parser accepts no date that the general parser refuses, and both return the same instant.
+        /// The strict parser accepts no date that the general parser rejects, and both return the same instant.
         #[test]
         fn auth_9_the_fast_reader_agrees_with_the_general_one_on_altered_dates(
             seconds in 0_i64..4_000_000_000, at in 0_usize..29, byte in "[ -~]",

@@ -65,7 +65,7 @@ pub fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
             return Split { parts, closed: true };
         }
     }
-    // The text after the last delimiter may be incomplete. `closed` is `false`, so callers can refuse it.
+    // The text after the last delimiter may be incomplete. `closed` is `false`, so callers can reject it.
     parts.extend(start.and_then(|start| body.get(start..)));
     Split { parts, closed: false }
 }

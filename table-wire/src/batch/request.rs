@@ -137,10 +137,10 @@ pub enum Batch<'a> {
 /// Reads a batch with a content type such as `multipart/mixed; boundary=batch_…`.
 ///
 /// # Errors
-/// - `InvalidInput` for another content type, or for a part that is not a request.
-/// - `InvalidInput` for several change sets (EGT-8), a query together with other parts (EGT-7), or a batch without parts (EGT-12).
-/// - `InvalidInput` for a change set with text but without parts, because its boundary is wrong.
-/// - `InvalidInput` for a body that is cut off, because an incomplete batch must not be applied.
+/// - `InvalidInput` if the content type differs, or if a part is not a request.
+/// - `InvalidInput` if the batch has several change sets (EGT-8), a query together with other parts (EGT-7), or no parts (EGT-12).
+/// - `InvalidInput` if a change set has text but no parts, because its boundary is then wrong.
+/// - `InvalidInput` if the body is cut off, because an incomplete batch must not be applied.
 pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>> {
     let outer = boundary(content_type).ok_or_else(|| Error::of(BatchFault::Type))?;
     let outer = split(body, outer);

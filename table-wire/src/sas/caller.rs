@@ -1,4 +1,4 @@
-//! Callers of a server. The restrictions `sip` and `spr` are validated when a token is signed, and compared with the caller when it is used (SAS-1).
+//! Callers of a server. The `sip` and `spr` restrictions are validated when a token is signed, and compared with the caller when it is used (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -66,7 +66,7 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
 /// Validates addresses before they are signed. Empty text allows every address.
 ///
 /// # Errors
-/// `InvalidInput` for text that is neither an IPv4 address nor a range of IPv4 addresses.
+/// `InvalidInput` if the text is neither an IPv4 address nor a range of IPv4 addresses.
 pub(super) fn check(addresses: &str) -> Result<()> {
     if addresses.is_empty() { Ok(()) } else { range(addresses).map(drop) }
 }

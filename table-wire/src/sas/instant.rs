@@ -15,7 +15,7 @@ pub(super) fn write(instant: DateTime<Utc>) -> String {
 /// Parses a time in any format that the service accepts.
 ///
 /// # Errors
-/// `InvalidInput` for any other text.
+/// `InvalidInput` if the text has any other form.
 pub(super) fn read(text: &str) -> Result<DateTime<Utc>> {
     let instant = ticks::read(text).and_then(ticks::to_datetime);
     instant.ok_or_else(|| Error::of(SasFault::Instant(text.to_owned())))

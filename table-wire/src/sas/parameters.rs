@@ -41,7 +41,7 @@ impl Parameters {
     /// repeat it.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a query string. `AuthenticationFailed` for a duplicate name.
+    /// `InvalidInput` if the text is not a query string. `AuthenticationFailed` if a name occurs twice.
     pub(super) fn read(text: &str) -> Result<Self> {
         let (mut read, mut names) = (Self::default(), BTreeSet::new());
         let pairs = text.trim_start_matches('?').split('&').enumerate();
@@ -62,7 +62,7 @@ impl Parameters {
     /// Returns the signed version.
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid version.
+    /// `InvalidInput` if the version is invalid.
     pub(super) fn version(&self) -> Result<SignedVersion> {
         SignedVersion::new(self.get("sv"))
     }

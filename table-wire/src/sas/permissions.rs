@@ -43,7 +43,7 @@ macro_rules! letters {
             /// Parses letters in any order.
             ///
             /// # Errors
-            /// `InvalidInput` for an unknown letter.
+            /// `InvalidInput` if a letter is unknown.
             pub fn read(letters: &str) -> ::table_core::Result<Self> {
                 letters.bytes().try_fold(Self::NONE, |set, letter| match Self::of(letter) {
                     Self::NONE => {
@@ -188,7 +188,7 @@ impl Protocol {
     /// Parses a value of `spr`.
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid value.
+    /// `InvalidInput` if the value is invalid.
     pub(super) fn read(text: &str) -> Result<Self> {
         let all = [Self::Unsaid, Self::Https, Self::HttpsAndHttp];
         all.into_iter()

@@ -41,7 +41,7 @@ impl<P> StoredAccessPolicy<P> {
     /// Creates a policy with an identifier of 1 to 64 characters.
     ///
     /// # Errors
-    /// `InvalidInput` for an identifier with another length or a control character (ACL-2).
+    /// `InvalidInput` if the identifier has another length or contains a control character (ACL-2).
     pub fn new(id: &str, policy: AccessPolicy<P>) -> Result<Self> {
         check_id(id)?;
         Ok(Self { id: id.to_owned(), policy })
@@ -62,7 +62,7 @@ impl<P> StoredAccessPolicy<P> {
     /// Checks the number and the identifiers of policies by the rules of the service.
     ///
     /// # Errors
-    /// `InvalidInput` for more than five policies, or for a duplicate identifier (ACL-2).
+    /// `InvalidInput` if the list has more than five policies or a duplicate identifier (ACL-2).
     pub fn check(policies: &[Self]) -> Result<()> {
         if policies.len() > Self::MOST {
             return Err(Error::of(SasFault::Policies { count: policies.len(), most: Self::MOST }));

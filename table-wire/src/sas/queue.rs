@@ -1,4 +1,4 @@
-//! Shared access signatures for one queue (SAS rules of the queue service).
+//! Shared access signatures for one queue (SAS rules for the queue service).
 
 use std::fmt;
 use std::str::FromStr;
@@ -70,7 +70,7 @@ impl QueueToken {
     /// Verifies the token for a queue and returns its current permissions. `policies` are the stored policies of the queue.
     ///
     /// # Errors
-    /// Any error from [`SasVerifier::verify`], such as `AuthenticationFailed` for a wrong signature.
+    /// Any error from [`SasVerifier::verify`], such as `AuthenticationFailed` if the signature is wrong.
     pub fn verify(
         &self,
         authority: &SasVerifier,

@@ -56,7 +56,7 @@ impl End {
     /// Creates the inclusive end.
     ///
     /// # Errors
-    /// Any error from a key. `InvalidInput` for an empty key: it has the same signature as a missing key, and a range with a missing key has no end.
+    /// Any error from a key. `InvalidInput` if a key is empty: it has the same signature as a missing key, and a range with a missing key has no end.
     fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
         match (partition_key, row_key) {
             ("", _) => Err(ambiguous("end", "PartitionKey")),
@@ -83,7 +83,7 @@ impl SignedRange {
     /// Creates a range between two partitions, or between rows in them.
     ///
     /// # Errors
-    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` for a range that ends at an empty key: it has the same signature as a
+    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` if the range ends at an empty key: it has the same signature as a
     /// missing key, so the bearer could remove the end.
     ///
     /// ```
@@ -103,10 +103,10 @@ impl SignedRange {
         Ok(Self { start, end: end.map(End::last).transpose()? })
     }
 
-    /// Creates a range of one partition.
+    /// Creates a range that consists of one partition.
     ///
     /// # Errors
-    /// Any error from [`PartitionKey::new`]. `InvalidInput` for the empty key, as in [`new`](Self::new).
+    /// Any error from [`PartitionKey::new`]. `InvalidInput` if the key is empty, as in [`new`](Self::new).
     pub fn partition(partition_key: &str) -> Result<Self> {
         Self::new((partition_key, None), (partition_key, None))
     }
@@ -114,7 +114,7 @@ impl SignedRange {
     /// Reads the range from the parameters of a token.
     ///
     /// # Errors
-    /// Any error from a key. `AuthenticationFailed` for a row without a partition (SAS-7).
+    /// Any error from a key. `AuthenticationFailed` if a row has no partition (SAS-7).
     pub(super) fn read(parameters: &Parameters) -> Result<Self> {
         let said = |partition_key, row_key| match (parameters.find(partition_key), parameters.find(row_key)) {
             (None, Some(_)) => Err(Error::of(SasFault::RowAlone { partition_key, row_key })),

@@ -84,7 +84,7 @@ impl TableSas {
     /// Creates a SAS for the keys of a selection: a point, a range of rows in a partition, a partition, a range of partitions, or an entire table.
     ///
     /// # Errors
-    /// `InvalidInput` for a fan-out, because a SAS has only one range. Any error from [`SignedRange::of_keys`].
+    /// `InvalidInput` if the selection is a fan-out, because a SAS has only one range. Any error from [`SignedRange::of_keys`].
     pub fn selection<E: Entity, C: Class, F>(selection: impl IntoSelection<E, C, F>) -> Result<Self> {
         match &*selection.into_selection().ranges()? {
             [keys] => Self::of::<E>()?.keys(keys),
@@ -153,7 +153,7 @@ impl TableSas {
     /// # Errors
     /// - `InvalidInput` if permissions or expiry are missing and no policy is named (SAS-10).
     /// - `InvalidInput` if the addresses (SAS-1) or the policy identifier (ACL-2) are invalid.
-    /// - `InvalidInput` for addresses or a protocol if the version does not sign them (SAS-4).
+    /// - `InvalidInput` if addresses or a protocol are set but the version does not sign them (SAS-4).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         let incomplete = self.permissions == TablePermissions::NONE || self.expiry.is_none();
         if incomplete && self.policy.is_none() {

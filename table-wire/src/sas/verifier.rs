@@ -80,10 +80,10 @@ impl SasVerifier {
         self
     }
 
-    /// Replaces the policies of a table, with immediate effect for all clones. Tokens that name a removed policy are refused (ACL-1, ACL-4).
+    /// Replaces the policies of a table, with immediate effect for all clones. Tokens that name a removed policy are rejected (ACL-1, ACL-4).
     ///
     /// # Errors
-    /// `InvalidInput` for more than five policies, or for a duplicate name (ACL-2).
+    /// `InvalidInput` if the list has more than five policies or a duplicate name (ACL-2).
     pub fn set_policies(&self, table: &TableName, policies: Vec<StoredAccessPolicy>) -> Result<()> {
         StoredAccessPolicy::check(&policies)?;
         let mut all = self.policies.write().unwrap_or_else(PoisonError::into_inner);
@@ -98,9 +98,9 @@ impl SasVerifier {
     /// Verifies a token and returns the operations that it currently permits.
     ///
     /// # Errors
-    /// - `AuthenticationFailed` for a wrong signature, a time outside the lifetime, or a missing policy (SAS-11, ACL-4).
+    /// - `AuthenticationFailed` if the signature is wrong, the time is outside the lifetime, or the policy is missing (SAS-11, ACL-4).
     /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the [caller](Self::caller).
-    /// - `InvalidInput` for a malformed token.
+    /// - `InvalidInput` if the token is malformed.
     pub fn verify(&self, token: &SasToken) -> Result<Grant> {
         let parameters = &token.0;
         let is_table = token.table().is_some();

@@ -7,7 +7,7 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::limits;
 
-/// A codec for any string, which percent-encodes it. Letters, digits, `-`, `.`, `_` and `~` are unchanged; every other UTF-8 byte is written as `%`
+/// A codec for any string, which percent-encodes it. Letters, digits, `-`, `.`, `_` and `~` are kept; every other UTF-8 byte is written as `%`
 /// and two upper-case hexadecimal digits, as by `Uri.EscapeDataString` in .NET.
 ///
 /// Not ordered: escaped characters sort before all letters. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.

@@ -70,7 +70,7 @@ pub trait BulkTarget: Sync {
     /// Any error from the handle.
     fn deletion(&self, key: EntityKey) -> Result<Self::Item>;
 
-    /// Returns the partition of a write.
+    /// Returns the partition that a write belongs to.
     fn partition_key(item: &Self::Item) -> &PartitionKey;
 
     /// Begins a batch with one write.

@@ -124,7 +124,7 @@ async fn next<S: TableStore>(
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
-/// Returns `true` if programs of other processes may use a store.
+/// Returns `true` if programs in other processes may use the store.
 fn has_other_programs<S: TableStore>(store: &S) -> bool {
     store.capabilities().exclusive.as_ref().is_none_or(Exclusive::is_shared)
 }

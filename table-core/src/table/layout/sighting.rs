@@ -64,7 +64,7 @@ pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &
     write(store, &key(table, OLDER, entity)?).await
 }
 
-/// Records that programs with a schema may write until a given time without reading the stored schema. If a later expiry is recorded, it is kept.
+/// Records that programs with the given schema may write until the given time without reading the stored schema. If a later expiry is recorded, it is kept.
 pub(super) async fn grant<S: TableStore>(
     (store, retry): (&S, &Retry),
     table: &TableName,

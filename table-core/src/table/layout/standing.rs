@@ -1,5 +1,5 @@
 //! The state of an opened handle relative to the stored schema. A program with an older schema records sightings, or stops writing. A program with a
-//! newer schema waits before its first write until older programs know its properties.
+//! newer schema waits before its first write until older versions know its properties.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,19 +33,19 @@ struct Compared {
     lacks_announced: bool,
 }
 
-/// The state of the stored schema, as it is known to an opened handle.
+/// An opened handle's knowledge of the stored schema.
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
     /// The time at which the store was last queried.
     asked: AtomicU64,
-    /// The state of a store that no other process can use, which counts all replaced schemas.
+    /// The shared state if no other process can use the store. It counts all replaced schemas.
     exclusive: Option<Exclusive>,
     /// The number of schemas that had been replaced when the store was last queried.
     replaced: AtomicU64,
     /// The properties of the stored schema that the schema of the handle lacks.
     lacks: Mutex<Arc<[String]>>,
-    /// `true` if the next write waits until older programs know the properties of the schema.
+    /// `true` if the next write waits until older versions of the program know the properties of the schema.
     settling: AtomicBool,
     /// The time since which this process has known that the schema is stored.
     since: Mutex<Option<Instant>>,
@@ -69,8 +69,8 @@ impl Standing {
         }
     }
 
-    /// Returns the state after the schema was compared with the stored one. If it lacks announced parts, the first write queries the store and records a
-    /// sighting.
+    /// Returns the state after the schema was compared with the stored one. If the schema lacks announced parts, the first write queries the store and
+    /// records a sighting.
     pub(super) fn opened(self, now: u64, stored: Stored) -> Self {
         self.asked.store(if stored.unknown.announced { 0 } else { now }, Ordering::Relaxed);
         self.learn(stored.unknown.properties);

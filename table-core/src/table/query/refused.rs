@@ -16,7 +16,7 @@ use crate::table::EntityQuery;
 )]
 pub trait AnyOrder<E>: Refused {}
 
-/// A query whose limit is set with a method of another library. No query implements it.
+/// A query whose limit is set with a method from another library. No query implements it.
 #[diagnostic::on_unimplemented(
     message = "[T193] a query has no method of this name: `limit` bounds the result, `page_size` one request",
     label = "write `limit(n)`",
@@ -41,7 +41,7 @@ pub trait Aggregates<E>: Refused {}
     note = "declare the type with `#[derive(Projection)]`, `#[projection(of = {Self})]` and the fields to read"
 )]
 pub trait SelectsByName<N> {
-    /// Returns the selection of the properties with these names.
+    /// Returns a selection of the properties with these names.
     fn select(names: N) -> Select;
 }
 
@@ -52,7 +52,7 @@ impl<N: IntoIterator<Item: Into<Cow<'static, str>>>> SelectsByName<N> for TableE
     }
 }
 
-/// A query whose results are read with a method of another library. No query implements it.
+/// A query whose results are read with a method from another library. No query implements it.
 #[diagnostic::on_unimplemented(
     message = "[T198] a query has no method of this name: `collect` reads all entities, `first` one",
     label = "write `collect()`, `first()`, `page()` or `stream()`",
@@ -61,7 +61,7 @@ impl<N: IntoIterator<Item: Into<Cow<'static, str>>>> SelectsByName<N> for TableE
 )]
 pub trait ReadsBy<E>: Refused {}
 
-/// A query whose conditions are added with a method of another library. No query implements it.
+/// A query whose conditions are added with a method from another library. No query implements it.
 #[diagnostic::on_unimplemented(
     message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
     label = "write `filter({E}::….eq(…))`",

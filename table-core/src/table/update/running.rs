@@ -47,7 +47,7 @@ enum Change {
 pub(super) struct Changes(Mutex<Change>);
 
 impl Changes {
-    /// Requests the change of a version and returns the changed entity after the update has run the change.
+    /// Requests a change to the given version, and returns the changed entity once the update has run the change.
     pub(super) async fn of(&self, version: Option<Found>) -> Result<Changed> {
         self.replace(Change::Requested(version));
         poll_fn(|_| match self.replace(Change::None) {
