@@ -80,7 +80,7 @@ impl Epk {
 
     /// Returns the next effective partition key with `levels` levels: this key plus one, at the full width (MAP-9).
     ///
-    /// Returns [`END`](Self::END) for the greatest key of that width, and for a key that is longer.
+    /// Returns [`END`](Self::END) for the greatest key of that width, and for longer keys.
     #[must_use]
     pub fn successor(&self, levels: usize) -> Self {
         let mut bytes = self.significant().to_vec();

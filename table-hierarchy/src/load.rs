@@ -103,7 +103,7 @@ pub struct NextSplit {
     pub at: Option<Epk>,
 }
 
-/// The load of a container's partition keys, on a map of physical partitions.
+/// The load of a container's partition keys, distributed over its physical partitions.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, PartitionMap};
@@ -128,7 +128,7 @@ pub struct NextSplit {
 #[derive(Clone, Debug)]
 pub struct Load {
     map: PartitionMap,
-    /// The keys in the order of their effective partition keys.
+    /// The load of each key, in the order of the effective partition keys.
     keys: BTreeMap<Epk, KeyLoad>,
     bounds: Bounds,
     /// The throughput of the container. If it is `None`, each partition has the maximum.
@@ -136,7 +136,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Creates the load of partition keys on a map. Several loads of the same key are added.
+    /// Creates the load of a container from the loads of its partition keys. If a key occurs several times, its loads are added.
     #[must_use]
     pub fn new(map: PartitionMap, loads: Vec<KeyLoad>, bounds: Bounds) -> Self {
         let mut keys: BTreeMap<Epk, KeyLoad> = BTreeMap::new();
@@ -156,7 +156,7 @@ impl Load {
         Self { map, keys, bounds, throughput: None }
     }
 
-    /// Sets the request units per second of the container.
+    /// Sets the throughput of the container, in request units per second.
     ///
     /// Each physical partition gets an even share. If no throughput is set, each partition is assumed to have the maximum.
     #[must_use]
@@ -253,7 +253,7 @@ impl Load {
         f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
     }
 
-    /// Returns the first split, or `None` if nothing grows. Partitions that can be split precede partitions that cannot.
+    /// Returns the next split, or `None` if nothing grows. Partitions that can be split precede partitions that cannot.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let splits = self.heat().into_iter().filter_map(|heat| self.split_of(&heat));
@@ -281,7 +281,7 @@ impl Load {
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
     }
 
-    /// Returns the key that divides the weight most evenly, with some weight on both sides.
+    /// Returns the key that divides the weight most evenly and leaves some weight on both sides.
     fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
         let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
         let half = whole / 2.0;

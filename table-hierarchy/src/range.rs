@@ -30,7 +30,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the range of the keys with a prefix: `[E, E‖FF)` (RT-2). For an empty prefix, it is the complete space.
+    /// Returns the range of the keys with a prefix: `[E, E‖FF)` (RT-2). For an empty prefix, the range is the entire space.
     #[must_use]
     pub fn of_prefix(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::{Component, EpkRange, PartitionMap};
 use table_core::Result;
 
-/// The maximum number of ranges of one query. If it would be exceeded, the deepest level only filters the results (RT-9).
+/// The maximum number of ranges in one query. If it would be exceeded, the deepest level only filters the results (RT-9).
 const MOST_RANGES: usize = 256;
 
 /// The condition of a query on one level.
@@ -90,7 +90,7 @@ pub struct Route {
     pub ranges: Vec<EpkRange>,
     /// The touched partitions, in order. A partition occurs twice if two ranges touch it.
     pub touched: Vec<Touched>,
-    /// The number of partitions of the container.
+    /// The number of partitions in the container.
     pub total: usize,
     /// Notes for human readers, such as conditions that do not narrow the query.
     pub reasons: Vec<String>,

@@ -162,7 +162,7 @@ impl<E, T: BoolColumn, K> IntoCondition<E> for Column<E, T, K> {
     }
 }
 
-/// A `bool` would be the result of an operator between columns. Its message names the methods in place of the operators.
+/// The result of an operator between columns would be a `bool`. The error message names the methods to use instead.
 #[doc(hidden)]
 impl<E> IntoCondition<E> for bool
 where
@@ -175,7 +175,7 @@ where
 
 macro_rules! texts {
     ($($text:ty),*) => {$(
-        /// A text would be a filter in OData. Its message names the column's methods, and the parser.
+        /// A string would be an OData filter. The error message names the column's methods, and the parser.
         #[doc(hidden)]
         impl<E> IntoCondition<E> for $text
         where

@@ -1,6 +1,6 @@
-//! Bounds that no type satisfies, for values that are given in place of a condition: the result of an operator, and a text.
+//! Bounds that no type satisfies, for values passed in place of a condition: the result of an operator, or a string.
 
-/// A condition that an operator computes. Nothing implements it: operators have a `bool` as their result.
+/// A condition computed by an operator. No type implements this trait, because operators return a `bool`; it exists for its message.
 #[diagnostic::on_unimplemented(
     message = "[T096] a `bool` is not a condition on `{E}`: a filter runs in the store, and operators are computed before it",
     label = "write `.eq(…)` for `==`, `.ne(…)` for `!=`, `.gt(…)` for `>`, `.ge(…)` for `>=`, `.lt(…)` for `<`, `.le(…)` for `<=`",
@@ -9,7 +9,7 @@
 )]
 pub trait ByMethod<E> {}
 
-/// The type of which [`ByMethod`] is required. rustc shows the message of a bound in an `impl` only if the bound is on another type than the `impl`.
+/// The type that must implement [`ByMethod`]. rustc shows the message of a bound in an `impl` only if the bound is on a type other than the `impl`'s.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Operator {}
@@ -23,7 +23,7 @@ pub enum Operator {}
 )]
 pub trait Parsed<E> {}
 
-/// The type of which [`Parsed`] is required, as [`Operator`].
+/// The type that must implement [`Parsed`], for the same reason as [`Operator`].
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Unparsed {}

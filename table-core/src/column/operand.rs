@@ -163,7 +163,7 @@ bounded! {
     };
 }
 
-/// Returns the text of a day. A day outside the years 0 to 9999 gets a text that sorts before or after the text of every stored day.
+/// Returns the text of a day. The text of a day outside the years 0 to 9999 sorts before or after the text of every stored day.
 fn day_text(day: NaiveDate) -> String {
     property::day("", day).unwrap_or_else(|_| if day.year() < 0 { String::new() } else { "~".to_owned() })
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::column::{Column, Condition, KeyColumn};
 
-/// A column that is a property. No [`KeyColumn`] implements it: the methods that require it only produce an error message.
+/// A column that is a property. No [`KeyColumn`] implements this trait, so the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
     label = "this field is part of the key",
@@ -13,7 +13,7 @@ use crate::column::{Column, Condition, KeyColumn};
 )]
 pub trait IsProperty<E> {}
 
-/// A column with a substring search. No column implements it.
+/// A column with a substring search. No column implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T098] a filter cannot search within texts",
     label = "the service compares whole values and prefixes",
@@ -21,7 +21,7 @@ pub trait IsProperty<E> {}
 )]
 pub trait Searchable {}
 
-/// Declares traits that no column implements. Their messages differ in the comparison to write.
+/// Declares traits that no column implements. The message of each trait names the comparison to write instead.
 macro_rules! named_otherwise {
     ($($(#[$docs:meta])* $bound:ident: $form:literal, $note:literal;)*) => {$(
         $(#[$docs])*
@@ -101,7 +101,7 @@ compared! {
     Present: is_some() is_not_null();
 }
 
-/// Orders under the names of other libraries. They return the column, because `order_by` of a query is refused and its message is enough.
+/// Ordering methods of other libraries. They return the column, because the message about `order_by` of the query is enough.
 impl<E, T, K> Column<E, T, K> {
     #[doc(hidden)]
     #[must_use]

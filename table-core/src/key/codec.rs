@@ -232,11 +232,11 @@ pub trait KeyCodec<T> {
     /// then contain a part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string that is hashed for a value, which is its encoding by default. The string is not stored in the key, so it may contain
-    /// characters that keys cannot.
+    /// Appends the string from which the hash of a value is computed: by default, the encoding of the value. The string is not stored in the key, so
+    /// it may contain characters that keys cannot.
     ///
     /// # Errors
-    /// `KeyEncoding` as in [`encode`](Self::encode), except for illegal characters or length.
+    /// `KeyEncoding` as in [`encode`](Self::encode), except that illegal characters and excessive length are accepted.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         Self::encode(value, out)
     }

@@ -7,8 +7,8 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::limits;
 
-/// A codec for any string, which percent-encodes it. Letters, digits, `-`, `.`, `_` and `~` are unchanged; every other UTF-8 byte is written as `%`
-/// and two upper-case hexadecimal digits, as by `Uri.EscapeDataString` in .NET.
+/// A codec for any string, which percent-encodes it like `Uri.EscapeDataString` in .NET: letters, digits, `-`, `.`, `_` and `~` are written as they
+/// are, and every other UTF-8 byte as `%` and two upper-case hexadecimal digits.
 ///
 /// Not ordered: escaped characters sort before all letters. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///

@@ -1,4 +1,4 @@
-//! Tests of codecs for the layouts of other programs: keys from public projects, and refused values.
+//! Tests of codecs for the layouts of other programs: keys from public projects, and rejected values.
 
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use proptest::prelude::*;
