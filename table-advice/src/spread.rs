@@ -3,7 +3,7 @@
 //! # Context
 //! A partition is served by one server at a time. If a PartitionKey follows time, such as the current hour `2014042315`, all inserts of an hour go to
 //! one partition, regardless of their number. This is the prepend/append anti-pattern. Over a day, such keys look evenly spread, but at any moment
-//! one partition is hot. The relevant figure is therefore not the total number of writes of a partition, but its share of consecutive writes.
+//! one partition is hot. The relevant figure is therefore not the total number of writes to a partition, but its share of consecutive writes.
 //!
 //! # Key layout
 //! | | PartitionKey | RowKey |
@@ -23,7 +23,7 @@
 //! Only the keys are measured, not the servers: several adjacent partitions may share a server.
 //!
 //! # When not to
-//! Do not use it for reads. The type of a selection shows their cost, and [`plan`](table_core::Table::plan) prints it.
+//! Do not use this module for reads. The type of a selection shows their cost, and [`plan`](table_core::Table::plan) prints it.
 //!
 //! ```
 //! use chrono::{DateTime, Utc};
@@ -90,7 +90,7 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of `writes` consecutive writes, at least one. Choose the number of writes per second of the program.
+    /// Creates a measurement over runs of `writes` consecutive writes, but at least one. Choose the number of writes that the program makes per second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());

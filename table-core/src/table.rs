@@ -137,7 +137,7 @@ impl<E: EntitySet, S> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Deletes the table with all its entities and stored schemas. Returns `false` if it did not exist.
+    /// Deletes the table with all its entities and stored schemas. Returns `false` if the table did not exist.
     ///
     /// # Errors
     /// Any error from the store.

@@ -124,7 +124,7 @@ pub fn stub<T>() -> Result<T> {
     Err(Error::new(ErrorCode::NotImplemented, "the declaration of the entity has mistakes"))
 }
 
-/// Reads a field of a projection. Its type is that of the column it reads.
+/// Reads a field of a projection. The field has the type of its column.
 ///
 /// # Errors
 /// Any error from [`Projected::read`].

@@ -1,9 +1,9 @@
-//! Tokens of a line of a stored schema: plain words if possible, otherwise JSON strings.
+//! Tokens in a line of a stored schema: plain words where possible, and JSON strings otherwise.
 
 use serde_json::{Deserializer, Value};
 
-/// Formats a word for a line. A word that is empty, starts with a quote, or contains whitespace or a control
-/// character becomes a JSON string; any other word is unchanged.
+/// Formats a word for a line. A word that is empty, starts with a quote, or contains whitespace or a control character becomes a JSON string; any
+/// other word is written as it is.
 pub(crate) fn token(text: &str) -> String {
     let bare = !text.is_empty()
         && !text.starts_with('"')

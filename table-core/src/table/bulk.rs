@@ -31,7 +31,7 @@ const CONCURRENCY: usize = 8;
 ///
 /// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
-/// - After an error, no further transaction of the same partition and no further window is started. [`BulkError::written`] contains the positions of
+/// - After an error, no further transaction in the same partition and no further window is started. [`BulkError::written`] contains the positions of
 ///   the written entities, and [`resume`](Self::resume) skips them.
 ///
 /// ```
@@ -82,7 +82,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts all entities.
     ///
     /// # Errors
-    /// The error with the smallest position, such as `EntityAlreadyExists`, with the positions of the written entities.
+    /// The error with the smallest position, such as `EntityAlreadyExists`, and the positions of the written entities.
     pub fn insert_all<I: ReportedEntities<T::Entity>>(
         self,
         entities: I,
@@ -93,7 +93,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts or replaces all entities. This is safe to repeat.
     ///
     /// # Errors
-    /// The error with the smallest position, with the positions of the written entities.
+    /// The error with the smallest position, and the positions of the written entities.
     pub fn insert_or_replace_all<I: ReportedEntities<T::Entity>>(
         self,
         entities: I,
@@ -104,7 +104,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts or merges all entities. This is safe to repeat.
     ///
     /// # Errors
-    /// The error with the smallest position, with the positions of the written entities.
+    /// The error with the smallest position, and the positions of the written entities.
     pub fn insert_or_merge_all<I: ReportedEntities<T::Entity>>(
         self,
         entities: I,
@@ -115,7 +115,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts the entities of a stream. An error in the stream stops the write, like an error from the store.
     ///
     /// # Errors
-    /// The first error in input order, with the positions of the written entities.
+    /// The first error in input order, and the positions of the written entities.
     pub async fn insert_stream(
         self,
         entities: impl Stream<Item = Result<T::Entity>>,
@@ -127,7 +127,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Deletes the entities with these keys, regardless of their versions.
     ///
     /// # Errors
-    /// The error with the smallest position, such as `ResourceNotFound`, with the positions of the deleted entities.
+    /// The error with the smallest position, such as `ResourceNotFound`, and the positions of the deleted entities.
     pub fn delete_all<K: ReportedDeletions<T::Entity>>(
         self,
         keys: K,

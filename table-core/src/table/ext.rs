@@ -80,7 +80,7 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of_set(self.clone())
     }
 
-    /// Returns a handle to a table of entities `E` with the given name, instead of the name in the schema.
+    /// Returns a handle to a table of entities of type `E` with the given name, instead of the name in the schema.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -99,7 +99,7 @@ pub trait TableStoreExt: TableStore + Clone {
     /// Creates a table if it does not exist. Returns `true` if it was created.
     ///
     /// # Errors
-    /// `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
+    /// `TableBeingDeleted` if an earlier table with this name is still being deleted (OPT-4).
     fn create_table_if_missing(&self, table: &TableName) -> impl Future<Output = Result<bool>> + Send {
         request::create_if_missing(self, table)
     }

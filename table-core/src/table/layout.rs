@@ -44,16 +44,16 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   error if the table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or call
     ///   [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
-    /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
-    ///   indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. Otherwise it is an error, unless the
-    ///   table has no rows.
+    /// - A schema that was stored before and superseded belongs to an older program. That program may run if its schema only lacks optional
+    ///   properties, and indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. With any other superseded
+    ///   schema, this function fails, unless the table has no rows.
     ///
-    /// A write by the handle or a clone checks the stored schema again if the last check is older than [five seconds](LEASE). If an older program
-    /// lacks an announced part, this check records a sighting, and the backfill of that part waits accordingly.
+    /// A write through the handle or a clone checks the stored schema again if the last check is older than [five seconds](LEASE). If an older
+    /// program lacks an announced part, this check records a sighting, and the backfill of that part waits accordingly.
     ///
-    /// A program with an incompatible schema fails here, before it reads or writes a row. Opening a table costs one get in addition to its creation,
-    /// and an insert if the schema changed. The first schema of a type in an existing table costs one more query. The first schema of a store also
-    /// creates the table [`LAYOUTS`].
+    /// A program with an incompatible schema fails in this function, before it reads or writes a row. Opening a table costs one get in addition to
+    /// its creation, and an insert if the schema changed. The first schema of a type in an existing table costs one more query. The first schema in a
+    /// store also creates the table [`LAYOUTS`].
     ///
     /// ```
     /// use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
@@ -83,8 +83,9 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `SchemaMismatch` with the compatibility, each change and its remedy; its source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew`
-    /// or `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
+    /// `SchemaMismatch`, with the compatibility and each change and its remedy, if the schema is not accepted; the source of the error is the
+    /// [`Evolution`](crate::schema::Evolution). `FormatTooNew` or `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` if an earlier
+    /// table with this name is still being deleted (OPT-4).
     pub async fn create_if_missing(self) -> Result<Self> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
@@ -226,7 +227,7 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Lets the handle check that it may write, like the handle of a watch. If that one was not opened, nothing is checked.
+    /// Makes this handle check that it may write, like the handle that the watch belongs to. If that handle was not opened, nothing is checked.
     #[doc(hidden)]
     #[must_use]
     pub fn watched(self, watch: &SchemaWatch) -> Self
@@ -263,7 +264,7 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns the stored schemas as the handle knows them.
+    /// Returns the stored schemas that the handle has read.
     #[doc(hidden)]
     #[must_use]
     pub fn schema_watch(&self) -> SchemaWatch {

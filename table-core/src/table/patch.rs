@@ -1,4 +1,4 @@
-//! Patches: changes of individual properties of a stored entity through typed columns (MRG rules).
+//! Patches: changes to individual properties of a stored entity, made through typed columns (MRG rules).
 
 mod refused;
 

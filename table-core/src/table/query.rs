@@ -1,4 +1,4 @@
-//! Queries of typed entities: the selection, filter, projection and limits. [`read`] has the requests.
+//! Queries of typed entities: the selection, filter, projection and limits. The requests are in [`read`].
 
 mod page;
 mod read;
@@ -102,7 +102,7 @@ impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Adds a condition. All conditions must match.
     ///
-    /// A filter reduces the result, but not the rows that are read, so the cost class is unchanged (CLS-4).
+    /// A filter reduces the result, but not the rows that are read, so it does not change the cost class (CLS-4).
     ///
     /// A query of an index fails with `InvalidInput` if the condition uses a property that the copies do not store.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
@@ -148,8 +148,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
     }
 
-    /// Checks the stored schema of an entity type before the first request. `table` is the table of its entities. An error of the check is the error of
-    /// the query.
+    /// Checks the stored schema of an entity type before the first request. `table` is the table that stores this type. If the check fails, the query
+    /// fails with the same error.
     #[doc(hidden)]
     pub fn with_schema_check(
         mut self,

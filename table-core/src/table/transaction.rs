@@ -92,7 +92,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.put(entity, OperationKind::Insert)
     }
 
-    /// Adds a replace. The commit fails if the entity does not exist with this version (UPD-1).
+    /// Adds a replace. The commit fails unless the entity exists in a version that `if_match` accepts (UPD-1).
     ///
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
@@ -105,7 +105,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
     }
 
-    /// Adds a merge. The commit fails if the entity does not exist with this version (MRG-1).
+    /// Adds a merge. The commit fails unless the entity exists in a version that `if_match` accepts (MRG-1).
     ///
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
@@ -134,7 +134,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.add(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
 
-    /// Adds a delete. The commit fails if the entity does not exist with this version (DEL-2).
+    /// Adds a delete. The commit fails unless the entity exists in a version that `if_match` accepts (DEL-2).
     ///
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
@@ -217,8 +217,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Applies all operations atomically. Returns the new versions in the order of the operations, with `None` for each delete.
     ///
     /// # Errors
-    /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` for a transaction
-    /// without operations (EGT-12). After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
+    /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` if the transaction
+    /// has no operations (EGT-12). After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         self.uncommitted.commit();
         self.table.admit(self.table.now()).await?;

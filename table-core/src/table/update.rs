@@ -119,7 +119,7 @@ impl<E> IntoUpdateFrom<E> for Selection<E, Point> {
 }
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Changes an entity: reads it, calls `change`, and merges the result if the entity's version is unchanged. After a conflict, the update is
+    /// Changes an entity: reads it, calls `change`, and merges the result if the entity's version has not changed. After a conflict, the update is
     /// repeated (CON-3). If `change` removes a property, the row is replaced.
     ///
     /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).
@@ -185,7 +185,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Update::new(writes, changes, change, entity)
     }
 
-    /// Reads the entity, calls for a change and writes it, until a write succeeds. Returns the new version.
+    /// Reads the entity, requests a change and writes the result, until a write succeeds. Returns the new version.
     async fn write_changes(
         &self,
         from: Result<(EntityKey, Option<(ETag, u64)>)>,
@@ -215,7 +215,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Calls for a change of one version, which is either known to the caller or read here, and writes the change.
+    /// Requests a change to one version, which is either known to the caller or read here, and writes the result.
     async fn write_change(
         &self,
         table: &TableName,

@@ -13,7 +13,7 @@ pub enum Compatibility {
     Compatible,
     /// Old rows can be read, but a new index, or a filter on a widened property, does not find them before a backfill has processed them.
     NeedsBackfill,
-    /// The new schema maintains less than the stored schema promises, as if an older program were started. The program must accept this explicitly.
+    /// The new schema maintains less than the stored schema promises, as if an older version were started. The program must accept this explicitly.
     NeedsAcceptance,
     /// Old rows cannot be read or found before they are rewritten.
     NeedsRewrite,

@@ -3,7 +3,7 @@
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
 
-/// A transaction that is committed with a method of another library. No transaction implements it: the methods that require it only produce an
+/// A transaction that is committed with a method of another library. No transaction implements this trait, so the methods that require it only produce an
 /// error message.
 #[diagnostic::on_unimplemented(
     message = "[T211] a transaction has no method of this name: `commit` applies its operations, and dropping it discards them",

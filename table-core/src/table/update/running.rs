@@ -47,7 +47,7 @@ enum Change {
 pub(super) struct Changes(Mutex<Change>);
 
 impl Changes {
-    /// Requests the change of a version and returns the changed entity after the update has run the change.
+    /// Requests a change to a version, and returns the changed entity after the update has run the change.
     pub(super) async fn of(&self, version: Option<Found>) -> Result<Changed> {
         self.replace(Change::Requested(version));
         poll_fn(|_| match self.replace(Change::None) {
@@ -72,7 +72,7 @@ pub trait ChangeResult {
     /// Returns the error of the change, if any.
     ///
     /// # Errors
-    /// The error of the change.
+    /// The error from the change, if it failed.
     fn into_result(self) -> Result<()>;
 }
 
