@@ -25,17 +25,17 @@ use crate::value::Value;
 /// A comparison operator (DQ-14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
-    /// The operator `eq`: equal.
+    /// The `eq` operator: equal.
     Eq,
-    /// The operator `ne`: not equal.
+    /// The `ne` operator: not equal.
     Ne,
-    /// The operator `gt`: greater than.
+    /// The `gt` operator: greater than.
     Gt,
-    /// The operator `ge`: greater than or equal.
+    /// The `ge` operator: greater than or equal.
     Ge,
-    /// The operator `lt`: less than.
+    /// The `lt` operator: less than.
     Lt,
-    /// The operator `le`: less than or equal.
+    /// The `le` operator: less than or equal.
     Le,
 }
 

@@ -50,7 +50,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Creates a queue. Returns `false` if it exists, which is not an error (QUE-3).
     ///
     /// # Errors
-    /// `QueueBeingDeleted` while the service deletes a queue of this name (QUE-15).
+    /// `QueueBeingDeleted` if the service is still deleting a queue with this name (QUE-15).
     fn create_queue(&self, queue: &QueueName) -> impl Future<Output = Result<bool>> + Send;
 
     /// Deletes a queue and all its messages.
@@ -68,15 +68,15 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Adds a message. The receipt in the returned lease allows the caller to delete or update the message (QUE-11).
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for times out of range (QUE-7, QUE-8); `RequestBodyTooLarge` for
-    /// a message text larger than 64 KiB (QUE-6).
+    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if a time is out of range (QUE-7, QUE-8); `RequestBodyTooLarge`
+    /// if the text of the message is larger than 64 KiB (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
     /// Receives up to `count` visible messages, 1 to 32, and hides them for 1 second to 7 days (QUE-8..10). The list is empty if no message
     /// is visible.
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for a count or time out of range.
+    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count or the time is out of range.
     fn receive(
         &self,
         queue: &QueueName,
@@ -87,15 +87,15 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Returns up to `count` visible messages, 1 to 32, without changing them (QUE-10).
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for a count out of range (QUE-9).
+    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count is out of range (QUE-9).
     fn peek(&self, queue: &QueueName, count: usize) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
     /// Hides a message for 0 to 7 days from now, and optionally replaces its text. This invalidates the receipt that was passed; the returned lease
     /// has a new receipt (QUE-12).
     ///
     /// # Errors
-    /// `MessageNotFound` if the message does not exist; `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue` for
-    /// a time out of range; `RequestBodyTooLarge` for a message text that is too large.
+    /// `MessageNotFound` if the message does not exist; `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue` if
+    /// the time is out of range; `RequestBodyTooLarge` if the text of the message is too large.
     fn update(
         &self,
         queue: &QueueName,

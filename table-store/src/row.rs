@@ -98,7 +98,7 @@ impl Row {
         self.0
     }
 
-    /// Returns the row with a different Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are unchanged.
+    /// Returns the row with a different Timestamp, in [ticks](crate::ticks). Does not change bytes that are too short to be a row.
     #[must_use]
     pub fn with_timestamp(self, ticks: u64) -> Self {
         let at = self.view().parts().0.len();

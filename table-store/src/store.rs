@@ -40,7 +40,7 @@ pub struct Capabilities {
     /// no checks.
     pub checks: bool,
     /// The state that the handles of the store share if only this process can use it, such as a folder that it has locked. `None` for the service: programs
-    /// of other releases may write at the same time.
+    /// built with other releases of this crate may write at the same time.
     pub exclusive: Option<Exclusive>,
 }
 
@@ -169,7 +169,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Creates a table.
     ///
     /// # Errors
-    /// `TableAlreadyExists` if the table exists (OPT-2); `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
+    /// `TableAlreadyExists` if the table exists (OPT-2); `TableBeingDeleted` if an earlier table with this name is still being deleted (OPT-4).
     fn create_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
     /// Deletes a table with all its entities.
@@ -200,7 +200,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns one page of a query, starting at the first entity or after an earlier page.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another
+    /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` if `top` is out of range (TOP-2), or if the continuation is from another
     /// query (PAGE-9).
     fn query(
         &self,
@@ -212,8 +212,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Applies a transaction. A single write is a transaction with one operation.
     ///
     /// # Errors
-    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` for an operation that fails, with its position
-    /// (EGT-34); `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is
+    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` if an operation fails, with its position (EGT-34);
+    /// `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is
     /// ambiguous](Error::is_ambiguous), the transaction may have been applied. After any other error, it was not applied and never will be (CON-11).
     fn submit(
         &self,

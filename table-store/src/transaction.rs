@@ -46,7 +46,7 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Creates an empty transaction on a partition with these limits.
+    /// Creates an empty transaction on a partition, with the given limits.
     ///
     /// # Errors
     /// Currently none: if the key is too long, the first operation that would store it fails (KEY-8, KEY-9).
@@ -71,8 +71,9 @@ impl Transaction {
     /// Adds an operation.
     ///
     /// # Errors
-    /// `InvalidInput` for more than 100 operations (EGT-2); `RequestBodyTooLarge` above 4 MiB (EGT-3); `InvalidDuplicateRow` for an entity that the
-    /// transaction already writes (EGT-4); any error for an entity that exceeds the limits. After an error, the transaction is unchanged.
+    /// `InvalidInput` if the transaction already has 100 operations (EGT-2); `RequestBodyTooLarge` if it would exceed 4 MiB (EGT-3);
+    /// `InvalidDuplicateRow` if it already writes the entity (EGT-4); any error for an entity that exceeds the limits. An error does not change the
+    /// transaction.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
         (self.bytes, self.names) = self.check(&operation).map_err(|error| {

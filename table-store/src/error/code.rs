@@ -20,7 +20,7 @@ pub enum ErrorCode {
     TableBeingDeleted,
     /// The table of an entity operation does not exist (OPT-6).
     TableNotFound,
-    /// An insert failed because an entity with its key exists (INS-1).
+    /// An insert failed because an entity with the same key exists (INS-1).
     EntityAlreadyExists,
     /// The entity, or the table to delete, does not exist (GET-2, OPT-3).
     ResourceNotFound,

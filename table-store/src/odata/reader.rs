@@ -41,7 +41,7 @@ impl EntityBody {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` if a part of the key is missing or `null` (KEY-1); `OutOfRangeInput` for a character that keys cannot contain (KEY-3).
+    /// `PropertiesNeedValue` if a part of the key is missing or `null` (KEY-1); `OutOfRangeInput` if it has a character that keys cannot contain (KEY-3).
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -84,8 +84,8 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 ///
 /// # Errors
 /// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type
-/// is unknown (ENG-10); `OutOfRangeInput` for an instant that is out of range (TYPE-6); `DuplicatePropertiesSpecified` for a repeated property
-/// (PROP-6); in documents from clients, also `PropertyNameInvalid` and `PropertyNameTooLong` for a `null` property (ENT-3).
+/// is unknown (ENG-10); `OutOfRangeInput` if an instant is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6);
+/// in documents from clients, also `PropertyNameInvalid` and `PropertyNameTooLong` if a `null` property has an invalid name (ENT-3).
 ///
 /// ```
 /// use table_core::ValueRef;

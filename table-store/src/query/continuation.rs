@@ -169,7 +169,7 @@ impl FromStr for Continuation {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for a string that `Display` did not produce, including a modified string (PAGE-9).
+    /// `InvalidInput` if `Display` did not produce the string, or if the string was modified (PAGE-9).
     fn from_str(text: &str) -> Result<Self> {
         token::read(text).ok_or_else(|| Error::of(QueryFault::Token))
     }

@@ -1,4 +1,4 @@
-//! Messages of queues.
+//! Messages in queues.
 
 use std::fmt;
 use std::time::Duration;

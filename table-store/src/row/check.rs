@@ -56,8 +56,9 @@ impl Limits {
     /// Checks the names, number and values of a row's properties, but not its size, which depends on the key.
     ///
     /// # Errors
-    /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `DuplicatePropertiesSpecified`; `OutOfRangeInput`
-    /// for an instant that is not an `Edm.DateTime` (TYPE-6); `Corrupted` if the bytes are not a row.
+    /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `DuplicatePropertiesSpecified` or `PropertyValueTooLarge` if the number, a
+    /// name or a value of the properties breaks its rule; `OutOfRangeInput` if an instant is not an `Edm.DateTime` (TYPE-6); `Corrupted` if the bytes
+    /// are not a row.
     pub fn check_row(&self, row: RowView<'_>) -> Result<()> {
         self.measure_new_row(row).map(drop)
     }

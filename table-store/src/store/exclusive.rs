@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The state that all handles of a store share, if only their process can use it. Clones share the state, and equal values are clones of each other.
+/// The state that all handles of a store share, if only their process can use the store. Clones share the state, and equal values are clones of each other.
 ///
 /// It counts the stored schemas that were replaced, so the other handles of the process notice a new schema without a request. A process that serves the
 /// store to others [shares](Self::share) it.
@@ -26,12 +26,12 @@ struct State {
 }
 
 impl Exclusive {
-    /// Records that programs of other processes write through this one, such as the clients of a server. They do not notice new schemas at once.
+    /// Records that other processes, such as the clients of a server, write through this process. They do not notice new schemas immediately.
     pub fn share(&self) {
         self.0.shared.store(true, Ordering::Release);
     }
 
-    /// Returns `true` if programs of other processes write through this one.
+    /// Returns `true` if other processes write through this process.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.0.shared.load(Ordering::Acquire)
