@@ -1,4 +1,4 @@
-//! Access patterns: the queries of a program, each declared with its maximum cost (design promise 2).
+//! Access patterns: the queries that a program sends, each declared with its maximum cost (design promise 2).
 
 mod ceiling;
 #[cfg(feature = "derive")]

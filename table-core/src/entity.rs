@@ -38,7 +38,7 @@ pub type AnyRelations = dyn Any + Send + Sync;
 pub trait Entity: FromEntity + 'static {
     /// The schema of the entity.
     const SCHEMA: &'static EntitySchema;
-    /// The indexes of the entity, in declaration order. A write of the entity also writes their rows.
+    /// The indexes of the entity, in declaration order. Writing an entity also writes its rows in these indexes.
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// `true` if each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;

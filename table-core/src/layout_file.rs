@@ -57,7 +57,7 @@ impl UpdateMode {
     /// Reads the mode from [`VARIABLE`]: `1`, `force`, or unset.
     ///
     /// # Errors
-    /// `InvalidInput` for any other value.
+    /// `InvalidInput` if the variable has any other value.
     pub(crate) fn from_env() -> Result<Self> {
         match env::var(VARIABLE).unwrap_or_default().as_str() {
             "" | "0" => Ok(Self::Never),

@@ -105,7 +105,7 @@ pub struct RetryLoop<'a> {
 }
 
 impl RetryLoop<'_> {
-    /// Waits before the next attempt. `conflict` is the error of the last attempt, if it returned one.
+    /// Waits before the next attempt. `conflict` is the error from the last attempt, if it returned one.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error has the table and key of `conflict`, and `conflict` as its source.

@@ -57,7 +57,7 @@ impl ETag {
         Ok(Self(Repr::Text(text.into())))
     }
 
-    /// Returns the ticks of an `ETag` in the service's canonical form, otherwise `None`.
+    /// Returns the ticks of an `ETag` in the service's canonical form, or `None` for any other `ETag`.
     #[must_use]
     pub const fn ticks(&self) -> Option<u64> {
         match self.0 {

@@ -131,7 +131,7 @@ pub struct Filter {
 impl Filter {
     /// Creates a comparison of a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
     ///
-    /// Names and constants are not checked here. Every query calls [`check`](Self::check), which rejects names and constants that the grammar
+    /// This function does not check names and constants. Every query calls [`check`](Self::check), which rejects names and constants that the grammar
     /// cannot express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,

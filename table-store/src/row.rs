@@ -61,7 +61,7 @@ pub(crate) const NAMES: u32 = (1 << 24) - 1;
 pub struct Row(Arc<[u8]>);
 
 impl Row {
-    /// Wraps bytes that were read from a store. The bytes are checked on access, not here.
+    /// Wraps bytes that were read from a store. The bytes are checked on access, not by this function.
     #[must_use]
     pub fn from_bytes(bytes: Arc<[u8]>) -> Self {
         Self(bytes)

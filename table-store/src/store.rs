@@ -93,7 +93,7 @@ pub struct StoredRow {
 /// ```
 pub type Committed = Vec<Option<ETag>>;
 
-/// Returns the version that an acknowledged write of one entity assigned (ETAG-3).
+/// Returns the version that an acknowledged write to one entity assigned (ETAG-3).
 ///
 /// # Errors
 /// `InternalError` if the `ETag` is missing. The write has then succeeded, but its version is unknown.

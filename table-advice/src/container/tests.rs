@@ -75,7 +75,7 @@ fn hpk_12_prefix_queries_load_the_partitions_of_their_tenant() {
         heat.iter().map(|heat| heat.ru).sum::<f64>()
     };
     let (quiet, busy) = (units(0.05), units(100.05));
-    // A query of one partition costs 2.5 request units, and its results cost about 2.
+    // A query on one partition costs 2.5 request units, and its results cost about 2.
     assert!((busy - quiet - 450.0).abs() < 50.0, "{quiet} {busy}");
     let report = workload(40, 20, 20.0, 9_000.0).run().unwrap();
     let container = report.container(&Design::of::<Event>()).unwrap();

@@ -149,7 +149,7 @@ pub trait Projected {
     fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<Self::Value>;
 }
 
-/// Type equality, which requires that a projection's field has the type of its column.
+/// Type equality: a field of a projection must have the same type as its column.
 ///
 /// ```
 /// use table_core::column::IsType;

@@ -51,7 +51,7 @@ pub trait CopyIndex: Index {
     }
 }
 
-/// A type that copies of the index `I` can be read as: the entity if the copies include all its properties, otherwise a projection of the included
+/// A type that copies of the index `I` can be read as: the entity if the copies include all its properties, and otherwise a projection of the included
 /// fields. The derives implement it.
 ///
 /// ```

@@ -26,7 +26,7 @@
 //! | strings | [`Text`] | unchanged, if legal |
 //! | | [`Without`] | unchanged, if the separator does not occur |
 //! | | [`Escaped`] | any string, in the same order |
-//! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes of other programs |
+//! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes that other programs use |
 //! | IP addresses | [`IpAddress`] | with leading zeros: `192.168.000.001` |
 //! | `bool`, `char`, `Uuid` | [`Boolean`], [`CodePoint`], [`Guid`] | one digit, six digits, 36 characters |
 //! | | [`GuidAs`], [`Ulid`] | a `Uuid` in another .NET format; 26 characters |
@@ -153,7 +153,7 @@ impl Form {
     }
 }
 
-/// Facts about a codec beyond the form of its text, for compile-time checks and queries.
+/// Facts about a codec beyond the form of its output, for compile-time checks and queries.
 ///
 /// ```
 /// use table_core::key::codec::Facts;
@@ -255,7 +255,7 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec of strings. It can encode a `str`, and encodes each character separately: the encoding of a prefix is a prefix of the encoding.
+/// A codec for strings. It can encode a `str`, and encodes each character separately: the encoding of a prefix is a prefix of the encoding.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};

@@ -148,8 +148,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     }
 
     /// Returns the current time of the store's clock, and the time of the last sighting of an older program that lacks announced parts of the stored
-    /// schema and may still write. A [grant](Self::record_grant) to a program with another schema counts as a sighting at the grant's expiry. Sends
-    /// one write and three reads.
+    /// schema and may still write. A [grant](Self::record_grant) to a program with another schema is treated as a sighting at the time when the grant
+    /// expires. Sends one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -193,7 +193,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// # Errors
     /// - `SchemaMismatch` if a program with this schema may not write.
     /// - `ResourceNotFound` if the handle was not opened.
-    /// - `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
+    /// - `UpdateConditionNotSatisfied` if too many conflicts occur; any error from the store.
     #[doc(hidden)]
     pub async fn record_grant(&self, expiry: u64) -> Result<()> {
         let (table, schema) = (self.name()?, self.own_schema()?.fingerprint());
@@ -202,7 +202,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         }
         let retry = self.retry.clone().unwrap_or_default();
         sighting::grant((&self.store, &retry), table, (E::SCHEMA.entity, schema), expiry).await?;
-        // IMPORTANT: the schema is read again after the grant. A backfill that missed the grant had already refused older programs by then.
+        // IMPORTANT: the schema is read again after the grant. A backfill that missed the grant had already rejected older programs by then.
         self.is_current().await.map(drop)
     }
 
@@ -298,7 +298,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// on the current record (CON-3).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts.
+    /// `ResourceNotFound` if no schema is stored because the table was not opened; `UpdateConditionNotSatisfied` if too many conflicts occur.
     #[doc(hidden)]
     pub async fn update_schema_record(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let table = self.name()?;

@@ -243,7 +243,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
 
     /// Sets a property. If it is set twice, the last value is used.
     ///
-    /// `None` removes the property: on a [`Table`], the patch then reads the entity and replaces it if its version is unchanged, and retries after a
+    /// `None` removes the property: on a [`Table`], the patch then reads the entity and replaces it if its version has not changed, and retries after a
     /// conflict. [`send`](Self::send) fails for a value that cannot be stored.
     ///
     /// ```

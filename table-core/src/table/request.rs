@@ -62,7 +62,7 @@ pub(crate) fn read_from<F: ReadableAs<T>, T>(
     }
 }
 
-/// Returns the table of a source: the index's table for an index, otherwise the table of the entities.
+/// Returns the table of a source: the index's table for an index, and the entities' table otherwise.
 pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, TableName>> {
     match F::INDEX.and_then(|index| index.table) {
         Some(table) => TableName::new(table).map(Cow::Owned),

@@ -175,7 +175,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 
     /// Checks that an entity is stored in the table of the transaction. A transaction writes to one table (EGT-1), which may contain entities of
-    /// several types. Only a transaction of a type without a schema can fail here; all other transactions have the bound `SharesTable`.
+    /// several types. Only a transaction on a table without a schema can fail this check; for all others, the `SharesTable` bound rejects other tables
+    /// at compile time.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
         let Some(design) = M::schema_table() else { return Ok(()) };
         let table = match E::schema_table() {

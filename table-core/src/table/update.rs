@@ -215,7 +215,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Requests a change to one version, which is either known to the caller or read here, and writes the result.
+    /// Requests a change to one version, which is either known to the caller or read by this function, and writes the result.
     async fn write_change(
         &self,
         table: &TableName,

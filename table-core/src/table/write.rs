@@ -13,7 +13,7 @@ use crate::selection::{PointKey, Primary};
 use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
-/// An encoded write of one entity.
+/// An encoded write to one entity.
 struct EntityWrite {
     key: EntityKey,
     kind: OperationKind,

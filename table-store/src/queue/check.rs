@@ -20,7 +20,7 @@ fn refused(queue: &QueueName, fault: QueueFault) -> Error {
 /// Checks the number of requested messages, which must be 1 to 32.
 ///
 /// # Errors
-/// `OutOfRangeQueryParameterValue` for any other number (QUE-9).
+/// `OutOfRangeQueryParameterValue` if the number is out of range (QUE-9).
 ///
 /// ```
 /// use table_core::queue::{QueueName, check};
@@ -40,7 +40,7 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
 /// Checks the time for which a message is hidden, which must be in whole seconds, from `least` to seven days.
 ///
 /// # Errors
-/// `OutOfRangeQueryParameterValue` for any other time (QUE-8).
+/// `OutOfRangeQueryParameterValue` if the time is out of range or not in whole seconds (QUE-8).
 pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> {
     if time.subsec_nanos() == 0 && (least..=HIDDEN).contains(&time) {
         return Ok(());
@@ -51,7 +51,7 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
 /// Checks the size of a message's text, which must be at most 64 KiB of UTF-8.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` for a larger text (QUE-6).
+/// `RequestBodyTooLarge` if the text is larger (QUE-6).
 pub fn text(queue: &QueueName, text: &str) -> Result<()> {
     if text.len() <= TEXT_BYTES {
         return Ok(());

@@ -94,7 +94,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Creates a view of a separate shape and body. They are validated only here: the version is known, both directories are complete, and the last
+    /// Creates a view of a separate shape and body. Only this function validates them: the version is known, both directories are complete, and the last
     /// name and the last value end at the end of the bytes.
     ///
     /// ```

@@ -71,7 +71,7 @@ impl RowWriter {
         }
     }
 
-    /// Appends a property. Duplicate names are not detected here.
+    /// Appends a property. Does not detect duplicate names.
     ///
     /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written. It makes the row invalid,
     /// so every store rejects it. The service's limits are far lower.

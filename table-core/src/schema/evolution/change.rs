@@ -72,8 +72,8 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if a program with the older schema can write at the same time as a program with the newer schema: the older program lacks only optional
-    /// properties, which it copies into index rows from the stored entity, and announced parts.
+    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. This requires that the older
+    /// schema lacks only announced parts and optional properties; older programs copy these properties from the stored entity into index rows.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),

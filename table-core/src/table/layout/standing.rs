@@ -31,7 +31,7 @@ pub(crate) struct Standing {
     design: StoredSchema,
     /// The time at which the store was last queried.
     asked: AtomicU64,
-    /// The state of a store that no other process can use, which counts all replaced schemas.
+    /// The shared state of the store, if no other process can use the store. It counts all replaced schemas.
     exclusive: Option<Exclusive>,
     /// The number of schemas that had been replaced when the store was last queried.
     replaced: AtomicU64,
@@ -46,7 +46,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Creates the state of a handle that has not compared its schema. Its first write queries the store.
+    /// Creates the state of a handle that has not compared its schema. The first write through the handle queries the store.
     pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
         let replaced = exclusive.as_ref().map_or(0, Exclusive::replaced_schemas);
         Self {
@@ -61,8 +61,8 @@ impl Standing {
         }
     }
 
-    /// Returns the state after the schema was compared with the stored one. If it lacks announced parts, the first write queries the store and records a
-    /// sighting.
+    /// Returns the state after the schema was compared with the stored one. If the handle's schema lacks announced parts, the first write queries the
+    /// store and records a sighting.
     pub(super) fn opened(self, now: u64, stored: Stored) -> Self {
         self.asked.store(if stored.unknown.announced { 0 } else { now }, Ordering::Relaxed);
         self.learn(stored.unknown.properties);
@@ -170,7 +170,7 @@ impl Standing {
                 self.learn(unknown.properties);
                 return Ok(is_own);
             }
-            // IMPORTANT: the schema is read again after the sighting. A backfill that missed the sighting had already refused older programs by then.
+            // IMPORTANT: the schema is read again after the sighting. A backfill that missed the sighting had already rejected older programs by then.
             sighting::leave(store, table, &self.design.entity).await?;
             is_seen = true;
         }
