@@ -32,7 +32,7 @@ macro_rules! refused_by_name {
 pub(crate) use refused_by_name;
 
 /// Declares methods of other libraries in a trait for stores. A call to such a method does not compile, and the error contains a hint. The methods
-/// take `&mut self`, so rustc prefers a method with the same name in a trait of the program that takes `&self` or `self`.
+/// take `&mut self`, so rustc prefers a method with the same name in one of the program's traits, if that method takes `&self` or `self`.
 macro_rules! refused_of_stores {
     ($bound:path: $($name:ident($($value:tt),*))*) => {$(
         #[doc(hidden)]

@@ -83,7 +83,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `SchemaMismatch`, with the compatibility and each change and its remedy, if the schema is not accepted; the source of the error is the
+    /// `SchemaMismatch` if the schema is not accepted. The error contains the compatibility, and each change with its remedy; its source is the
     /// [`Evolution`](crate::schema::Evolution). `FormatTooNew` or `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` if an earlier
     /// table with this name is still being deleted (OPT-4).
     pub async fn create_if_missing(self) -> Result<Self> {

@@ -92,7 +92,7 @@ impl Evolution {
     }
 
     /// Returns `true` if both schemas have the same kind, and keys of the same form: the same literals, and parts with the same values in the same
-    /// order. Two different types of one table differ in at least one of these.
+    /// order. Two different types in one table differ in at least one of these.
     pub(crate) fn keeps_form_of_keys(&self) -> bool {
         let others = [
             KIND.id,

@@ -126,7 +126,7 @@ impl Standing {
                 self.wait_until_settled((store, runtime), table).await?;
                 now = runtime.now();
             }
-            // IMPORTANT: after the wait, because another program may have replaced the schema in the meantime.
+            // IMPORTANT: this is read after the wait, because another program may have replaced the schema in the meantime.
             let replaced = self.exclusive.as_ref().map_or(0, Exclusive::replaced_schemas);
             self.ask(store, table).await?;
             self.replaced.store(replaced, Ordering::Relaxed);
