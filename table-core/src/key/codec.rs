@@ -165,11 +165,11 @@ impl Form {
 pub struct Facts {
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     pub descending: bool,
-    /// The number of values, for types with few of them (a `bool`, an enum); otherwise `None`. A partition key that starts with few values is rejected
-    /// (HPK-9).
+    /// The number of values of a type with few values, such as a `bool` or an enum; `None` for all other types. A partition key whose first field has
+    /// few values is rejected (HPK-9).
     pub cardinality: Option<usize>,
-    /// `true` if values that are written at about the same time are close to each other: instants, hours, days. A partition key that consists only of
-    /// such values is rejected (PAT-ANTI-1).
+    /// `true` if values that are written at about the same time are close to each other, such as instants, hours and days. A partition key that
+    /// consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
     /// The error in the codec's arguments for the type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text
     /// at the field, with `, name` in place of `{, field}`.
