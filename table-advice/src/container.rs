@@ -51,7 +51,7 @@ pub struct Container {
     pub splits: Vec<NextSplit>,
     /// The partitions after the splits.
     pub after: Load,
-    /// The possible orders of the levels. Orders whose queries touch the fewest partitions are first. Empty if there are no queries.
+    /// The possible orders of the levels. Orders whose queries touch the fewest partitions are first. Empty if the design has no queries.
     pub orders: Vec<Order>,
     design: Design,
 }

@@ -87,22 +87,22 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Ne, value)
     }
 
-    /// Matches entities whose property is greater than the value. Not portable for a `Uuid`, which stores may order differently (FIL-14).
+    /// Matches entities whose property is greater than the value. For a `Uuid`, stores may differ (FIL-14).
     pub fn gt(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Gt, value)
     }
 
-    /// Matches entities whose property is greater than or equal to the value. Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is greater than or equal to the value. For a `Uuid`, stores may differ (FIL-14).
     pub fn ge(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Ge, value)
     }
 
-    /// Matches entities whose property is less than the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than the value, or has another type (FIL-16). For a `Uuid`, stores may differ (FIL-14).
     pub fn lt(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Lt, value)
     }
 
-    /// Matches entities whose property is less than or equal to the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than or equal to the value, or has another type (FIL-16). For a `Uuid`, stores may differ (FIL-14).
     pub fn le(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }

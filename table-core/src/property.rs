@@ -101,7 +101,7 @@ pub trait Property: Sized {
     /// `OutOfRangeInput`, with the name, if the value is outside the range of its Edm type (TYPE-6).
     fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()>;
 
-    /// Reads a stored value; `None` means absent.
+    /// Converts a stored value, which is `None` if the property is absent.
     ///
     /// # Errors
     /// `EntityMismatch` if the value is absent or has another type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that omit

@@ -97,9 +97,9 @@ pub struct NextSplit {
     pub id: u32,
     /// The cause of the split.
     pub cause: Cause,
-    /// The time in seconds until the split is due; 0 if it is already due.
+    /// The time in seconds until the split is due, or 0 if it is already due.
     pub seconds: f64,
-    /// The bound between the two halves; `None` for a single partition key, which cannot be split (LIM-11).
+    /// The bound between the two halves, or `None` if the partition has a single key, which cannot be split (LIM-11).
     pub at: Option<Epk>,
 }
 
@@ -253,7 +253,7 @@ impl Load {
         f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
     }
 
-    /// Returns the next split, or `None` if nothing grows. Partitions that can be split precede partitions that cannot.
+    /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split precede partitions that cannot.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let splits = self.heat().into_iter().filter_map(|heat| self.split_of(&heat));

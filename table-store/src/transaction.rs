@@ -36,7 +36,7 @@ const FEW: usize = 16;
 pub struct Transaction {
     partition_key: PartitionKey,
     operations: Vec<Operation>,
-    /// Hashes of the row keys; empty for at most [`FEW`] operations.
+    /// The hashes of the row keys. Empty if the transaction has at most [`FEW`] operations.
     hashes: HashSet<u64>,
     bytes: usize,
     /// The size of the names in the previous row.

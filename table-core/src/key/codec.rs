@@ -333,6 +333,6 @@ pub trait Reversible<T>: KeyCodec<T> {
     note = "use `#[derive(KeyPart)]` for a newtype or a fieldless enum; floats cannot be in keys"
 )]
 pub trait KeyPart: Sized {
-    /// The codec of the type.
+    /// The default codec for the type.
     type Codec: KeyCodec<Self>;
 }

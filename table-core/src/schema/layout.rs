@@ -205,7 +205,7 @@ const fn shortest(pieces: &[KeyPiece]) -> usize {
     units
 }
 
-/// Returns the length of the longest matching string. Unlike the length of a key, it may exceed the limits of stores.
+/// Returns the length of the longest matching string. Unlike the length of a key, this length may exceed the limits of stores.
 const fn longest(pieces: &[KeyPiece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {

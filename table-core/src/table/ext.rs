@@ -114,7 +114,7 @@ pub trait TableStoreExt: TableStore + Clone {
         list_tables(self.clone(), prefix)
     }
 
-    // Methods that other libraries define on entities, whose names no trait of `std` uses. For a call on an entity, rustc shows the message
+    // Methods that other libraries define on entities. No trait of `std` has methods with these names. For a call on an entity, rustc shows the message
     // of `OpensTables`.
     refused_of_stores! {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)

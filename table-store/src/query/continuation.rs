@@ -59,7 +59,7 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
-    /// The incarnation of the table, which distinguishes it from earlier tables with the same name; 0 if the backend does not distinguish them.
+    /// The incarnation of the table, which distinguishes it from earlier tables with the same name, or 0 if the backend does not distinguish them.
     incarnation: u32,
     position: Position,
 }
