@@ -99,7 +99,7 @@ pub struct NextSplit {
     pub cause: Cause,
     /// The time in seconds until the split is due, or 0 if it is already due.
     pub seconds: f64,
-    /// The bound between the two halves, or `None` if the partition has a single key, which cannot be split (LIM-11).
+    /// The bound between the two halves, or `None` if the data cannot be divided, such as that of a single partition key (LIM-11).
     pub at: Option<Epk>,
 }
 
@@ -235,8 +235,8 @@ impl Load {
         Heat { id, range: range.clone(), keys, bytes, growth, ru, share, full }
     }
 
-    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1, the service rejects writes to such a key. A
-    /// split does not help, but an additional level does (HPK-26).
+    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1, the service rejects writes to such a key or
+    /// throttles its requests. A split does not help, but an additional level does (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
         let mut near: Vec<(&KeyLoad, f64)> = self
