@@ -25,7 +25,7 @@
 //!
 //! # Bounds
 //! Operations are evenly spaced, without bursts. Throttling of a partition is computed from the published target (SCL-1), separately for each second.
-//! The service's limits are softer (SCL-2), and it moves partitions between servers (SCL-4). A write counts as its number of entities, and a read as
+//! The service's limits are softer (SCL-2), and the service moves partitions between servers (SCL-4). A write counts as its number of entities, and a read as
 //! its number of pages, because the cost of a page is not published. A read has up to twenty pages in the second in which it starts; later pages only
 //! count towards the cost. A read of several partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Costs
 //! are computed from requests and bytes with your [`Prices`]; a month has 30 days.

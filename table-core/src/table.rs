@@ -82,7 +82,7 @@ use crate::table::layout::Standing;
 /// ```
 pub struct Table<E, S> {
     store: S,
-    /// The name of the table. A name from a schema is validated at its first use, which returns any error.
+    /// The name of the table. A name from a schema is validated when it is first used.
     name: Result<TableName>,
     /// The retry policy of updates, or `None` for the default.
     retry: Option<Retry>,

@@ -36,7 +36,7 @@ enum Bytes {
 }
 
 impl Epk {
-    /// The inclusive start of the space, which has no bytes.
+    /// The inclusive start of the space: an empty sequence of bytes.
     pub const START: Self = Self(Bytes::Start);
     /// The exclusive end of the space: `FF`. It is greater than every key, because the first byte of a level is at most `3F` (EPK-6).
     pub const END: Self = Self(Bytes::End);

@@ -1,8 +1,8 @@
 //! The load of physical partitions: heat, shares of the throughput, and the next split.
 //!
-//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. It splits a
-//! partition that contains too much data, and adds partitions if the requested throughput requires them. A hot key causes no split, so it
-//! stays hot (HPK-12, HPK-14).
+//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. The service splits a partition
+//! that contains too much data, and adds partitions if the requested throughput requires them. A hot key causes no split, so it stays hot (HPK-12,
+//! HPK-14).
 
 mod orders;
 

@@ -139,7 +139,7 @@ impl IfMatch {
     }
 }
 
-/// The type of constants that other libraries use for any version. It does not implement [`IntoIfMatch`], so the message of that bound names
+/// The type of constants that other libraries use for any version. This type does not implement [`IntoIfMatch`], so the message of that bound names
 /// [`IfMatch::Any`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]

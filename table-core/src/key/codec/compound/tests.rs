@@ -141,7 +141,7 @@ fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String>
     Ok(())
 }
 
-/// Returns the text of a key up to a part, including the literals after the part. It is the prefix of the rows with the part's value.
+/// Returns the text of a key up to a part, including the literals after the part. This text is the prefix of the rows with the part's value.
 fn begin(pieces: &[Piece], key: &Key<'_>, part: usize) -> String {
     let mut texts = key.texts.iter();
     let mut begin = String::new();
