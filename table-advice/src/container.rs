@@ -51,7 +51,7 @@ pub struct Container {
     pub splits: Vec<NextSplit>,
     /// The partitions after the splits.
     pub after: Load,
-    /// The possible orders of the levels. Those whose queries touch the fewest partitions are first. Empty if there are no queries.
+    /// The possible orders of the levels. Orders whose queries touch the fewest partitions are first. Empty if the design has no queries.
     pub orders: Vec<Order>,
     design: Design,
 }
@@ -93,7 +93,7 @@ impl Report {
     }
 }
 
-/// Distributes the request units of a query over several partition keys evenly.
+/// Distributes the request units of a query evenly over the partition keys that it reads.
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
@@ -193,7 +193,7 @@ impl Container {
     /// Checks that no partition key, and no partition after the splits, uses more than the given share of its storage or throughput.
     ///
     /// # Errors
-    /// `OverBudget` for a partition key, which cannot be split (HPK-17), or for a partition (HPK-16).
+    /// `OverBudget` if a partition key (HPK-17), which cannot be split, or a partition (HPK-16) exceeds the given share.
     pub fn max_full(&self, most: f64) -> Result<()> {
         if let Some((key, share)) = self.before.near(most).into_iter().find(|(_, share)| *share > most) {
             let (key, share, most) = (text_of(key), share * 100.0, most * 100.0);

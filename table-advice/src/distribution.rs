@@ -52,7 +52,7 @@ impl Distribution {
         Ok(Self(Kind::Uniform(values)))
     }
 
-    /// Creates a sequence. The value of each operation is its number within its pattern, counted from 0.
+    /// Creates a sequence. The value for each operation is the operation's number within its pattern, counted from 0.
     #[must_use]
     pub const fn sequence() -> Self {
         Self(Kind::Sequence)

@@ -33,7 +33,7 @@
 //! [`Report::container`] returns the physical partitions that a container of Cosmos DB for NoSQL would have under the workload.
 //!
 //! # When not to
-//! Do not use it to predict the latency of requests; measure the service itself. To count the requests of a running program, use a [`meter`].
+//! Do not use this package to predict the latency of requests; measure the service itself. To count the requests of a running program, use a [`meter`].
 //!
 //! ```
 //! use table_advice::{Distribution, Step, Workload};

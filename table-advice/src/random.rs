@@ -1,6 +1,6 @@
 //! Pseudo-random numbers generated from a seed.
 
-/// The generator `SplitMix64`. It is implemented here because another version of a dependency could change the reports.
+/// The `SplitMix64` generator. It is implemented here because another version of a dependency could change the reports.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 

@@ -32,7 +32,7 @@ pub struct PatternCost {
     pub reads: u64,
     /// The number of write requests in the run.
     pub writes: u64,
-    /// The maximum number of requests of one operation.
+    /// The maximum number of requests for one operation.
     pub max_requests: u64,
     /// The number of entities written or examined.
     pub entities: u64,
@@ -146,7 +146,7 @@ impl Report {
         })
     }
 
-    /// Returns the maximum number of requests of one operation of a pattern.
+    /// Returns the maximum number of requests for one operation of a pattern.
     ///
     /// # Errors
     /// `InvalidWorkload` if the workload has no pattern with this name.

@@ -23,7 +23,7 @@
 //! Only the keys are measured, not the servers: several adjacent partitions may share a server.
 //!
 //! # When not to
-//! Do not use it for reads. The type of a selection shows their cost, and [`plan`](table_core::Table::plan) prints it.
+//! Do not use this module for reads. The type of a selection shows their cost, and [`plan`](table_core::Table::plan) prints it.
 //!
 //! ```
 //! use chrono::{DateTime, Utc};
@@ -90,7 +90,7 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of `writes` consecutive writes, at least one. Choose the number of writes per second of the program.
+    /// Creates a measurement over runs of `writes` consecutive writes, but at least one. Choose the number of writes that the program makes per second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());

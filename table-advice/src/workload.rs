@@ -79,8 +79,8 @@ impl Workload {
         self
     }
 
-    /// Adds a recording of a [`Meter`](crate::meter::Meter::recording), which is replayed at `per_second` requests per second. When it
-    /// ends, it starts again.
+    /// Adds a recording made by a [`Meter`](crate::meter::Meter::recording), which is replayed at `per_second` requests per second. When the
+    /// recording ends, it starts again.
     ///
     /// ```
     /// use table_advice::Workload;

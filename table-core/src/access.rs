@@ -1,4 +1,4 @@
-//! Access patterns: the queries of a program, each declared with its maximum cost (design promise 2).
+//! Access patterns: the queries that a program sends, each declared with its maximum cost (design promise 2).
 
 mod ceiling;
 #[cfg(feature = "derive")]
@@ -10,8 +10,8 @@ pub use ceiling::{SameSource, WithinCeiling};
 
 use crate::query::QueryClass;
 
-/// A declared access pattern as data, for documentation and for estimates of cost and load. Created by [`access_patterns!`](crate::access_patterns),
-/// which documents the syntax.
+/// The run-time description of an access pattern, for documentation and for estimates of cost and load. Created by
+/// [`access_patterns!`](crate::access_patterns), which documents the syntax.
 ///
 /// ```
 /// use table_core::{Entity, access_patterns};

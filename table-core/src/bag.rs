@@ -43,12 +43,12 @@ impl TableEntity {
     /// Creates an entity without properties.
     ///
     /// # Errors
-    /// `KeyEncoding` or `PropertyValueTooLarge` for an invalid key, as in [`EntityKey::new`].
+    /// `KeyEncoding` or `PropertyValueTooLarge` if the key is invalid, as in [`EntityKey::new`].
     pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Result<Self> {
         Ok(EntityKey::new(partition_key, row_key)?.into())
     }
 
-    /// Returns the entity with an added property, or with a replaced one if the name exists.
+    /// Returns the entity with this property added. If the name exists, the property is replaced.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.insert(name, value);
@@ -125,7 +125,7 @@ impl TableEntity {
     /// Encodes the properties. The version is not included, because the store assigns it.
     ///
     /// # Errors
-    /// `OutOfRangeInput`, with the property, for a time outside the years 1601 to 9999 (TYPE-6).
+    /// `OutOfRangeInput`, with the name of the property, if a time is outside the years 1601 to 9999 (TYPE-6).
     ///
     /// ```
     /// use chrono::{DateTime, Utc};

@@ -20,7 +20,7 @@ pub use operand::{BoolColumn, Operand, Operands, Text};
 pub use operand::{Itself, WithoutOption};
 pub use role::{Indexed, IsType, Patchable, Plain, Projected, Settable};
 
-/// A property of the entity `E`, of type `T`: `Employee::AGE`. Created by `#[derive(Entity)]`.
+/// A property of the entity `E`, of type `T`, such as `Employee::AGE`. Created by `#[derive(Entity)]`.
 ///
 /// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison of values whose types can never match does not compile.
 ///

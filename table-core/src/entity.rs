@@ -38,7 +38,7 @@ pub type AnyRelations = dyn Any + Send + Sync;
 pub trait Entity: FromEntity + 'static {
     /// The schema of the entity.
     const SCHEMA: &'static EntitySchema;
-    /// The indexes of the entity, in declaration order. A write of the entity also writes their rows.
+    /// The indexes of the entity, in declaration order. Writing an entity also writes its rows in these indexes.
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// `true` if each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
@@ -297,7 +297,7 @@ pub trait FromEntity: Sized {
     /// For a type that can be read from any row, such as a set or [`TableEntity`](crate::TableEntity), the function never returns `None`.
     ///
     /// # Errors
-    /// Any error from [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) for a row of no declared type.
+    /// Any error from [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) if the row belongs to no declared type.
     #[inline]
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<Self>>> {
         own::read_own(entity)
@@ -325,8 +325,8 @@ pub trait FromEntity: Sized {
     }
 }
 
-/// A type that entities `E` can be read as: a projection, a set with `E` as a member, or [`TableEntity`](crate::TableEntity). The bound prevents
-/// mistakes such as reading employees as a projection of another entity.
+/// A type that entities of type `E` can be read as: a projection, a set with `E` as a member, or [`TableEntity`](crate::TableEntity). The bound
+/// prevents mistakes such as reading employees as a projection of another entity.
 ///
 /// The derives implement this trait. A manual implementation of [`FromEntity`] needs one more line: `impl ProjectionOf<Employee> for NameOnly {}`.
 /// Rows of a table without a schema can be read as any type.

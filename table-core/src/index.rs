@@ -58,8 +58,8 @@ pub trait Index: Sized + 'static {
     /// `EventuallyConsistent`. [`IndexSchema::is_same_partition`] returns the same information as a value.
     type Consistency: Consistency;
 
-    /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed; a part of the keys may
-    /// then have been appended.
+    /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed; in this case, part of
+    /// the keys may have been appended.
     ///
     /// # Errors
     /// `KeyEncoding` if a field's value cannot be encoded.

@@ -57,7 +57,7 @@ impl UpdateMode {
     /// Reads the mode from [`VARIABLE`]: `1`, `force`, or unset.
     ///
     /// # Errors
-    /// `InvalidInput` for any other value.
+    /// `InvalidInput` if the variable has any other value.
     pub(crate) fn from_env() -> Result<Self> {
         match env::var(VARIABLE).unwrap_or_default().as_str() {
             "" | "0" => Ok(Self::Never),
@@ -89,7 +89,8 @@ impl UpdateMode {
 /// ```
 ///
 /// # Errors
-/// `SchemaMismatch` with the compatibility and the differing lines; `Corrupted` if the file has another format; `Io` if it cannot be read or written.
+/// `SchemaMismatch`, with the compatibility and the differing lines, if the file and the program differ; `Corrupted` if the file has another format;
+/// `Io` if it cannot be read or written.
 pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {
@@ -170,9 +171,9 @@ impl Judged {
     }
 }
 
-/// Compares the layouts of entities with a layout file of the package. Call this in a test.
+/// Compares the layouts of entities with a layout file in the package. Call this in a test.
 ///
-/// The path is relative to the package's folder. Samples are arrays, slices or vectors of the entity; without samples, only the schema is checked.
+/// The path is relative to the package's directory. Samples are arrays, slices or vectors of the entity; without samples, only the schema is checked.
 /// See [`layout_file`](crate::layout_file).
 ///
 /// # Panics

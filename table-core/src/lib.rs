@@ -57,7 +57,7 @@
 //! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as key parts |
 //! | `rust_decimal` | no | `rust_decimal::Decimal` as a property |
 //!
-//! Indexes, copies, feeds and other patterns are in the package `table-patterns`. The client for Azure Table Storage and compatible services is
+//! Indexes, copies, feeds and other patterns are in the `table-patterns` package. The client for Azure Table Storage and compatible services is
 //! in `table-azure`.
 
 // The derive macros refer to the crate by this name, and the tests of this crate use the macros, too.

@@ -56,7 +56,7 @@ pub enum RowOwner {
 /// Classifies a stored row in the table of `E`.
 ///
 /// # Errors
-/// `EntityMismatch` (PAT-HET-6), with the key, for a row of no declared type; `Corrupted` if the bytes are not a row.
+/// `EntityMismatch` (PAT-HET-6), with the key, if the row belongs to no declared type; `Corrupted` if the bytes are not a row.
 pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
     // Reserved rows are checked first, because a key whose parts accept any text would also match them.
     let mut is_other = is_reserved(entity.row_key);
@@ -72,7 +72,7 @@ pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
 /// Classifies a key without reading its row. `Own` means that the row belongs to `E`, unless its kind differs.
 ///
 /// # Errors
-/// `EntityMismatch` (PAT-HET-6), with the key, for a key of no declared type.
+/// `EntityMismatch` (PAT-HET-6), with the key, if the key belongs to no declared type.
 pub fn classify_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<RowOwner> {
     if !is_reserved(row_key) && has_key_of(E::SCHEMA, partition_key, row_key) {
         return Ok(RowOwner::Own);

@@ -98,10 +98,10 @@ pub trait Property: Sized {
     /// Appends the value to a row under this name, or nothing if it is absent.
     ///
     /// # Errors
-    /// `OutOfRangeInput`, with the name, for a value outside the range of its Edm type (TYPE-6).
+    /// `OutOfRangeInput`, with the name, if the value is outside the range of its Edm type (TYPE-6).
     fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()>;
 
-    /// Reads a stored value; `None` means absent.
+    /// Converts a stored value, which is `None` if the property is absent.
     ///
     /// # Errors
     /// `EntityMismatch` if the value is absent or has another type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that omit

@@ -1,4 +1,4 @@
-//! Bounds of functions that return futures, in a form of which rustc reports a violation once.
+//! Bounds of functions that return futures, in a form that makes rustc report a violation only once.
 //!
 //! rustc reports a violated bound of an `async fn` three times: for the argument, for the call, and for the `.await`, because the future's type has the
 //! same bound. A function that returns `K::Then<impl Future<…>>` has no such future if the bound on `K` is violated, so the call alone is reported.

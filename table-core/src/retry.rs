@@ -40,7 +40,7 @@ impl Retry {
     /// The number of attempts in the default policy. Each conflict means that another writer has succeeded (CON-5).
     pub const ATTEMPTS: usize = 64;
 
-    /// Creates a policy with `attempts` attempts, at least one. The first delay is at most `first`, and every delay is at most `most`.
+    /// Creates a policy with `attempts` attempts, but at least one. The first delay is at most `first`, and every delay is at most `most`.
     #[must_use]
     pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Retry {
         self.attempts
     }
 
-    /// Starts a retry loop. `what` names the contended object in the final error: `the entity or its indexes`.
+    /// Starts a retry loop. `what` names the contended object in the final error, such as `the entity or its indexes`.
     #[must_use]
     pub const fn start(&self, what: &'static str) -> RetryLoop<'_> {
         RetryLoop { retry: self, what, lost: 0 }
@@ -105,10 +105,10 @@ pub struct RetryLoop<'a> {
 }
 
 impl RetryLoop<'_> {
-    /// Waits before the next attempt. `conflict` is the error of the last attempt, if it returned one.
+    /// Waits before the next attempt. `conflict` is the error from the last attempt, if it returned one.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt, with the table and key of `conflict`, which is its source.
+    /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error has the table and key of `conflict`, and `conflict` as its source.
     pub async fn retry(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
         self.lost += 1;
         let Retry { attempts, backoff, pace } = self.retry;

@@ -43,7 +43,7 @@ impl Default for Runtime {
 }
 
 impl Runtime {
-    /// Creates the default runtime: system clock, sleep in a separate thread, random seed.
+    /// Creates the default runtime, which uses the system clock, sleeps in a separate thread, and has a random seed.
     #[must_use]
     pub fn new() -> Self {
         let seed = RandomState::new().build_hasher().finish();

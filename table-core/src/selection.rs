@@ -84,7 +84,7 @@ class! {
     Scan, _ranges => QueryClass::TableScan;
 }
 
-/// The keys of entities `E` to read. `C` is the cost class, `F` the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
+/// The keys to read of entities of type `E`. `C` is the cost class, and `F` is the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
 ///
 /// If a value cannot be encoded in a key, the error is returned when the selection is used, not when it is created.
 #[must_use = "a selection has no effect until it is passed to `get`, `query` or `scan`"]
@@ -189,8 +189,8 @@ impl<E, F> Selection<E, Point, F> {
 }
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the index rows of `E`, which are copies and lists. Their `RowKey`s, or in the same table their `PartitionKey`s, start with literals
-    /// that differ from those of the keys of `E` (T066).
+    /// Excludes the index rows of `E`, which are copies and lists. The literals at the start of their `RowKey`s, or of their `PartitionKey`s if the
+    /// index has its own partitions in the same table, differ from those of the keys of `E` (T066).
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};

@@ -82,7 +82,7 @@ use crate::table::layout::Standing;
 /// ```
 pub struct Table<E, S> {
     store: S,
-    /// The name of the table. A name from a schema is not validated until its first use, which returns the error.
+    /// The name of the table. A name from a schema is validated when it is first used.
     name: Result<TableName>,
     /// The retry policy of updates, or `None` for the default.
     retry: Option<Retry>,
@@ -137,7 +137,7 @@ impl<E: EntitySet, S> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Deletes the table with all its entities and stored schemas. Returns `false` if it did not exist.
+    /// Deletes the table with all its entities and stored schemas. Returns `false` if the table did not exist.
     ///
     /// # Errors
     /// Any error from the store.

@@ -71,12 +71,12 @@ impl Selection<TableEntity, Partition> {
 }
 
 impl<S: TableStore + Clone> Table<TableEntity, S> {
-    /// Starts a query from the text of a `$filter`: `PartitionKey eq 'Sales' and Age ge 30`.
+    /// Starts a query from the text of a `$filter`, such as `PartitionKey eq 'Sales' and Age ge 30`.
     ///
     /// Conditions on the keys limit the rows that are read if they are joined by `and` (CLS-3).
     ///
     /// # Errors
-    /// `InvalidInput` for a string that is not a filter (FIL-5), and for a filter that would read the entire table. To read the entire table, use
+    /// `InvalidInput` if the string is not a filter (FIL-5), or if the filter would read the entire table. To read the entire table, use
     /// [`scan`](Table::scan), which also accepts a filter.
     pub fn query_text(&self, filter: &str) -> Result<EntityQuery<TableEntity, S>> {
         let query = Query::parse(filter).map_err(|error| self.in_table(error))?;

@@ -26,22 +26,22 @@ enum Value<'a> {
 impl<'a> Component<'a> {
     /// The value of a missing property.
     pub const UNDEFINED: Self = Self(Value::Undefined);
-    /// The value null.
+    /// The null value.
     pub const NULL: Self = Self(Value::Null);
 
-    /// Creates the value of a string. Its bytes are neither folded nor trimmed (EPK-4).
+    /// Creates a string value. The bytes of the string are neither folded nor trimmed (EPK-4).
     #[must_use]
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self(Value::Text(text.into()))
     }
 
-    /// Creates the value of a boolean.
+    /// Creates a Boolean value.
     #[must_use]
     pub const fn boolean(value: bool) -> Self {
         Self(Value::Boolean(value))
     }
 
-    /// Creates the value of a number. Returns `None` for NaN and the infinities, which are not keys (EPK-1). Negative zero becomes zero (EPK-2).
+    /// Creates a numeric value. Returns `None` for NaN and the infinities, which cannot be keys (EPK-1). Negative zero becomes zero (EPK-2).
     #[must_use]
     pub fn number(value: f64) -> Option<Self> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))

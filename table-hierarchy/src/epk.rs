@@ -36,7 +36,7 @@ enum Bytes {
 }
 
 impl Epk {
-    /// The inclusive start of the space, which has no bytes.
+    /// The inclusive start of the space: an empty sequence of bytes.
     pub const START: Self = Self(Bytes::Start);
     /// The exclusive end of the space: `FF`. It is greater than every key, because the first byte of a level is at most `3F` (EPK-6).
     pub const END: Self = Self(Bytes::End);
@@ -80,7 +80,7 @@ impl Epk {
 
     /// Returns the next effective partition key with `levels` levels: this key plus one, at the full width (MAP-9).
     ///
-    /// Returns [`END`](Self::END) for the greatest key of that width, and for a key that is longer.
+    /// Returns [`END`](Self::END) for the greatest key of that width, and for longer keys.
     #[must_use]
     pub fn successor(&self, levels: usize) -> Self {
         let mut bytes = self.significant().to_vec();

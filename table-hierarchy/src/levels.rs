@@ -34,7 +34,7 @@ pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
     if ended && fields.len() > 1 { fields } else { Vec::new() }
 }
 
-/// Returns the first levels that all `PartitionKey`s of a range share.
+/// Returns the first levels that all `PartitionKey`s in a range share.
 ///
 /// ```
 /// use table_hierarchy::common_levels;

@@ -1,8 +1,8 @@
 //! The load of physical partitions: heat, shares of the throughput, and the next split.
 //!
-//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. It splits a
-//! partition that contains too much data, and adds partitions if the requested throughput requires them. A hot key causes no split, so it
-//! stays hot (HPK-12, HPK-14).
+//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. The service splits a partition
+//! that contains too much data, and adds partitions if the requested throughput requires them. A hot key causes no split, so it stays hot (HPK-12,
+//! HPK-14).
 
 mod orders;
 
@@ -97,13 +97,13 @@ pub struct NextSplit {
     pub id: u32,
     /// The cause of the split.
     pub cause: Cause,
-    /// The time in seconds until the split is due; 0 if it is already due.
+    /// The time in seconds until the split is due, or 0 if it is already due.
     pub seconds: f64,
-    /// The bound between the two halves; `None` for a single partition key, which cannot be split (LIM-11).
+    /// The bound between the two halves, or `None` if the data cannot be divided, such as that of a single partition key (LIM-11).
     pub at: Option<Epk>,
 }
 
-/// The load of a container's partition keys, on a map of physical partitions.
+/// The load of a container's partition keys, distributed over its physical partitions.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, PartitionMap};
@@ -128,7 +128,7 @@ pub struct NextSplit {
 #[derive(Clone, Debug)]
 pub struct Load {
     map: PartitionMap,
-    /// The keys in the order of their effective partition keys.
+    /// The load of each key, in the order of the effective partition keys.
     keys: BTreeMap<Epk, KeyLoad>,
     bounds: Bounds,
     /// The throughput of the container. If it is `None`, each partition has the maximum.
@@ -156,7 +156,7 @@ impl Load {
         Self { map, keys, bounds, throughput: None }
     }
 
-    /// Sets the request units per second of the container.
+    /// Sets the throughput of the container, in request units per second.
     ///
     /// Each physical partition gets an even share. If no throughput is set, each partition is assumed to have the maximum.
     #[must_use]
@@ -235,8 +235,8 @@ impl Load {
         Heat { id, range: range.clone(), keys, bytes, growth, ru, share, full }
     }
 
-    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1, the service rejects writes to such a key. A
-    /// split does not help, but an additional level does (HPK-26).
+    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1, the service rejects writes to such a key or
+    /// throttles its requests. A split does not help, but an additional level does (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
         let mut near: Vec<(&KeyLoad, f64)> = self
@@ -253,7 +253,7 @@ impl Load {
         f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
     }
 
-    /// Returns the first split, or `None` if nothing grows. Partitions that can be split precede partitions that cannot.
+    /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split precede partitions that cannot.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let splits = self.heat().into_iter().filter_map(|heat| self.split_of(&heat));
@@ -281,7 +281,7 @@ impl Load {
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
     }
 
-    /// Returns the key that divides the weight most evenly, with some weight on both sides.
+    /// Returns the key that divides the weight most evenly and leaves some weight on both sides.
     fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
         let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
         let half = whole / 2.0;

@@ -135,7 +135,7 @@ impl PartitionMap {
         id
     }
 
-    /// Splits a partition in two. The second half starts at this key.
+    /// Splits a partition in two. The second half starts at the given key.
     ///
     /// # Errors
     /// `InvalidInput` if the partition does not exist, or if the key is not inside it.

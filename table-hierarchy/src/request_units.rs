@@ -7,7 +7,7 @@ const POINTS: [(f64, f64, f64); 4] =
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
 /// Returns the request units for a point read of an item. The charge is interpolated between the sizes of the estimate; smaller items cost as much as
-/// the smallest size.
+/// an item of the smallest size.
 ///
 /// ```
 /// assert_eq!(table_hierarchy::read_units(100), 1.0);

@@ -90,7 +90,7 @@ pub struct Route {
     pub ranges: Vec<EpkRange>,
     /// The touched partitions, in order. A partition occurs twice if two ranges touch it.
     pub touched: Vec<Touched>,
-    /// The number of partitions of the container.
+    /// The number of partitions in the container.
     pub total: usize,
     /// Notes for human readers, such as conditions that do not narrow the query.
     pub reasons: Vec<String>,

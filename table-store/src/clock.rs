@@ -45,7 +45,7 @@ impl Clock {
         self
     }
 
-    /// Returns the time since a constant instant, or `None` if the clock only returns the current time. Unlike the current time, it never jumps.
+    /// Returns the time since a fixed moment, or `None` if the clock only returns the current time. Unlike the current time, it never jumps.
     #[must_use]
     pub fn elapsed(&self) -> Option<Duration> {
         self.elapsed.as_ref().map(|elapsed| elapsed())

@@ -239,7 +239,7 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). If the last attempt was rejected, the error describes
+    /// Returns the error from the last attempt if this error [is ambiguous](Self::is_ambiguous). If the last attempt was rejected, the error describes
     /// the state at that time, which an earlier attempt may have caused.
     ///
     /// ```

@@ -57,7 +57,7 @@ impl ETag {
         Ok(Self(Repr::Text(text.into())))
     }
 
-    /// Returns the ticks of an `ETag` in the service's canonical form, otherwise `None`.
+    /// Returns the ticks of an `ETag` in the service's canonical form, or `None` for any other `ETag`.
     #[must_use]
     pub const fn ticks(&self) -> Option<u64> {
         match self.0 {
@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// A tag is stored as ticks only if these ticks are printed as the same text, because it must be preserved byte for byte (ETAG-4).
+/// Returns the ticks of a tag if printing them produces the same text, because a tag must be preserved byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5
@@ -139,7 +139,8 @@ impl IfMatch {
     }
 }
 
-/// Any version, under the names of other libraries. It does not implement [`IntoIfMatch`], so the message of that bound names [`IfMatch::Any`].
+/// The type of constants that other libraries use for any version. This type does not implement [`IntoIfMatch`], so the message of that bound names
+/// [`IfMatch::Any`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct AnyETag;

@@ -25,17 +25,17 @@ use crate::value::Value;
 /// A comparison operator (DQ-14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
-    /// The operator `eq`: equal.
+    /// The `eq` operator: equal.
     Eq,
-    /// The operator `ne`: not equal.
+    /// The `ne` operator: not equal.
     Ne,
-    /// The operator `gt`: greater than.
+    /// The `gt` operator: greater than.
     Gt,
-    /// The operator `ge`: greater than or equal.
+    /// The `ge` operator: greater than or equal.
     Ge,
-    /// The operator `lt`: less than.
+    /// The `lt` operator: less than.
     Lt,
-    /// The operator `le`: less than or equal.
+    /// The `le` operator: less than or equal.
     Le,
 }
 
@@ -131,7 +131,7 @@ pub struct Filter {
 impl Filter {
     /// Creates a comparison of a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
     ///
-    /// Names and constants are not checked here. Every query calls [`check`](Self::check), which rejects names and constants that the grammar
+    /// This function does not check names and constants. Every query calls [`check`](Self::check), which rejects names and constants that the grammar
     /// cannot express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,

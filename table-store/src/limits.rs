@@ -77,7 +77,7 @@ pub struct Limits {
 pub enum TransactionMeasure {
     /// The total size of the entities by the published formula, which counts two bytes for each UTF-16 code unit of a string.
     Entities,
-    /// No measure, because the sender limits the size. For example, a server limits the bodies of its requests. A store with other limits also
+    /// No measure, because the sender limits the size, as a server limits the bodies of its requests. A store with other limits also
     /// accepts such transactions.
     Unmeasured,
     /// The size of the request body, as the service measures it.

@@ -74,9 +74,9 @@ struct CheckFault(&'static str);
 pub enum OperationKind {
     /// Inserts the entity, which must not exist (INS-1).
     Insert(Row),
-    /// Replaces the entity, which must exist; absent properties are removed (UPD-1).
+    /// Replaces the entity, which must exist; stored properties that the row lacks are removed (UPD-1).
     Replace(Row, IfMatch),
-    /// Merges into the entity, which must exist; absent properties are kept (MRG-1).
+    /// Merges into the entity, which must exist; stored properties that the row lacks are kept (MRG-1).
     Merge(Row, IfMatch),
     /// Replaces the entity if it exists, otherwise inserts it (UPS-2).
     InsertOrReplace(Row),

@@ -19,7 +19,7 @@ use crate::error::Result;
 /// A backend for queues of short text messages. Messages are delivered at least once and approximately in order (QUE-14).
 ///
 /// # Contract
-/// - A message is stored until it is deleted, the queue is cleared, or its time to live expires. A receive only hides it.
+/// - A message is stored until it is deleted, the queue is cleared, or its time to live expires. Receiving a message only hides it.
 /// - Acknowledged operations are durable, like writes to a table.
 /// - Errors have the service's codes and name the queue.
 ///
@@ -50,7 +50,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Creates a queue. Returns `false` if it exists, which is not an error (QUE-3).
     ///
     /// # Errors
-    /// `QueueBeingDeleted` while the service deletes a queue of this name (QUE-15).
+    /// `QueueBeingDeleted` if the service is still deleting a queue with this name (QUE-15).
     fn create_queue(&self, queue: &QueueName) -> impl Future<Output = Result<bool>> + Send;
 
     /// Deletes a queue and all its messages.

@@ -61,7 +61,7 @@ pub(crate) const NAMES: u32 = (1 << 24) - 1;
 pub struct Row(Arc<[u8]>);
 
 impl Row {
-    /// Wraps bytes that were read from a store. The bytes are checked on access, not here.
+    /// Wraps bytes that were read from a store. The bytes are checked on access, not by this function.
     #[must_use]
     pub fn from_bytes(bytes: Arc<[u8]>) -> Self {
         Self(bytes)
@@ -98,7 +98,7 @@ impl Row {
         self.0
     }
 
-    /// Returns the row with a different Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are unchanged.
+    /// Returns the row with a different Timestamp, in [ticks](crate::ticks). Does not change bytes that are too short to be a row.
     #[must_use]
     pub fn with_timestamp(self, ticks: u64) -> Self {
         let at = self.view().parts().0.len();

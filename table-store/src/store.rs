@@ -93,7 +93,7 @@ pub struct StoredRow {
 /// ```
 pub type Committed = Vec<Option<ETag>>;
 
-/// Returns the version that an acknowledged write of one entity assigned (ETAG-3).
+/// Returns the version that an acknowledged write to one entity assigned (ETAG-3).
 ///
 /// # Errors
 /// `InternalError` if the `ETag` is missing. The write has then succeeded, but its version is unknown.
@@ -169,7 +169,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Creates a table.
     ///
     /// # Errors
-    /// `TableAlreadyExists` if the table exists (OPT-2); `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
+    /// `TableAlreadyExists` if the table exists (OPT-2); `TableBeingDeleted` if an earlier table with this name is still being deleted (OPT-4).
     fn create_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
     /// Deletes a table with all its entities.
@@ -212,8 +212,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Applies a transaction. A single write is a transaction with one operation.
     ///
     /// # Errors
-    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` for an operation that fails, with its position
-    /// (EGT-34); `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is
+    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` if an operation fails, with its position (EGT-34);
+    /// `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is
     /// ambiguous](Error::is_ambiguous), the transaction may have been applied. After any other error, it was not applied and never will be (CON-11).
     fn submit(
         &self,

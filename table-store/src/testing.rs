@@ -1,4 +1,4 @@
-//! A store with fewer capabilities than the store that it wraps. For tests.
+//! A store for tests, with fewer capabilities than the store that it wraps.
 
 use std::any::Any;
 use std::fmt;

@@ -25,8 +25,8 @@ const PER_DAY: u64 = 86_400 * PER_SECOND;
 #[must_use]
 #[inline]
 pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
-    // chrono represents a leap second as 1_000_000_000 or more nanoseconds. Ticks have no leap seconds (TICK-1), so it is counted as part of the
-    // next second.
+    // chrono represents a leap second as 1_000_000_000 or more nanoseconds. Ticks have no leap seconds (TICK-1), so a leap second is counted as part
+    // of the next second.
     let whole = instant.timestamp().checked_mul(PER_SECOND.cast_signed())?;
     let ticks = whole
         .checked_add(i64::from(instant.timestamp_subsec_nanos() / 100))?
@@ -51,7 +51,7 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
 
 /// Parses an instant in any format that the service accepts, with a resolution of one tick.
 ///
-/// The format is a date (`2026-11-20`), a time in minutes (`2026-11-20T08:00Z`), or a time in seconds with or without a fraction
+/// The format is a date (`2026-11-20`), a time to the minute (`2026-11-20T08:00Z`), or a time to the second with or without a fraction
 /// (`2026-11-20T08:00:00.1234567Z`). The time zone is `Z` or an offset such as `+01:00`, which is converted to UTC (TYPE-7); a missing time zone
 /// means UTC. Fractional digits below 100 ns are truncated (TICK-6).
 ///

@@ -36,7 +36,7 @@ const FEW: usize = 16;
 pub struct Transaction {
     partition_key: PartitionKey,
     operations: Vec<Operation>,
-    /// Hashes of the row keys; empty for at most [`FEW`] operations.
+    /// The hashes of the row keys. Empty if the transaction has at most [`FEW`] operations.
     hashes: HashSet<u64>,
     bytes: usize,
     /// The size of the names in the previous row.
@@ -46,7 +46,7 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Creates an empty transaction on a partition with these limits.
+    /// Creates an empty transaction on a partition, with the given limits.
     ///
     /// # Errors
     /// Currently none: if the key is too long, the first operation that would store it fails (KEY-8, KEY-9).

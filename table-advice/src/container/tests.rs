@@ -75,7 +75,7 @@ fn hpk_12_prefix_queries_load_the_partitions_of_their_tenant() {
         heat.iter().map(|heat| heat.ru).sum::<f64>()
     };
     let (quiet, busy) = (units(0.05), units(100.05));
-    // A query of one partition costs 2.5 request units, and its results cost about 2.
+    // A query on one partition costs 2.5 request units, and its results cost about 2.
     assert!((busy - quiet - 450.0).abs() < 50.0, "{quiet} {busy}");
     let report = workload(40, 20, 20.0, 9_000.0).run().unwrap();
     let container = report.container(&Design::of::<Event>()).unwrap();
@@ -95,7 +95,7 @@ fn hpk_15_level_orders_are_compared_by_their_queries() {
     assert_eq!(both.unwrap().orders[0].levels, [0, 1]);
 }
 
-/// The figures come from a run on the emulator of the Azure SDK with throttling: 200 writes per second of one tenant on eight partitions.
+/// The figures come from a run on the emulator of the Azure SDK with throttling: 200 writes per second for one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();

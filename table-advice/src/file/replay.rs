@@ -78,7 +78,7 @@ fn draw_all(sources: &Sources, draw: &mut Draw<'_>) -> BTreeMap<String, Drawn> {
 }
 
 fn write_step(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> Result<Step> {
-    // An invalid RowKey is reported as an error of the file, although only the partition is used here.
+    // An invalid RowKey is reported as an error in the file, although only the partition is used here.
     key::text(&layout.row_key, values)?;
     let entities = write.copies.saturating_add(1);
     let bytes = entities.saturating_mul(write.bytes);

@@ -31,7 +31,7 @@ struct State {
     record: Option<Vec<Recorded>>,
 }
 
-/// A query without its partition, with its table, its last partition, and the state of its fan-out.
+/// The table and the last partition of a query, the query without its partition, and the state of its fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,

@@ -103,7 +103,7 @@ fn further_pages_and_fan_outs_are_counted_once() {
         let reading = meter.reading();
         assert_eq!((reading.fan_outs, reading.ranges, reading.further_pages), (1, 4, 1));
 
-        // A query of the first partition starts a second fan-out. A different query of a later partition does not belong to that fan-out.
+        // A query on the first partition starts a second fan-out. A different query on a later partition does not belong to that fan-out.
         for key in ["Legal", "Sales"] {
             meter.query(&name, &of_partition(key), None).await.unwrap();
         }

@@ -31,7 +31,7 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions into which the buckets of fields outside the key distribute rows.
+/// Returns the number of partitions over which the buckets in a key distribute rows. Ignores buckets of fields that the key also contains.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {

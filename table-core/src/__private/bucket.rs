@@ -1,4 +1,4 @@
-//! Keys with all buckets, built from arguments.
+//! Support for keys with buckets: builds one key for each bucket from the arguments.
 
 use table_store::Result;
 

@@ -1,4 +1,4 @@
-//! Checks for partition keys with which all writes at a time would go to one partition.
+//! Compile-time check that rejects partition keys that would send all concurrent writes to one partition.
 
 use super::message::Message;
 

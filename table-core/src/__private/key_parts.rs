@@ -84,7 +84,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field that a part of the index row's keys contains. `at` is the position of the part in both keys together.
+    /// Appends a literal, and a field whose value is a part of the index row's keys. `at` is the position of the part in both keys together.
     #[must_use]
     pub fn part<T>(
         self,
@@ -182,8 +182,7 @@ impl<'a, 'r> KeyProperties<'a, 'r> {
         Self { parts: KeyParts::split(copy, partition_key, row_key), row }
     }
 
-    /// Appends the property of a field. `at` is the position of the part in both keys together; `from_part` converts the part to the type of
-    /// the field.
+    /// Appends the property for a field. `at` is the position of the part in both keys together; `from_part` converts the part to the type of the field.
     #[must_use]
     pub fn property<P, T>(
         self,

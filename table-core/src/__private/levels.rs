@@ -21,7 +21,7 @@ use super::text::{KeyText, partition};
 /// The terminator of levels. It sorts before every character of an escaped string, so any string can be a level without changing its order.
 const END: &str = "!";
 
-/// The largest number of values that is too small for the first field of a partition key.
+/// If the first field of a partition key has at most this many values, the key is rejected.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.
@@ -63,7 +63,7 @@ impl LevelsOf {
         ranges(self.0, |begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// Returns the single partition if every level is given.
+    /// Returns the selection of a single partition. Called if every level is given.
     pub fn select_partition<E>(self) -> Selection<E, Partition> {
         partition(self.0)
     }

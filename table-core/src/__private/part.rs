@@ -12,7 +12,7 @@ use crate::selection::fault::SelectionFault;
 
 use super::property::{Encode, of_field};
 
-/// The position of a part in its key.
+/// The position of a part in its key, and the facts about its encoding that affect ranges.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The literal directly after the part, or an empty string.
@@ -94,8 +94,7 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// Returns the lower bound. In the last part of a key, a value is exactly one string. Before other parts, it represents all strings that start
-/// with it.
+/// Returns the lower bound. If the part is the last in its key, a value is exactly one string. Otherwise, a value represents all strings that start with it.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Excluded(text) if !place.end => {

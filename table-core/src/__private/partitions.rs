@@ -34,7 +34,7 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Returns the partitions whose keys start with a prefix and whose hashes are in one of `of` shares of equal size.
+/// Returns the partitions whose keys start with a prefix and whose hashes are in the given one of `of` equal shares.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,

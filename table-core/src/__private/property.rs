@@ -14,10 +14,10 @@ use super::message::Message;
 /// and rustc would report an unsuitable codec at each of these places.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
-/// Adds the name of the field or property to an error of its codec (`encode_key`, `from_entity`).
+/// Adds the name of the field or property to an error from its codec (`encode_key`, `from_entity`).
 ///
 /// # Errors
-/// The given error with the name of the field.
+/// The given error, with the name of the field added.
 #[inline]
 pub fn of_field<T>(field: &'static str, result: Result<T>) -> Result<T> {
     result.map_err(|error| error.with_property(field))
@@ -124,7 +124,7 @@ pub fn stub<T>() -> Result<T> {
     Err(Error::new(ErrorCode::NotImplemented, "the declaration of the entity has mistakes"))
 }
 
-/// Reads a field of a projection, which has the type of its column.
+/// Reads a field of a projection. The field has the type of its column.
 ///
 /// # Errors
 /// Any error from [`Projected::read`].

@@ -1,4 +1,4 @@
-//! Support for `from_entity`: reads the key parts and properties of an entity or copy one after another.
+//! Support for `from_entity`: reads the key parts and properties of an entity or copy in order.
 
 use table_store::{Error, ErrorCode, Result, ValueRef};
 
@@ -170,7 +170,7 @@ impl<'a> EntityReader<'a> {
     /// Finishes reading an entity into an existing value.
     ///
     /// # Errors
-    /// The recorded error, unless everything has been read.
+    /// The recorded error, if `is_read` is `false`.
     #[inline]
     pub fn end(&mut self, is_read: bool) -> Result<()> {
         if is_read { Ok(()) } else { self.fail() }

@@ -82,7 +82,7 @@ const fn first_character(text: &str) -> &str {
     if text.is_empty() { "_" } else { text.split_at(end).0 }
 }
 
-/// Checks a key that is not decoded because two values may have the same text. Fails for a key that could be decoded.
+/// Fails if a key that is declared as ambiguous could be decoded. Such a key is not decoded, because two values may have the same text.
 ///
 /// # Panics
 /// Panics at compile time if the pieces do not form a key, or if the key is not ambiguous.

@@ -12,7 +12,7 @@ use super::part::{self, Place};
 use super::property::Encode;
 use super::text::KeyText;
 
-/// The partitions, and the prefix of the selected `RowKey`s.
+/// A row selection under construction: the partitions, and the prefix of the selected `RowKey`s.
 #[derive(Clone, Debug)]
 pub struct RowsOf {
     partitions: KeyTexts,

@@ -118,7 +118,7 @@ const fn has_open_end(owner: &EntitySchema) -> bool {
     !schema::begins(owner.row_key, owner.row_key)
 }
 
-/// Fails for an entity with parts whose row key may begin the row key of another entity (PAT-CK-1).
+/// Fails for an entity that has parts, if its row key may begin the row key of another entity (PAT-CK-1).
 ///
 /// # Panics
 /// Panics at compile time for such an entity.
@@ -136,10 +136,10 @@ pub const fn require_owner(owner: &EntitySchema) {
     }
 }
 
-/// Returns the schemas of an entity's set (`SET_SCHEMAS`). Fails if an index row of a member could be a member.
+/// Returns the schemas of an entity's set (`SET_SCHEMAS`). Fails if an index row of a member could be mistaken for a member.
 ///
 /// # Panics
-/// Panics at compile time if an index row could be a member.
+/// Panics at compile time if an index row could be mistaken for a member.
 #[must_use]
 pub const fn set_schemas<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema] {
     let members = S::MEMBERS;

@@ -12,7 +12,7 @@ use super::property::{Encode, of_field};
 pub struct KeyText(pub(super) Result<String>);
 
 impl KeyText {
-    /// Creates an empty string with capacity for a key of typical length.
+    /// Creates an empty key with capacity for a typical length.
     #[must_use]
     pub fn new() -> Self {
         Self(Ok(String::with_capacity(32)))

@@ -10,9 +10,9 @@ use crate::selection::{
 
 /// A cost class that costs at most as much as the class `K`.
 ///
-/// A class costs at most as much as itself and every later class in the order [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or
-/// [`PartitionRange`], then [`Scan`]. A fan-out and a range of partitions are not comparable: a fan-out sends a fixed number of requests, and a range
-/// of partitions at least one for each partition.
+/// A class is within its own ceiling, and within the ceiling of every later class in the order [`Point`], [`RowRange`], [`Partition`], then
+/// [`FanOut`] or [`PartitionRange`], then [`Scan`]. A fan-out and a range of partitions are not comparable: a fan-out sends a fixed number of
+/// requests, and a range of partitions sends at least one for each partition.
 ///
 /// ```
 /// use table_core::access::WithinCeiling;
@@ -63,8 +63,8 @@ pub trait SameSource<F> {}
 
 impl<F> SameSource<F> for F {}
 
-/// A pattern of `E` that reads `F`, before its selection is known. `access_patterns!` calls the method with the name of the ceiling, so that rustc
-/// points at that name if the selection costs more.
+/// An access pattern of `E` that reads `F`, before its selection is known. `access_patterns!` calls the method with the name of the ceiling, so that
+/// rustc points at that name if the selection costs more.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<E, F>(&'static str, PhantomData<fn() -> (E, F)>);

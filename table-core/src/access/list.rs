@@ -1,6 +1,6 @@
 //! The macro that declares access patterns.
 
-/// Declares the queries of an entity's table, each with a name, a maximum cost and a selection.
+/// Declares the queries on an entity's table, each with a name, a maximum cost and a selection.
 ///
 /// ```
 /// use table_core::query::QueryClass;
@@ -44,7 +44,7 @@
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
-/// The list becomes a type without values. Each pattern becomes a function that returns the selection and has the visibility of the list. `PATTERNS`
+/// The macro expands to a type without values. Each pattern becomes a function that returns the selection and has the visibility of the list. `PATTERNS`
 /// contains all patterns as data, in declaration order: [`AccessPattern`](crate::access::AccessPattern).
 ///
 /// # Ceilings

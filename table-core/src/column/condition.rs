@@ -84,7 +84,7 @@ impl<E> std::fmt::Debug for Condition<E> {
     }
 }
 
-/// The argument of `filter` for an entity `E`: a [`Condition`], or a column of `bool` that must be `true`.
+/// The argument of `filter` for an entity `E`: a [`Condition`], or a `bool` column that must be `true`.
 ///
 /// ```
 /// use table_core::column::{Column, IntoCondition};
@@ -119,7 +119,7 @@ impl<E> IntoCondition<E> for Condition<E> {
     }
 }
 
-/// A column of `bool` is a condition that matches if the property is `true`.
+/// A `bool` column is a condition that matches if the property is `true`.
 #[diagnostic::do_not_recommend]
 impl<E, T: BoolColumn, K> IntoCondition<E> for Column<E, T, K> {
     fn into_condition(self) -> Condition<E> {

@@ -42,7 +42,7 @@ pub trait Operand<T, As = Itself>: Sized {
     /// Converts the value to a constant of a filter.
     fn into_value(self) -> Value;
 
-    /// Returns the comparison of a property with this value. Types with values that no property can have override it.
+    /// Returns the comparison of a property with this value. Types with values that no property can have override this function.
     #[doc(hidden)]
     fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
         Filter::compare(name, operator, self.into_value())

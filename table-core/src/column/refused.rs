@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
-/// A column that is a property. No [`KeyColumn`] implements it: the methods that require it only produce an error message.
+/// A column that is a property. No [`KeyColumn`] implements this trait, so the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
     label = "this field is part of the key",
@@ -14,7 +14,7 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 )]
 pub trait IsProperty<E> {}
 
-/// A column with a substring search. No column implements it.
+/// A column with a substring search. No column implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T098] a filter cannot search within texts",
     label = "the service compares whole values and prefixes",
@@ -22,7 +22,7 @@ pub trait IsProperty<E> {}
 )]
 pub trait Searchable {}
 
-/// Declares traits that no column implements. Their messages differ in the comparison to write.
+/// Declares traits that no column implements. The message of each trait names the comparison to write instead.
 macro_rules! named_otherwise {
     ($($(#[$docs:meta])* $bound:ident: $form:literal, $note:literal;)*) => {$(
         $(#[$docs])*

@@ -6,7 +6,7 @@ use crate::column::{Column, KeyColumn};
 use crate::property::Property;
 use crate::query::EntityRef;
 
-/// A marker of a [`Column`] that no index and no key depends on. A patch can set such a column.
+/// Marks a [`Column`] that no index and no key depends on. A patch can set such a column.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -28,7 +28,7 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// A marker of a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column, because it does not know
+/// Marks a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column, because the patch does not know
 /// the old value and could not update the index.
 ///
 /// ```
@@ -149,7 +149,7 @@ pub trait Projected {
     fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<Self::Value>;
 }
 
-/// Type equality, which requires that a projection's field has the type of its column.
+/// Type equality: a field of a projection must have the same type as its column.
 ///
 /// ```
 /// use table_core::column::IsType;

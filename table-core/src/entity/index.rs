@@ -1,4 +1,4 @@
-//! Descriptions of an entity's indexes at run time, and the entity's row in an index.
+//! Run-time descriptions of an entity's indexes, and the entity's row in an index.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ pub struct IndexEntry {
     pub row: Row,
 }
 
-/// An index of `E` as data, which allows loops over [`Entity::INDEXES`](crate::Entity::INDEXES).
+/// The run-time description of an index of `E`, which allows loops over [`Entity::INDEXES`](crate::Entity::INDEXES).
 ///
 /// ```
 /// use table_core::Entity;

@@ -1,4 +1,4 @@
-//! The round-trip law of entities: an entity that is written and read back is unchanged.
+//! The round-trip law of entities: an entity that is written and read back equals the original.
 
 use std::fmt::Debug;
 

@@ -51,7 +51,7 @@ pub trait CopyIndex: Index {
     }
 }
 
-/// A type that copies of the index `I` can be read as: the entity if the copies include all its properties, otherwise a projection of the included
+/// A type that copies of the index `I` can be read as: the entity if the copies include all its properties, and otherwise a projection of the included
 /// fields. The derives implement it.
 ///
 /// ```
@@ -81,8 +81,7 @@ pub trait CopyIndex: Index {
 /// fn by_email<T: FromCopy<EmployeeByEmail>>() {}
 /// by_email::<Age>();
 /// ```
-// The parameter is the index, not `Copies<I>`. Otherwise, the implementations of all crates would be for the same type, and rustc would compare
-// every pair.
+// The parameter is the index, not `Copies<I>`. Otherwise, the implementations in all crates would be for the same type, and rustc would compare every pair.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
     label = "the copies do not contain everything that `{Self}` needs",

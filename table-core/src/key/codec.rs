@@ -26,7 +26,7 @@
 //! | strings | [`Text`] | unchanged, if legal |
 //! | | [`Without`] | unchanged, if the separator does not occur |
 //! | | [`Escaped`] | any string, in the same order |
-//! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes of other programs |
+//! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes that other programs use |
 //! | IP addresses | [`IpAddress`] | with leading zeros: `192.168.000.001` |
 //! | `bool`, `char`, `Uuid` | [`Boolean`], [`CodePoint`], [`Guid`] | one digit, six digits, 36 characters |
 //! | | [`GuidAs`], [`Ulid`] | a `Uuid` in another .NET format; 26 characters |
@@ -153,7 +153,7 @@ impl Form {
     }
 }
 
-/// Facts about a codec beyond the form of its text, for compile-time checks and queries.
+/// Facts about a codec beyond the form of its output, for compile-time checks and queries.
 ///
 /// ```
 /// use table_core::key::codec::Facts;
@@ -165,11 +165,11 @@ impl Form {
 pub struct Facts {
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     pub descending: bool,
-    /// The number of values, for types with few of them (a `bool`, an enum); otherwise `None`. A partition key that starts with few values is rejected
-    /// (HPK-9).
+    /// The number of values of a type with few values, such as a `bool` or an enum; `None` for all other types. A partition key whose first field has
+    /// few values is rejected (HPK-9).
     pub cardinality: Option<usize>,
-    /// `true` if values that are written at about the same time are close to each other: instants, hours, days. A partition key that consists only of
-    /// such values is rejected (PAT-ANTI-1).
+    /// `true` if values that are written at about the same time are close to each other, such as instants, hours and days. A partition key that
+    /// consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
     /// The error in the codec's arguments for the type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text
     /// at the field, with `, name` in place of `{, field}`.
@@ -232,11 +232,11 @@ pub trait KeyCodec<T> {
     /// then contain a part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string that is hashed for a value, which is its encoding by default. The string is not stored in the key, so it may contain
-    /// characters that keys cannot.
+    /// Appends the string from which the hash of a value is computed: by default, the encoding of the value. The string is not stored in the key, so
+    /// it may contain characters that keys cannot.
     ///
     /// # Errors
-    /// `KeyEncoding` as in [`encode`](Self::encode), except for illegal characters or length.
+    /// `KeyEncoding` as in [`encode`](Self::encode), except that illegal characters and excessive length are accepted.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         Self::encode(value, out)
     }
@@ -255,7 +255,7 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec of strings. It can encode a `str`, and encodes each character separately: the encoding of a prefix is a prefix of the encoding.
+/// A codec for strings. It can encode a `str`, and encodes each character separately: the encoding of a prefix is a prefix of the encoding.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};
@@ -333,6 +333,6 @@ pub trait Reversible<T>: KeyCodec<T> {
     note = "use `#[derive(KeyPart)]` for a newtype or a fieldless enum; floats cannot be in keys"
 )]
 pub trait KeyPart: Sized {
-    /// The codec of the type.
+    /// The default codec for the type.
     type Codec: KeyCodec<Self>;
 }

@@ -103,7 +103,7 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Returns the error for a chunk that is not full. It suggests remnants of a longer value.
+/// Returns the error for a chunk that is not full. The message suggests that remnants of a longer value are the cause.
 fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }

@@ -11,8 +11,8 @@ use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema};
 
 /// A type that collects the properties that no field declares: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
-/// Collected properties are written back, including by replace and update, so the data of other programs is preserved. Names are case-sensitive, as
-/// in the store (PROP-1). Copies of an index without `include(…)` also contain these properties.
+/// Collected properties are written back, including by replace and update, so data that other programs wrote is preserved. Names are case-sensitive,
+/// as in the store (PROP-1). Copies of an index without `include(…)` also contain these properties.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -57,8 +57,8 @@ pub trait Rest: Sized {
     /// Appends the collected properties to a row of the entity, or of its copy in an index.
     ///
     /// # Errors
-    /// `DuplicatePropertiesSpecified` for a name that the schema already declares, either for a property or for a key field that the copy stores;
-    /// `OutOfRangeInput` for a time outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
+    /// `DuplicatePropertiesSpecified` if the schema already declares a name, either for a property or for a key field that the copy stores;
+    /// `OutOfRangeInput` if a time is outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
     fn write_rest(
         &self,
         design: &EntitySchema,

@@ -113,7 +113,7 @@ fn nanoseconds(name: &str, number: Option<i64>, duration: &dyn Debug) -> Result<
     number.ok_or_else(|| Error::of(PropertyFault::Duration(format!("{duration:?}"))).with_property(name))
 }
 
-/// Returns a number as 39 digits. The texts sort like the numbers.
+/// Returns a number as 39 digits. The strings sort like the numbers.
 pub(crate) fn wide(number: u128) -> String {
     format!("{number:0WIDE$}")
 }

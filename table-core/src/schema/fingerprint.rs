@@ -11,7 +11,7 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 /// The 64-bit FNV-1a hash of a schema's canonical bytes. It detects accidental differences, but does not protect against forgery.
 ///
 /// The canonical bytes are the UTF-8 text of the [stored schema](StoredSchema) with these differences:
-/// - the line `entity` is omitted, and table names are in lower case (TBL-2);
+/// - the `entity` line is omitted, and table names are in lower case (TBL-2);
 /// - a field that is stored only in the entity's key is represented by its position in the key: `PartitionKey.0`, `RowKey.1`. Literals are
 ///   not counted.
 ///

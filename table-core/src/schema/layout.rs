@@ -99,7 +99,7 @@ pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
     true
 }
 
-/// Returns `true` if every key of `layout` starts with a key of `begin` that has the same values: `empid_000123_2012` and `empid_000123` (PAT-CK).
+/// Returns `true` if every key of `layout` starts with a key of `begin` that has the same values, such as `empid_000123_2012` and `empid_000123` (PAT-CK).
 ///
 /// Strings that start with a key of `begin` then belong only to the values of that key, because each part of `begin` is self-delimiting and the last
 /// piece has a fixed width.
@@ -205,7 +205,7 @@ const fn shortest(pieces: &[KeyPiece]) -> usize {
     units
 }
 
-/// Returns the length of the longest matching string. Unlike the length of a key, it may exceed the limits of stores.
+/// Returns the length of the longest matching string. Unlike the length of a key, this length may exceed the limits of stores.
 const fn longest(pieces: &[KeyPiece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {

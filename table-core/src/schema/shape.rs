@@ -14,7 +14,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates a shape that is not computed yet. It does not refer to the properties, because the compiler evaluates each `static` and everything
+    /// Creates a shape that is not computed yet. The shape does not refer to the properties, because the compiler evaluates each `static` and everything
     /// that it refers to.
     #[must_use]
     pub const fn new() -> Self {

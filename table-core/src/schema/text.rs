@@ -32,7 +32,7 @@ pub(super) fn name_of(source: &Source) -> String {
     }
 }
 
-/// Writes the lines that determine the stored bytes. `name` is called for the name of a part's source.
+/// Writes the lines that determine the stored bytes. `name` returns the name of a part's source.
 pub(super) fn write_facts(
     schema: &StoredSchema,
     name: &dyn Fn(&Source) -> String,

@@ -1,4 +1,4 @@
-//! Tokens of a line of a stored schema: plain words if possible, otherwise JSON strings.
+//! Tokens in a line of a stored schema: plain words where possible, and JSON strings otherwise.
 
 use serde_json::{Deserializer, Value};
 

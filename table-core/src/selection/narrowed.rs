@@ -5,7 +5,7 @@ use table_store::Result;
 use crate::query::KeyRange;
 use crate::selection::{Class, Primary, Selection};
 
-/// A value that selects entities `E`: a [`Selection`], or a selection under construction such as `Employee::rows("Sales")`.
+/// A value that selects entities of type `E`: a [`Selection`], or a selection under construction such as `Employee::rows("Sales")`.
 ///
 /// ```
 /// use table_core::query::QueryClass;
@@ -53,8 +53,8 @@ impl<N: Narrowed> From<N> for Selection<N::Entity, N::Class, N::Source> {
     }
 }
 
-/// A selection under construction: `Employee::rows("Sales")`. Generated code implements this trait once for each of its types. If it implemented
-/// `From` for [`Selection`] instead, rustc would have to consider every implementation.
+/// A selection under construction, such as `Employee::rows("Sales")`. Generated code implements this trait once for each of its types. If it
+/// implemented `From` for [`Selection`] instead, rustc would have to consider every implementation.
 #[doc(hidden)]
 pub trait Narrowed {
     /// The entity type of the selection.

@@ -57,7 +57,7 @@ pub trait IntoPoints<E> {
     /// The source of the entities: a [`Source`](crate::selection::Source).
     type From;
 
-    /// Returns the keys in their order.
+    /// Returns the keys in the given order.
     fn into_points(self) -> impl Iterator<Item = Selection<E, Point, Self::From>>;
 }
 

@@ -84,7 +84,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts all entities.
     ///
     /// # Errors
-    /// The error with the smallest position, such as `EntityAlreadyExists`, with the positions of the written entities.
+    /// The error with the smallest position, such as `EntityAlreadyExists`, and the positions of the written entities.
     pub fn insert_all<I: ReportedEntities<T::Entity>>(
         self,
         entities: I,
@@ -95,7 +95,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts or replaces all entities. This is safe to repeat.
     ///
     /// # Errors
-    /// The error with the smallest position, with the positions of the written entities.
+    /// The error with the smallest position, and the positions of the written entities.
     pub fn insert_or_replace_all<I: ReportedEntities<T::Entity>>(
         self,
         entities: I,
@@ -106,7 +106,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts or merges all entities. This is safe to repeat.
     ///
     /// # Errors
-    /// The error with the smallest position, with the positions of the written entities.
+    /// The error with the smallest position, and the positions of the written entities.
     pub fn insert_or_merge_all<I: ReportedEntities<T::Entity>>(
         self,
         entities: I,
@@ -117,7 +117,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts the entities of a stream. An error in the stream stops the write, like an error from the store.
     ///
     /// # Errors
-    /// The first error in input order, with the positions of the written entities.
+    /// The first error in input order, and the positions of the written entities.
     pub async fn insert_stream(
         self,
         entities: impl Stream<Item = Result<T::Entity>>,
@@ -129,7 +129,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Deletes the entities with these keys, regardless of their versions.
     ///
     /// # Errors
-    /// The error with the smallest position, such as `ResourceNotFound`, with the positions of the deleted entities.
+    /// The error with the smallest position, such as `ResourceNotFound`, and the positions of the deleted entities.
     pub fn delete_all<K: ReportedDeletions<T::Entity>>(
         self,
         keys: K,

@@ -19,7 +19,7 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Written without `?` or `map_err`, and inlined: moving each entity two more times would add a ninth to the time for reading a page.
+        // Written without `?` or `map_err`, and inlined: moving each entity two more times would increase the time to read a page by a ninth.
         match F::read_own(row) {
             Ok(Some(entity)) => {
                 each(entity);

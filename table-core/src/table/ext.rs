@@ -80,7 +80,7 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of_set(self.clone())
     }
 
-    /// Returns a handle to a table of entities `E` with the given name, instead of the name in the schema.
+    /// Returns a handle to a table of entities of type `E` with the given name, instead of the name in the schema.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -99,7 +99,7 @@ pub trait TableStoreExt: TableStore + Clone {
     /// Creates a table if it does not exist. Returns `true` if it was created.
     ///
     /// # Errors
-    /// `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
+    /// `TableBeingDeleted` if an earlier table with this name is still being deleted (OPT-4).
     fn create_table_if_missing(&self, table: &TableName) -> impl Future<Output = Result<bool>> + Send {
         request::create_if_missing(self, table)
     }
@@ -114,7 +114,7 @@ pub trait TableStoreExt: TableStore + Clone {
         list_tables(self.clone(), prefix)
     }
 
-    // Methods that other libraries define on entities, whose names no trait of `std` uses. For a call on an entity, rustc shows the message
+    // Methods that other libraries define on entities. No trait of `std` has methods with these names. For a call on an entity, rustc shows the message
     // of `OpensTables`.
     refused_of_stores! {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)

@@ -51,9 +51,9 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// A write by the handle or a clone checks the stored schema again if the last check is older than [five seconds](LEASE). If an older schema
     /// lacks an announced part, this check records a sighting, and the backfill of that part waits accordingly.
     ///
-    /// A program with an incompatible schema fails here, before it reads or writes a row. Opening a table costs one get in addition to its creation,
-    /// and an insert if the schema changed. The first schema of a type in an existing table costs one more query. The first schema of a store also
-    /// creates the table [`LAYOUTS`].
+    /// A program with an incompatible schema fails in this function, before it reads or writes a row. Opening a table costs one get in addition to
+    /// its creation, and an insert if the schema changed. The first schema of a type in an existing table costs one more query. The first schema in a
+    /// store also creates the table [`LAYOUTS`].
     ///
     /// ```
     /// use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
@@ -83,8 +83,9 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `SchemaMismatch` with the compatibility, each change and its remedy; its source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew`
-    /// or `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
+    /// `SchemaMismatch` if the schema is not accepted. The error contains the compatibility, and each change with its remedy; its source is the
+    /// [`Evolution`](crate::schema::Evolution). `FormatTooNew` or `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` if an earlier
+    /// table with this name is still being deleted (OPT-4).
     pub async fn create_if_missing(self) -> Result<Self> {
         self.create_or_open().await.map(|(table, _)| table)
     }
@@ -156,8 +157,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     }
 
     /// Returns the current time of the store's clock, and the time of the last sighting of an older program that lacks announced parts of the stored
-    /// schema and may still write. A [grant](Self::record_grant) to a program with another schema counts as a sighting at the grant's expiry. Sends
-    /// one write and three reads.
+    /// schema and may still write. A [grant](Self::record_grant) to a program with another schema is treated as a sighting at the time when the grant
+    /// expires. Sends one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -201,7 +202,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// # Errors
     /// - `SchemaMismatch` if a program with this schema may not write.
     /// - `ResourceNotFound` if the handle was not opened.
-    /// - `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
+    /// - `UpdateConditionNotSatisfied` if too many conflicts occur; any error from the store.
     #[doc(hidden)]
     pub async fn record_grant(&self, expiry: u64) -> Result<()> {
         let (table, schema) = (self.name()?, self.own_schema()?.fingerprint());
@@ -235,7 +236,7 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Lets the handle check that it may write, like the handle of a watch. If that one was not opened, nothing is checked.
+    /// Makes this handle check that it may write, like the handle that the watch belongs to. If that handle was not opened, nothing is checked.
     #[doc(hidden)]
     #[must_use]
     pub fn watched(self, watch: &SchemaWatch) -> Self
@@ -322,7 +323,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// on the current record (CON-3).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts.
+    /// `ResourceNotFound` if no schema is stored because the table was not opened; `UpdateConditionNotSatisfied` if too many conflicts occur.
     #[doc(hidden)]
     pub async fn update_schema_record(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let table = self.name()?;

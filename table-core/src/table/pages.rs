@@ -79,7 +79,7 @@ impl Paging {
 /// A function that checks a stored schema.
 pub(crate) type CheckRecord = Arc<dyn Fn(Option<&SchemaRecord>) -> Result<()> + Send + Sync>;
 
-/// A check of the stored schema of an entity type, before the first request of a query.
+/// A check of an entity type's stored schema, which runs before the first request of a query.
 #[derive(Clone)]
 pub(crate) struct SchemaCheck {
     pub(crate) table: TableName,

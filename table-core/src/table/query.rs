@@ -1,4 +1,4 @@
-//! Queries of typed entities: the selection, filter, projection and limits. [`read`] has the requests.
+//! Queries of typed entities: the selection, filter, projection and limits. The requests are in [`read`].
 
 mod page;
 mod read;
@@ -24,7 +24,7 @@ use crate::table::fault::TableFault;
 use crate::table::pages::{CheckRecord, SchemaCheck};
 use crate::table::{PageSource, Paging, Table, request};
 
-/// A query under construction on a table of `E`. Its entities are read from `F` as `T`. No request is sent until [`page`](Self::page),
+/// A query under construction on a table of `E`. The query reads entities from `F` as `T`. No request is sent until [`page`](Self::page),
 /// [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
 ///
 /// ```
@@ -55,7 +55,7 @@ pub struct EntityQuery<E, S, T = E, F = Primary> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Starts a query of a selection that can span several pages: a range, a partition, or a fan-out.
+    /// Starts a query for a selection that can span several pages: a range, a partition, or a fan-out.
     ///
     /// To read a point, use [`get`](Self::get); to read the entire table, use [`scan`](Self::scan). A selection from an index reads the copies in the
     /// index's table.
@@ -102,9 +102,9 @@ impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Adds a condition. All conditions must match.
     ///
-    /// A filter reduces the result, but not the rows that are read, so the cost class is unchanged (CLS-4).
+    /// A filter reduces the result, but not the rows that are read, so it does not change the cost class (CLS-4).
     ///
-    /// A query of an index fails with `InvalidInput` if the condition uses a property that the copies do not store.
+    /// A query on an index fails with `InvalidInput` if the condition uses a property that the copies do not store.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
         let filter = condition.into_condition().into_filter();
         if let Some(error) = F::INDEX.and_then(|index| not_stored(index, &filter))
@@ -148,8 +148,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
     }
 
-    /// Checks the stored schema of an entity type before the first request. `table` is the table of its entities. An error of the check is the error of
-    /// the query.
+    /// Checks the stored schema of an entity type before the first request. `table` is the table that stores this type. If the check fails, the query
+    /// fails with the same error.
     #[doc(hidden)]
     pub fn with_schema_check(
         mut self,

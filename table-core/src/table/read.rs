@@ -31,7 +31,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns one entity with its version, or `None` if it does not exist. Sends one request (DQ-2).
     ///
-    /// A lookup by a unique index returns the copy with the version of the copy, so a conditional write of the entity with that version fails.
+    /// A lookup by a unique index returns the copy and the version of the copy, so a conditional write to the entity with that version fails.
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
@@ -143,7 +143,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The first error of a lookup.
+    /// The first error from a lookup.
     pub fn get_many<K: IntoPoints<E, From: ReadableAs<E>>>(
         &self,
         keys: K,

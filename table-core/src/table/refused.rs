@@ -2,7 +2,7 @@
 
 use crate::refused::Refused;
 
-/// A handle with one method for both insert and replace. No handle implements it: the methods that require it only produce an error message.
+/// A handle with one method for both insert and replace. No handle implements this trait, so the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T190] a table has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace` or `insert_or_merge`",
@@ -20,7 +20,7 @@ pub trait Saves<E>: Refused {}
 )]
 pub trait Changes<E>: Refused {}
 
-/// A handle that finds entities by arbitrary criteria. No handle implements it.
+/// A handle that finds entities by arbitrary criteria. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: an entity is read by its key",
     label = "write `get({E}::key(…))`",
@@ -29,7 +29,7 @@ pub trait Changes<E>: Refused {}
 )]
 pub trait Finds<E>: Refused {}
 
-/// A handle with one method that writes many entities. No handle implements it.
+/// A handle with one method that writes many entities. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T192] a table writes several entities in bulk, or in a transaction",
     label = "write `bulk().insert_all(entities)`",
@@ -38,7 +38,7 @@ pub trait Finds<E>: Refused {}
 )]
 pub trait WritesMany<E>: Refused {}
 
-/// A handle that deletes an entity without a version. No handle implements it.
+/// A handle that deletes an entity without a version. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T203] a table has no method of this name: a delete names the key and the version of the entity",
     label = "write `delete({E}::key(…), etag)`",
@@ -54,7 +54,7 @@ pub trait Removes<E>: Refused {}
 )]
 pub trait Creates<E>: Refused {}
 
-/// A handle that queries a table without naming keys. No handle implements it.
+/// A handle that queries a table without naming keys. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query names the keys to read",
     label = "write `query({E}::partition(…)).collect()`",
@@ -62,7 +62,7 @@ pub trait Creates<E>: Refused {}
 )]
 pub trait ReadsAll<E>: Refused {}
 
-/// A handle that begins a transaction without a partition. No handle implements it.
+/// A handle that begins a transaction without a partition. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T202] a table has no method of this name: a transaction is on one partition",
     label = "write `transaction({E}::partition(…))`",

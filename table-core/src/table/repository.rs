@@ -1,4 +1,4 @@
-//! `Repository`: the functions that all handles of a table share, for generic code.
+//! `Repository`: the functions that all handles to a table share, for generic code.
 
 use table_store::Result;
 
@@ -8,7 +8,7 @@ use crate::selection::{IntoSelection, Paged, Point, Primary, Selection};
 use crate::store::TableStore;
 use crate::table::{Bulk, BulkTarget, EntityQuery, Patch, PatchTarget, Table, UpdateFrom};
 
-/// A handle to a table of entities `E`, for generic code: a [`Table`], or an `Entities` handle of
+/// A handle to a table of entities of type `E`, for generic code: a [`Table`], or an `Entities` handle of
 /// `table-patterns`, which also maintains indexes and other declared patterns.
 ///
 /// ```
@@ -88,7 +88,7 @@ pub trait Repository<E: Entity + Send + Sync>:
         self.as_table().get(key)
     }
 
-    /// Creates a query of the entities, without their index rows.
+    /// Creates a query for the entities. The query skips their index rows.
     fn query<C: Paged>(&self, selection: impl IntoSelection<E, C, Primary>) -> EntityQuery<E, Self::Store>;
 
     /// Creates a patch of one entity.

@@ -179,7 +179,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 
     /// Checks that an entity is stored in the table of the transaction. A transaction writes to one table (EGT-1), which may contain entities of
-    /// several types. Only a transaction of a type without a schema can fail here; all other transactions have the bound `SharesTable`.
+    /// several types. Only a transaction on a table without a schema can fail this check; for all others, the `SharesTable` bound rejects other tables
+    /// at compile time.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
         let Some(design) = M::schema_table() else { return Ok(()) };
         let table = match E::schema_table() {
@@ -221,8 +222,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Applies all operations atomically. Returns the new versions in the order of the operations, with `None` for each delete.
     ///
     /// # Errors
-    /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` for a transaction
-    /// without operations (EGT-12). After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
+    /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` if the transaction
+    /// has no operations (EGT-12). After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         self.uncommitted.commit();
         self.table.submit(self.transaction, self.has_whole).await

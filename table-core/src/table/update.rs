@@ -120,7 +120,7 @@ impl<E> IntoUpdateFrom<E> for Selection<E, Point> {
 }
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Changes an entity: reads it, calls `change`, and merges the result if the entity's version is unchanged. After a conflict, the update is
+    /// Changes an entity: reads it, calls `change`, and merges the result if the entity's version has not changed. After a conflict, the update is
     /// repeated (CON-3). If `change` removes a property, the row is replaced.
     ///
     /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).

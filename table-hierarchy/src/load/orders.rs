@@ -37,8 +37,8 @@ pub struct Order {
 }
 
 impl Load {
-    /// Returns every order of the levels for these keys, on the same number of partitions of equal width, after all due splits. A query is given by
-    /// the levels that it fixes.
+    /// Returns every order of the levels for these keys, on the same number of partitions of equal width, after all due splits. Each query is given
+    /// as a list that says which levels it fixes.
     ///
     /// The best order is first. An order whose first level has fewer values than there are partitions leaves partitions idle (HPK-9), and an order
     /// with an overloaded partition is throttled; both kinds are last. The remaining orders are sorted by the number of touched partitions.

@@ -29,7 +29,7 @@ fn changed(count: u32, changes: &[Change]) -> PartitionMap {
         match change {
             Change::Split(key) => {
                 let id = map.locate(&epk(key)).id;
-                // A split at an existing bound is refused, because it would divide nothing.
+                // A split at an existing bound is rejected, because it would divide nothing.
                 let _ = map.split(id, &epk(key));
             }
             Change::Merge(at) => {

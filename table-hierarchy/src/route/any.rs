@@ -5,8 +5,8 @@ use crate::{EpkRange, PartitionMap};
 use table_core::Result;
 
 impl Route {
-    /// Returns the route of alternatives joined by `OR`, each given by its levels. It is the union of their routes. If an alternative does not fix
-    /// the first level, the query touches every partition (RT-10).
+    /// Returns the route of a query whose alternatives are joined by `OR`: the union of the routes of the alternatives. Each alternative is given by
+    /// its levels. If an alternative does not fix the first level, the query touches every partition (RT-10).
     ///
     /// ```
     /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};

@@ -20,7 +20,7 @@ pub enum ErrorCode {
     TableBeingDeleted,
     /// The table of an entity operation does not exist (OPT-6).
     TableNotFound,
-    /// An insert failed because an entity with its key exists (INS-1).
+    /// An insert failed because an entity with the same key exists (INS-1).
     EntityAlreadyExists,
     /// The entity, or the table to delete, does not exist (GET-2, OPT-3).
     ResourceNotFound,
@@ -94,7 +94,7 @@ pub enum ErrorCode {
     BlobNotFound,
     /// A value cannot be encoded in a key. Nothing was sent.
     KeyEncoding,
-    /// A stored entity does not match the type that it is read as. It was not changed.
+    /// A stored entity does not match the type that it is read as. The entity was not changed.
     EntityMismatch,
     /// The program's schema is incompatible with the stored schema (EVO rules). Nothing was changed.
     SchemaMismatch,
@@ -118,13 +118,13 @@ pub enum ErrorCode {
     EngineClosed,
     /// Another process or handle has this folder open.
     FolderLocked,
-    /// The folder contains other files, or no complete database. It was not changed.
+    /// The folder contains other files, or no complete database. The folder was not changed.
     FolderNotOurs,
     /// The engine was opened read-only, or the folder is a backup. Nothing was written.
     ReadOnly,
-    /// A newer version wrote the folder. It was not changed.
+    /// A newer version wrote the folder. The folder was not changed.
     FormatTooNew,
-    /// The folder has a format that is no longer supported. It was not changed.
+    /// The folder has a format that is no longer supported. The folder was not changed.
     FormatTooOld,
     /// The disk is full. Nothing was written. Reads continue, and writes resume when space is available.
     DiskFull,

@@ -13,8 +13,8 @@ impl Filter {
     /// constant. Every query checks its filter before anything is sent.
     ///
     /// # Errors
-    /// `InvalidInput` for a name that a filter cannot contain (FIL-1), for a Double that is not finite (FIL-17), and for an instant outside the years
-    /// 1 to 9999 (TYPE-6).
+    /// `InvalidInput` if a filter cannot contain a name (FIL-1), if a Double is not finite (FIL-17), or if an instant is outside the years 1 to 9999
+    /// (TYPE-6).
     ///
     /// ```
     /// use table_core::Filter;

@@ -21,8 +21,8 @@ impl Filter {
     ///
     /// # Errors
     /// Each error names the position and the correct form:
-    /// - `InvalidInput` for a syntax error (FIL-5), for `null` (LIT-3), and for a number outside the range of its type (LIT-2);
-    /// - `NotImplemented` for a comparison that is not between a property and a constant (FIL-4), and for functions and arithmetic (QRY-2).
+    /// - `InvalidInput` if the text has a syntax error (FIL-5), `null` (LIT-3), or a number outside the range of its type (LIT-2);
+    /// - `NotImplemented` if a comparison is not between a property and a constant (FIL-4), or if the text has a function or arithmetic (QRY-2).
     ///
     /// ```
     /// use table_core::Filter;

@@ -23,7 +23,7 @@ enum Step {
 /// Parentheses are printed where precedence requires them (FIL-2), around a right operand with the same operator, and around a comparison
 /// after `not`.
 ///
-/// A filter that passes [`Filter::check`] is parsed unchanged from its text. Other filters are printed only for human readers.
+/// The text of a filter that passes [`Filter::check`] is parsed as the same filter. Other filters are printed only for human readers.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let starts = starts(&self.terms);

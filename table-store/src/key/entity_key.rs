@@ -50,7 +50,7 @@ macro_rules! key_text {
             /// Validates a key.
             ///
             /// # Errors
-            /// `OutOfRangeInput` for an illegal character (KEY-4), `PropertyValueTooLarge` for more than 1,024 code units (KEY-8).
+            /// `OutOfRangeInput` if the key has an illegal character (KEY-4); `PropertyValueTooLarge` if it has more than 1,024 code units (KEY-8).
             pub fn new(text: impl Into<String>) -> Result<Self> {
                 let text = text.into();
                 $check(&text)?;

@@ -41,7 +41,7 @@ pub const fn is_legal_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        // This is a pattern instead of a call of `is_legal`, because each call in a constant takes compile time.
+        // This is a pattern instead of a call to `is_legal`, because each call in a constant takes compile time.
         match bytes[at] {
             0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return false,
             // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.

@@ -1,4 +1,4 @@
-//! Entities as objects of any serde format, for types that contain an entity with unknown properties.
+//! Entities as objects in any serde format, for types that contain an entity with unknown properties.
 
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
@@ -13,7 +13,7 @@ use crate::query::EntityRef;
 /// Serializes an entity with the annotations of minimal metadata (JSON-3). Pass `etag` and `timestamp` for an entity that was read from a store.
 ///
 /// # Errors
-/// Any error from the serializer; an error for a `timestamp` after the year 9999, or for bytes that are not a row.
+/// Any error from the serializer; an error if `timestamp` is after the year 9999, or if the bytes are not a row.
 pub fn serialize_entity<S: Serializer>(
     serializer: S,
     entity: EntityRef<'_>,

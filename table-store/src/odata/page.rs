@@ -30,8 +30,8 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
 
 /// Reads a page of entities with keys as [`Rows`], the type that stores return.
 ///
-/// A page in the format of the service or Azurite needs only a few allocations in total, instead of several for each entity. [`read_page`] reads any
-/// other format.
+/// A page in the format of the service or Azurite needs only a few allocations in total, instead of several for each entity. Pages in other formats
+/// are also read, but more slowly.
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`].

@@ -18,7 +18,8 @@ pub enum Sender {
     /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5). The names of `null` properties are checked,
     /// and a `null` that is declared as a Double is refused (ENT-3).
     Client,
-    /// A client that writes an entity whose key is in the URL (UPD-5). Members for the key are ignored. Otherwise like [`Client`](Self::Client).
+    /// A client that writes an entity whose key is in the URL (UPD-5). Members for the key are ignored. Otherwise, the document is read like that of a
+    /// [`Client`](Self::Client).
     ClientByUrl,
     /// A service that responds to a request. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).
     Service,
@@ -41,7 +42,7 @@ impl EntityBody {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` if a part of the key is missing or `null` (KEY-1); `OutOfRangeInput` for a character that keys cannot contain (KEY-3).
+    /// `PropertiesNeedValue` if a part of the key is missing or `null` (KEY-1); `OutOfRangeInput` if it has a character that keys cannot contain (KEY-3).
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};

@@ -102,7 +102,7 @@ impl Token<'_> {
     /// A value of any declared type may be a string, because clients send stored values as strings.
     ///
     /// # Errors
-    /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` for an instant before 1601 (TYPE-6).
+    /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` if an instant is before 1601 (TYPE-6).
     pub(crate) fn value<'v>(
         &'v self,
         name: &str,

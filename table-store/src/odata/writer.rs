@@ -96,7 +96,7 @@ pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String>
 /// Writes the output of [`write_body`] to a writer.
 ///
 /// # Errors
-/// Any error from the writer; an error for a damaged row.
+/// Any error from the writer; an error if the row is damaged.
 pub(super) fn write_body_to(
     writer: impl Write,
     key: Option<(&str, &str)>,

@@ -43,7 +43,7 @@ impl Query {
 }
 
 impl KeyRange {
-    /// Intersects the range with a condition. Returns `false` and changes nothing if the condition is more than a range.
+    /// Intersects the range with a condition. Returns `false` and changes nothing if a range cannot express the condition.
     fn narrow(&mut self, condition: &Filter) -> bool {
         let [Term::Compare { name, operator, value: Value::String(text) }] = condition.terms() else {
             return false;

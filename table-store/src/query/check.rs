@@ -8,12 +8,12 @@ use crate::query::fault::QueryFault;
 use crate::query::{Query, Select};
 
 impl Query {
-    /// Validates the query for a store with this maximum `$top`. Every backend calls it before it executes a query.
+    /// Validates the query for a store with this maximum `$top`. Every backend calls this function before it executes a query.
     ///
     /// # Errors
-    /// `InvalidInput` for a `top` greater than `most` (TOP-2; 0 requests an empty page, TOP-3); for more than 255 names in
-    /// `$select` (SEL-1), a duplicate name, `*` (SEL-5) or a name that is not an identifier; for a filter that the grammar cannot
-    /// express ([`Filter::check`](crate::Filter::check)).
+    /// `InvalidInput` if `top` is greater than `most` (TOP-2; 0 requests an empty page, TOP-3); if `$select` has more than 255 names (SEL-1), a
+    /// duplicate name, `*` (SEL-5) or a name that is not an identifier; if the grammar cannot express the filter
+    /// ([`Filter::check`](crate::Filter::check)).
     ///
     /// ```
     /// use table_core::query::{KeyRange, Query};

@@ -14,7 +14,7 @@ use crate::query::Query;
 use crate::query::fault::QueryFault;
 use fingerprint::fingerprint;
 
-/// The start of the next page: the key of its first entity, inclusive (PAGE-6), or an opaque value of a backend.
+/// The start of the next page: the key of its first entity, inclusive (PAGE-6), or an opaque value from a backend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The value of `NextPartitionKey`.
@@ -28,7 +28,7 @@ pub struct Position {
 enum Kind {
     /// A key.
     Key,
-    /// An opaque string of the service. It is sent back unchanged (PAGE-8, COS-8).
+    /// An opaque string from the service. It is sent back without changes (PAGE-8, COS-8).
     Service,
 }
 
@@ -59,7 +59,7 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
-    /// The incarnation of the table, which distinguishes it from earlier tables with the same name; 0 if the backend does not distinguish them.
+    /// The incarnation of the table, which distinguishes it from earlier tables with the same name, or 0 if the backend does not distinguish them.
     incarnation: u32,
     position: Position,
 }
@@ -90,7 +90,7 @@ impl Continuation {
         Err(Error::of(QueryFault::TableReplaced).with_table(table.as_str()))
     }
 
-    /// Creates a continuation for backends whose positions are opaque strings of a service (PAGE-8).
+    /// Creates a continuation for backends whose positions are opaque strings from a service (PAGE-8).
     #[must_use]
     pub fn of_service(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
@@ -169,7 +169,7 @@ impl FromStr for Continuation {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for a string that `Display` did not produce, including a modified string (PAGE-9).
+    /// `InvalidInput` if `Display` did not produce the string, or if the string was modified (PAGE-9).
     fn from_str(text: &str) -> Result<Self> {
         token::read(text).ok_or_else(|| Error::of(QueryFault::Token))
     }

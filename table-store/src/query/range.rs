@@ -124,7 +124,7 @@ impl TextRange {
         tighten(&mut self.upper, other.upper.as_ref().map(String::as_str), Ordering::Less);
     }
 
-    /// Intersects the range with a comparison of a key. Returns `false` and changes nothing if the comparison is not a range.
+    /// Intersects the range with a comparison of a key. Returns `false` and changes nothing if a range cannot express the comparison.
     ///
     /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after the prefix before
     /// the character, and before all other strings with that prefix. The bound is moved there, so stores never receive such characters.
@@ -147,7 +147,7 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound with `other` if `other` is tighter on this side, or excludes the same string.
+/// Replaces a bound with `other` if `other` is tighter on this side. For the same string, an exclusive bound is tighter.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {

@@ -20,7 +20,7 @@ fn refused(queue: &QueueName, fault: QueueFault) -> Error {
 /// Checks the number of requested messages, which must be 1 to 32.
 ///
 /// # Errors
-/// `OutOfRangeQueryParameterValue` for any other number (QUE-9).
+/// `OutOfRangeQueryParameterValue` if the number is out of range (QUE-9).
 ///
 /// ```
 /// use table_core::queue::{QueueName, check};
@@ -40,7 +40,7 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
 /// Checks the time for which a message is hidden, which must be in whole seconds, from `least` to seven days.
 ///
 /// # Errors
-/// `OutOfRangeQueryParameterValue` for any other time (QUE-8).
+/// `OutOfRangeQueryParameterValue` if the time is out of range or not in whole seconds (QUE-8).
 pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> {
     if time.subsec_nanos() == 0 && (least..=HIDDEN).contains(&time) {
         return Ok(());

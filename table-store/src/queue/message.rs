@@ -1,4 +1,4 @@
-//! Messages of queues.
+//! Messages in queues.
 
 use std::fmt;
 use std::time::Duration;
@@ -64,7 +64,7 @@ impl PopReceipt {
 /// The lifetime of a message (QUE-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeToLive {
-    /// A duration in whole seconds, at least one.
+    /// A duration in whole seconds, at least one second.
     For(Duration),
     /// The message lives until it is deleted.
     Never,

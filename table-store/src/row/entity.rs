@@ -3,7 +3,7 @@
 use crate::etag::ETag;
 use crate::row::RowView;
 
-/// A borrowed entity of a page or a lookup: its key, encoded row and `ETag`.
+/// A borrowed entity from a page or a lookup: its key, encoded row and `ETag`.
 ///
 /// ```
 /// use table_core::query::EntityRef;

@@ -31,7 +31,7 @@ pub struct RowReader<'a> {
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
-    /// The part of the values that is not read yet and known to be UTF-8, and its position within the values.
+    /// The part of the values that has not been read yet and is known to be UTF-8, and its position within the values.
     text: &'a str,
     begin: usize,
 }

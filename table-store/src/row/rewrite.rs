@@ -28,7 +28,7 @@ pub fn removes(before: RowView<'_>, after: RowView<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the row `after` with the stored properties that are in neither `before` nor `after`.
+/// Returns `after` together with the stored properties that are in neither `before` nor `after`.
 ///
 /// ```
 /// use table_core::ValueRef;

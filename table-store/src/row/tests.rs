@@ -111,7 +111,7 @@ proptest! {
         prop_assert!(agrees(merged.view(), &model));
     }
 
-    /// The patch has properties of the row in any order. Most values have the same type as in the row.
+    /// The patch sets properties of the row, in any order. Most values have the same type as in the row.
     #[test]
     fn mrg_1_a_patch_of_present_properties_agrees_with_a_list(
         stored in model(),

@@ -94,7 +94,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Creates a view of a separate shape and body. They are validated only here: the version is known, both directories are complete, and the last
+    /// Creates a view of a separate shape and body. Only this function validates them: the version is known, both directories are complete, and the last
     /// name and the last value end at the end of the bytes.
     ///
     /// ```
@@ -161,7 +161,8 @@ impl<'a> RowView<'a> {
     /// Checks the version and the directories.
     ///
     /// # Errors
-    /// `FormatTooNew` or `Corrupted`; `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge` for a row that exceeds the limits of the format.
+    /// `FormatTooNew` if the version is newer; `Corrupted` if the bytes are not a row; `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge`
+    /// if the row exceeds the limits of the format.
     pub fn check_version(&self) -> Result<()> {
         if self.count.is_none() { Err(self.broken()) } else { Ok(()) }
     }

@@ -71,10 +71,10 @@ impl RowWriter {
         }
     }
 
-    /// Appends a property. Duplicate names are not detected here.
+    /// Appends a property. Does not detect duplicate names.
     ///
-    /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written. It makes the row invalid,
-    /// so every store rejects it. The service's limits are far lower.
+    /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written. Such content makes the row
+    /// invalid, so every store rejects the row. The service's limits are far lower.
     pub fn property(&mut self, name: &str, value: ValueRef<'_>) {
         if let Err(overflow) = self.append(name, value) {
             self.version = overflow;

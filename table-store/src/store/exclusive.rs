@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The state that all handles of a store share, if only their process can use it. Clones share the state, and equal values are clones of each other.
+/// The state that all handles of a store share, if only their process can use the store. Clones share the state, and equal values are clones of each other.
 ///
 /// It counts the stored schemas that were replaced, so the other handles of the process notice a new schema without a request. A process that serves the
 /// store to others [shares](Self::share) it.

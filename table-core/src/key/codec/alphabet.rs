@@ -18,7 +18,7 @@ pub struct Alphabet {
 impl Alphabet {
     /// The empty set of characters.
     pub const EMPTY: Self = Self { ascii: 0, beyond_ascii: false };
-    /// Every character that a key may contain (KEY-3). Includes U+0080 to U+009F, although these are illegal.
+    /// The characters that a key may contain (KEY-3), and U+0080 to U+009F, which are illegal but cannot be excluded individually.
     pub const LEGAL: Self = {
         let mut ascii = 0;
         let mut code = 0x20;

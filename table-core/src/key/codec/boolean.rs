@@ -5,7 +5,7 @@ use table_store::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
-/// A codec that writes `false` as `0` and `true` as `1`: the default codec of `bool`. Fixed width, ordered.
+/// A codec that writes `false` as `0` and `true` as `1`. The default codec for `bool`. Fixed width, ordered.
 ///
 /// ```
 /// use table_core::key::codec::{Boolean, KeyCodec};

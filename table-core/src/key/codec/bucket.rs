@@ -10,9 +10,9 @@ use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
 /// A codec that writes the number of one of `N` buckets, chosen by a hash of `C`'s encoding. The number is padded to the digits of `N - 1`.
 ///
-/// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and `N`
-/// must not change once entities are stored. Reads of one value compute its bucket; reads of all values query all `N`. The order of values is lost, so
-/// ranges of values are not offered.
+/// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and `N` must
+/// not change once entities are stored. A read of one value queries only the bucket of that value; a read of all values queries all `N` buckets. The
+/// order of values is lost, so range queries are not available.
 ///
 /// ```
 /// use table_core::key::codec::{Bucket, DerivedPart, Padded};

@@ -8,7 +8,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible, decimal};
 
 const WIDTH: usize = 8;
 
-/// A codec that writes a day as `yyyyMMdd` (PAT-SER). The default codec of `NaiveDate`.
+/// A codec that writes a day as `yyyyMMdd` (PAT-SER). The default codec for `NaiveDate`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
 /// - Years outside 0 to 9999 are rejected (`KeyEncoding`).

@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Appends a number of 16 digits that `BELOW` more digits follow. Leading digits that exceed a total of `WIDTH` are omitted.
+/// Appends a number of 16 digits, which is followed by `BELOW` more digits. Omits leading digits that exceed a total of `WIDTH`.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {

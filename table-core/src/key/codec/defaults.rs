@@ -1,4 +1,4 @@
-//! Default codecs of types.
+//! Default codecs for types.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;

@@ -7,8 +7,8 @@ use crate::key::codec::{Facts, Form, KeyCodec};
 
 /// A key part that is computed from a value but does not determine it. The value itself is stored as a property of the entity.
 ///
-/// A value has the same encoding in every version and on every machine. An entity whose key part does not match its property cannot be read: a
-/// program without this part has changed the property.
+/// A value has the same encoding in every version and on every machine. An entity whose key part does not match its property cannot be read. This
+/// happens if a program that does not know the key part has changed the property.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -31,7 +31,7 @@ pub trait DerivedPart<T> {
     const NAME: &'static str;
     /// The form of the encoding. It is ordered if greater values never have smaller encodings; different values may have equal encodings.
     const FORM: Form;
-    /// Facts for compile-time checks, of which a derived part has two: [`Facts::follows_time`] and [`Facts::fault`].
+    /// Facts for compile-time checks. Only [`Facts::follows_time`] and [`Facts::fault`] apply to derived parts.
     const FACTS: Facts = Facts::NONE;
 
     /// Appends the encoding of a value.
@@ -79,7 +79,7 @@ pub trait PartSource<T> {
     /// `KeyEncoding` if the value cannot be encoded.
     fn write(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string that is hashed for a value; see [`KeyCodec::encode_hashed`].
+    /// Appends the string from which the hash of a value is computed; see [`KeyCodec::encode_hashed`].
     ///
     /// # Errors
     /// `KeyEncoding` if the value has no string form to hash.
@@ -100,7 +100,7 @@ impl<T, C: KeyCodec<T>> PartSource<T> for C {
     }
 }
 
-/// Makes a derived part usable as the source of other parts. The given function appends the string that is hashed.
+/// Makes a derived part usable as the source of other parts. The given function appends the string to hash.
 macro_rules! source {
     ($([$($generics:tt)*] $part:ty, $value:ty, |$read:ident, $out:ident| $hashed:expr;)+) => {$(
         impl<$($generics)*> PartSource<$value> for $part {

@@ -38,7 +38,7 @@ pub trait Hasher {
     fn hash(bytes: &[u8], out: &mut String);
 }
 
-/// The hash function SHA-256: 64 digits. Requires the `hashes` feature.
+/// The SHA-256 hash function, with 64 digits. Requires the `hashes` feature.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -52,7 +52,7 @@ pub trait Hasher {
 #[derive(Debug)]
 pub enum Sha256 {}
 
-/// The hash function MD5: 32 digits. It is not secure; use it only for compatibility with other programs. Requires the `hashes` feature.
+/// The MD5 hash function, with 32 digits. It is not secure; use it only for compatibility with other programs. Requires the `hashes` feature.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -66,11 +66,11 @@ pub enum Sha256 {}
 #[derive(Debug)]
 pub enum Md5 {}
 
-/// The hash function CRC-32 that zip files use (IEEE 802.3): 8 digits.
+/// The CRC-32 hash function of zip files (IEEE 802.3), with 8 digits.
 #[derive(Debug)]
 pub enum Crc32 {}
 
-/// The hash function 64-bit FNV-1a: 16 digits.
+/// The 64-bit FNV-1a hash function, with 16 digits.
 #[derive(Debug)]
 pub enum Fnv1a {}
 
@@ -136,7 +136,7 @@ impl Hasher for Fnv1a {
 /// `FORM` selects the characters: hexadecimal digits (`'x'` in lower case, `'X'` in upper case), or an alphabet of RFC 4648 without padding (`'u'`
 /// for base64url, `'b'` for base32).
 ///
-/// Fixed width, not ordered. Different values may have equal characters: a few characters distribute keys, but do not identify a value.
+/// Fixed width, not ordered. Different values may have the same characters: a few characters distribute keys, but do not identify a value.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};

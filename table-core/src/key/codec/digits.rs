@@ -8,7 +8,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Counted, Facts, Form, Integer, KeyCodec, Reversible, decimal};
 
-/// A codec that writes an integer as `N` zero-padded decimal digits, like the format `D6` in .NET.
+/// A codec that writes an integer as `N` zero-padded decimal digits, like the `D6` format in .NET.
 ///
 /// - Fixed width, ordered. A value with more digits is rejected (`KeyEncoding`) and never truncated.
 /// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` is a compile error.

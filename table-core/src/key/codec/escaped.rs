@@ -10,8 +10,8 @@ use crate::limits;
 
 /// A codec for any Unicode string. Characters that are illegal in keys are encoded as legal characters.
 ///
-/// Each character is encoded separately, and most characters are unchanged. Every other character is written as two characters: the first sorts like
-/// the original, and the second, one of `0` to `9` and `a` to `z`, preserves the order of the originals:
+/// Each character is encoded separately, and most characters are written as they are. Every other character is written as two characters: the first
+/// sorts like the original, and the second, one of `0` to `9` and `a` to `z`, preserves the order of the originals:
 /// | characters | text |
 /// |---|---|
 /// | U+0000 to U+001F, space, `!`, `"`, `#` | `"0` to `"z` |

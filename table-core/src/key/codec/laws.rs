@@ -17,8 +17,8 @@ use edges::{edges, neighbours, samples};
 ///
 /// Values that the codec rejects are skipped; it is an error if the codec rejects all values. Pass many values, both similar and unusual ones, as
 /// property tests generate them. Edge cases are derived from the encodings of these values: strings that differ in one character, or that end in the
-/// first or last character of the alphabet. The codec must reject such a string, or it must be the encoding of the decoded value, which is then
-/// checked like the given values. Use [`check_texts`] for strings: `String` sorts by code points, but keys sort by UTF-16 code units.
+/// first or last character of the alphabet. The codec must either reject such a string or decode it to a value with exactly this encoding, which is
+/// then checked like the given values. Use [`check_texts`] for strings: `String` sorts by code points, but keys sort by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};

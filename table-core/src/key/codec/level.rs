@@ -10,7 +10,7 @@ use crate::key::codec::{
 ///
 /// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and `Micro` never matches
 /// `Microsoft`. A string written by [`Text`] may contain `!`, so string levels are written by [`Escaped`]. A newtype delegates to its inner codec.
-/// All other codecs are used unchanged. The compiler checks that the output of [`Level`](Self::Level) cannot contain `!`.
+/// All other codecs are used as they are. The compiler checks that the output of [`Level`](Self::Level) cannot contain `!`.
 ///
 /// Implement this trait for a custom codec that a type's [`KeyPart`](crate::key::codec::KeyPart) names:
 ///

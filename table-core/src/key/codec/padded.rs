@@ -6,7 +6,7 @@ use crate::key::codec::digits::{decode_integer, integer_form, push_sign};
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Counted, Form, Integer, KeyCodec, Reversible, decimal};
 
-/// A codec that writes an integer, zero-padded to the width of its type (DQ-10). The default codec of integers.
+/// A codec that writes an integer, zero-padded to the width of its type (DQ-10). The default codec for integers.
 ///
 /// - Unsigned: 3, 5, 10, 20 or 39 decimal digits for `u8` to `u128`.
 /// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. The sign is `0` for zero and positive values. For negative values, the sign is

@@ -7,9 +7,9 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::first_illegal;
 use crate::limits;
 
-/// A codec that writes a string unchanged, so keys are readable, as in published layouts. The default codec of `String`.
+/// A codec that writes a string as it is, so keys are readable, as in published layouts. The default codec for `String`.
 ///
-/// - Variable width, 0 to 512 UTF-16 code units (KEY-7). Ordered by code units (ORD-6). Case, spaces and normalization are unchanged (KEY-6).
+/// - Variable width, 0 to 512 UTF-16 code units (KEY-7). Ordered by code units (ORD-6). Preserves case, spaces and normalization (KEY-6).
 /// - Rejected (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3). [`Escaped`](crate::key::codec::Escaped) can write them.
 /// - Before another piece, a string needs a separator that it cannot contain; see [`Without`](crate::key::codec::Without).
 ///

@@ -9,7 +9,7 @@ use crate::ticks;
 
 const WIDTH: usize = 19;
 
-/// A codec that writes an instant as its number of ticks, in 19 digits (TICK-1, TICK-4). The default codec of `DateTime<Utc>`.
+/// A codec that writes an instant as its number of ticks, in 19 digits (TICK-1, TICK-4). The default codec for `DateTime<Utc>`.
 ///
 /// - Fixed width, ordered. The reverse order uses inverted ticks, which sort the newest instant first (TICK-5, PAT-LOG-1) and are read back
 ///   exactly (PAT-LOG-2).

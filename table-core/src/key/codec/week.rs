@@ -40,7 +40,7 @@ pub enum Week {}
 /// A day or an instant, which belongs to a week.
 trait InWeek: Copy + PartialEq + std::fmt::Debug {
     fn date(self) -> NaiveDate;
-    /// Returns the first value of a day.
+    /// Returns the first value on a day.
     fn of(day: NaiveDate) -> Self;
 }
 

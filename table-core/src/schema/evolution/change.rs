@@ -72,8 +72,8 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if a program with the older schema can write at the same time as a program with the newer schema: the older program lacks only optional
-    /// properties, which it copies into index rows from the stored entity, and announced parts.
+    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. This requires that the older
+    /// schema lacks only announced parts and optional properties; older programs copy these properties from the stored entity into index rows.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
@@ -92,7 +92,7 @@ impl Evolution {
     }
 
     /// Returns `true` if both schemas have the same kind, and keys of the same form: the same literals, and parts with the same values in the same
-    /// order. Two different types of one table differ in at least one of these.
+    /// order. Two different types in one table differ in at least one of these.
     pub(crate) fn keeps_form_of_keys(&self) -> bool {
         let others = [
             KIND.id,

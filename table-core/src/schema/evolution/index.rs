@@ -1,4 +1,4 @@
-//! Changes of indexes.
+//! Changes to indexes.
 
 use std::collections::BTreeSet;
 

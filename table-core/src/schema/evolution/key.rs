@@ -1,4 +1,4 @@
-//! Changes of the entity's key.
+//! Changes to the entity's key.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Changes of properties.
+//! Changes to properties.
 
 use table_store::EdmType;
 

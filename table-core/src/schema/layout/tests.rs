@@ -151,7 +151,7 @@ proptest! {
         for text in [text(&a, &choices), text(&b, &choices)] {
             prop_assert!(!(is_disjoint && fits(&a, &text) && fits(&b, &text)), "'{}'", text);
         }
-        // The layouts are disjoint for complete texts, not only for prefixes: a text of `a` is not a text of `b`.
+        // The layouts are disjoint for complete strings, not only for prefixes: a string that matches `a` does not match `b`.
         prop_assert!(!is_disjoint || text(&a, &choices) != text(&b, &choices));
     }
 

@@ -33,7 +33,7 @@ pub trait IntoEntities<E> {
     /// The iterator of the entities.
     type Entities: Iterator<Item: Borrow<E>>;
 
-    /// Returns the entities in their order.
+    /// Returns the entities in the given order.
     fn into_entities(self) -> Self::Entities;
 }
 
@@ -73,7 +73,7 @@ pub trait IntoDeletions<E> {
     #[doc(hidden)]
     type Checked;
 
-    /// Returns the keys in their order.
+    /// Returns the keys in the given order.
     fn into_deletions(self) -> impl Iterator<Item = Selection<E, Point>>;
 }
 

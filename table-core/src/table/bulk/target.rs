@@ -58,7 +58,7 @@ pub trait BulkTarget: Sync {
     /// Writes to one partition that fit into one transaction.
     type Batch: Send + Sync;
 
-    /// Encodes the write of an entity.
+    /// Encodes a write to an entity.
     ///
     /// # Errors
     /// Any error from encoding the entity.

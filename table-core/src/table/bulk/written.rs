@@ -126,7 +126,7 @@ impl std::error::Error for BulkError {
     }
 }
 
-/// Preserves the error of the store and prepends the summary to its message. The positions are lost, so read [`BulkError::written`] first if you want
+/// Preserves the store's error and prepends the summary to its message. The positions are lost, so read [`BulkError::written`] first if you want
 /// to resume.
 ///
 /// ```

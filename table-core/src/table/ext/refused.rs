@@ -19,7 +19,7 @@ pub trait OpensTables: TableStore + Clone {}
 #[diagnostic::do_not_recommend]
 impl<S: TableStore + Clone> OpensTables for S {}
 
-/// A store whose entities are read and written without a table. No store implements it: the methods that require it only produce an error message.
+/// A store whose entities are read and written without a table. No store implements this trait, so the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T215] a store has no method of this name: entities are read and written through their table",
     label = "write `table::<…>()` first, with the type of the entity",

@@ -135,7 +135,7 @@ fn derived_parts(design: &StoredSchema) -> Vec<String> {
     indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()
 }
 
-/// Returns the range that contains the `RowKey`s of a schema's entities. Entities of other types in the table have other rows.
+/// Returns the range that contains the `RowKey`s of a schema's entities: all strings that start with the first literal, if the key starts with a literal.
 fn own_rows(design: &StoredSchema) -> TextRange {
     match design.row_key.as_slice() {
         [StoredPiece::Literal(literal), ..] => TextRange::prefix(literal),

@@ -102,7 +102,7 @@ impl SchemaRecord {
         self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
-    /// Returns this record as the generation after a stored record, or as the same generation if only Rust names differ.
+    /// Returns this record as the generation that follows a stored record, or as the same generation if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
@@ -259,7 +259,7 @@ pub(super) fn table() -> Result<TableName> {
     TableName::new(LAYOUTS)
 }
 
-/// Returns the key of the record for an entity type of a table.
+/// Returns the key of the record for an entity type in a table.
 pub(super) fn key(table: &TableName, entity: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: PartitionKey::new(table.folded())?, row_key: RowKey::new(entity)? })
 }

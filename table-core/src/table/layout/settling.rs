@@ -10,7 +10,7 @@ use crate::store::TableStore;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// Clears the flag of a schema whose properties all programs know. If the record has changed, the flag remains, and the next program waits again.
+/// Clears the flag of a schema after all programs know its properties. If the record has changed, the flag remains, and the next program waits again.
 pub(super) async fn settle<S: TableStore>(store: &S, table: &TableName, design: &StoredSchema) -> Result<()> {
     let Some(mut layout) = record::read(store, table, &design.entity).await? else { return Ok(()) };
     if !layout.settling || layout.schema.fingerprint() != design.fingerprint() {

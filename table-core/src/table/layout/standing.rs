@@ -54,7 +54,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Creates the state of a handle that has not compared its schema. Its first write queries the store.
+    /// Creates the state of a handle that has not compared its schema. The first write through the handle queries the store.
     pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
         let replaced = exclusive.as_ref().map_or(0, Exclusive::replaced_schemas);
         Self {

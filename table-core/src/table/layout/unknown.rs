@@ -16,7 +16,7 @@ pub(super) struct UnknownParts {
     pub(super) announced: bool,
 }
 
-/// A schema that is stored, or that remains stored.
+/// The state after a schema was stored, or after a newer stored schema was kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
     /// The parts of the stored schema that the program does not know.

@@ -1,4 +1,4 @@
-//! The stored schemas as an opened handle knows them.
+//! The stored schemas that an opened handle has read.
 
 use std::sync::Arc;
 

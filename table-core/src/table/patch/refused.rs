@@ -3,7 +3,7 @@
 use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};
 
-/// A patch that computes values. No patch implements it: the methods that require it exist only for their error message.
+/// A patch that computes values. No patch implements this trait, so the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: it sets properties to values, without reading the stored ones",
     label = "write `table.update({E}::key(…), |entity| …)` to compute a value from the stored one",
@@ -11,7 +11,7 @@ use crate::table::patch::{Patch, PatchTarget};
 )]
 pub trait Computes<E>: Refused {}
 
-/// A patch that removes a property by a method of another library. No patch implements it.
+/// A patch that removes a property by a method of another library. No patch implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: an optional property is set to `None`",
     label = "write `set({E}::…, None)`",
@@ -19,7 +19,7 @@ pub trait Computes<E>: Refused {}
 )]
 pub trait RemovesBy<E>: Refused {}
 
-/// A patch that is sent by a method of another library. No patch implements it.
+/// A patch that is sent by a method of another library. No patch implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",

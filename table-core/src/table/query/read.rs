@@ -17,8 +17,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first page.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection cannot be encoded in a key; `InvalidInput` for a page size out of range
-    /// (TOP-2), a limit of 0, or a range that starts after its end; `EntityMismatch` if a stored row is not a `T`.
+    /// `TableNotFound` if the table does not exist (OPT-6); `KeyEncoding` if a value of the selection cannot be encoded in a key; `InvalidInput` if
+    /// the page size is out of range (TOP-2), the limit is 0, or a range starts after its end; `EntityMismatch` if a stored row is not a `T`.
     pub async fn page(&self) -> Result<EntityPage<T>>
     where
         F: ReadableAs<T>,
@@ -29,7 +29,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the page that follows an earlier page of the same query.
     ///
     /// # Errors
-    /// Any error from [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
+    /// Any error from [`page`](Self::page); `InvalidInput` if the continuation is from another query (PAGE-9).
     pub async fn page_from(&self, continuation: &Continuation) -> Result<EntityPage<T>>
     where
         F: ReadableAs<T>,

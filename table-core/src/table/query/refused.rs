@@ -7,7 +7,7 @@ use crate::query::Select;
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
 
-/// A query with an order other than key order. No query implements it: the methods that require it only produce an error message.
+/// A query with an order other than key order. No query implements this trait, so the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T099] a query reads entities in the order of their keys, from the start or from a continuation",
     label = "a table neither sorts nor skips",
@@ -25,7 +25,7 @@ pub trait AnyOrder<E>: Refused {}
 )]
 pub trait Takes<E>: Refused {}
 
-/// A query that joins or aggregates. No query implements it.
+/// A query that joins or aggregates. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T194] a table reads entities; it does not join, group or add them up",
     label = "a table has no aggregates, except `count()`",
@@ -70,7 +70,7 @@ pub trait ReadsBy<E>: Refused {}
 )]
 pub trait FiltersBy<E>: Refused {}
 
-/// A query that writes. No query implements it.
+/// A query that writes. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T213] a query reads entities; each is written by its key",
     label = "read the entities, and write each of them",

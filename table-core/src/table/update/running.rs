@@ -1,6 +1,6 @@
 //! The future of an update.
 //!
-//! The requests are a boxed future, and the change runs in [`Update`] itself. The type of the box does not depend on the types of the arguments, so
+//! The requests run in a boxed future, and the change runs in [`Update`] itself. The type of the box does not depend on the types of the arguments, so
 //! rustc reports a wrong argument only once. The box contains only encoded rows, so an update is `Send` if its entity and its change are.
 
 use std::fmt;
@@ -69,10 +69,10 @@ impl Changes {
 /// The result of a change: `()`, or a `Result` if the change may fail.
 #[doc(hidden)]
 pub trait ChangeResult {
-    /// Returns the error of the change, if any.
+    /// Returns the error from the change, if any.
     ///
     /// # Errors
-    /// The error of the change.
+    /// The error from the change, if it failed.
     fn into_result(self) -> Result<()>;
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the formats that the reader accepts and refuses, rule by rule.
+//! Tests of the formats that the reader accepts and rejects, rule by rule.
 
 use crate::error::ErrorCode;
 use crate::odata::{Sender, read_entity, read_page};

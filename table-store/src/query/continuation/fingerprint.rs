@@ -1,4 +1,4 @@
-//! The fingerprint of a query in its continuations. It is identical in every process and version.
+//! The query fingerprint that continuations contain. It is identical in every process and version.
 
 use std::ops::Bound;
 

@@ -1,4 +1,4 @@
-//! Tests of tokens: their format, round trips, and tokens that must be refused.
+//! Tests of tokens: their format, round trips, and tokens that must be rejected.
 
 use proptest::prelude::*;
 
@@ -102,7 +102,7 @@ fn page_9_other_texts_are_not_tokens() {
     }
 }
 
-/// Each token has exactly one text. Bytes with a valid checksum are refused if `Display` would print them differently.
+/// Each token has exactly one text. Bytes with a valid checksum are rejected if `Display` would print them differently.
 #[test]
 fn page_9_a_valid_checksum_is_not_enough() {
     use base64::Engine as _;

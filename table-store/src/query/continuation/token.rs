@@ -11,7 +11,7 @@
 //! | 8 | FNV-1a 64 of all preceding bytes, little-endian |
 //!
 //! The checksum detects every change to a single character: a character affects at most two adjacent bytes, and no two such changes have the same
-//! FNV-1a hash. It protects against accidental changes, but not against forgery. A forged token can only read keys within the range of its query.
+//! FNV-1a hash. The checksum protects against accidental changes, but not against forgery. A forged token can only read keys within the range of its query.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

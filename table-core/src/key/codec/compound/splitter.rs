@@ -7,7 +7,7 @@ use crate::key::codec::compound::Piece;
 use crate::key::codec::compound::reading::{end_of_part, first_character};
 use crate::key::codec::fault::CodecFault;
 
-/// A splitter that returns the encoded parts of a key one after another, without copying.
+/// A splitter that returns the encoded parts of a key one at a time, without copying.
 ///
 /// The splitter is correct for pieces without a [`fault`](crate::key::codec::compound::fault). A part of fixed width has that many UTF-16 code units.
 /// Any other part ends before the next literal if it cannot contain that literal's first character; otherwise, it is the remainder, and all parts

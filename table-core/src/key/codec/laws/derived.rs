@@ -27,7 +27,7 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> Result<
     check_derived_by::<C, T>(values, Ord::cmp)
 }
 
-/// Checks the laws of [`Truncates`]: a value that the codec can encode is unchanged; any other value is truncated to a value that the codec can
+/// Checks the laws of [`Truncates`]: a value that the codec can encode is not truncated; any other value is truncated to a value that the codec can
 /// encode and that is not greater; greater values are never truncated to smaller values.
 ///
 /// ```
