@@ -75,7 +75,10 @@ async fn respond(
 ) -> Response<ResponseBody> {
     let Examined { mut exchange, admitted, begun } = examined;
     let is_verified = admitted.is_ok();
-    let permit = if is_verified { Some(read(shared, &mut exchange, &mut body).await) } else { None };
+    let permit = match &admitted {
+        Ok((account, _)) => Some(read(shared, account.name(), &mut exchange, &mut body).await),
+        Err(_) => None,
+    };
     let exchange = Arc::new(exchange);
     let mut answer = match (admitted, permit) {
         (Err(answer), _) => answer,
@@ -127,17 +130,18 @@ async fn to_its_end(
 /// `ServerBusy` if the limit is reached; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too slowly.
 async fn read<'a>(
     shared: &'a Shared,
+    account: &str,
     exchange: &mut Exchange,
     body: &mut Incoming,
 ) -> Result<SemaphorePermit<'a>, Refusal> {
-    let busy = |_| Refusal::new(503, "ServerBusy", "too many requests are in progress; retry");
+    let busy = || Refusal::new(503, "ServerBusy", "too many requests are in progress; retry");
     if !body.is_end_stream() {
         let most = shared.limits.body_bytes;
         let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
         if declared.is_some_and(|length: u64| length > most as u64) {
             return Err(too_large(most));
         }
-        let _upload = shared.uploads.try_acquire().map_err(busy)?;
+        let _upload = shared.uploads.permit(account).ok_or_else(busy)?;
         let read = tokio::time::timeout(shared.limits.read_timeout, Limited::new(body, most).collect()).await;
         let read =
             read.map_err(|_| Refusal::new(408, "RequestTimeout", "The body took too long to arrive."))?;
@@ -147,7 +151,7 @@ async fn read<'a>(
             Err(_) => return Err(Refusal::input("the connection broke before the end of the body")),
         };
     }
-    shared.requests.try_acquire().map_err(busy)
+    shared.requests.try_acquire().map_err(|_| busy())
 }
 
 fn too_large(most: usize) -> Refusal {
@@ -175,10 +179,11 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Waker};
 
-    use table_core::{Engine, TableName, TableStore};
+    use table_core::{Engine, QueueName, TableName, TableStore};
     use table_wire::sas::{AccessPolicy, StoredAccessPolicy};
 
     use super::*;
+    use crate::settings::Kind;
 
     fn exchange(service: Service, method: &str, path: &str) -> Exchange {
         let parts = Request::builder().method(method).uri(format!("/devstoreaccount1/{path}"));
@@ -188,26 +193,72 @@ mod tests {
         Exchange { path, ..Exchange::new(service, parts, caller) }
     }
 
+    /// Returns an account with the policy `readers` of the table `Tab`, which exists if `is_there` is `true`.
+    async fn account(table: &TableName, is_there: bool) -> Arc<Account> {
+        let account = Arc::new(Account::emulator(Engine::in_memory()).unwrap());
+        if is_there {
+            account.engine.create_table(table).await.unwrap();
+        }
+        let policy = StoredAccessPolicy::new("readers", AccessPolicy::default()).unwrap();
+        account.set_policies(&account.settings.turn.lock().await, table, vec![policy]).await.unwrap();
+        account
+    }
+
+    /// Runs a request as the server does, except that its body has been read.
+    async fn run(account: Arc<Account>, exchange: Arc<Exchange>) -> Result<Answer, Refusal> {
+        if route::changes_settings(&exchange) {
+            return to_its_end(account, Access::Key, exchange).await;
+        }
+        route::answer(&account, &Access::Key, &exchange).await
+    }
+
     #[tokio::test]
     async fn acl_4_a_cancelled_deletion_leaves_no_policies_to_the_next_table() {
-        let account = Arc::new(Account::emulator(Engine::in_memory()).unwrap());
         let table = TableName::new("Tab").unwrap();
-        account.engine.create_table(&table).await.unwrap();
-        let policy = StoredAccessPolicy::new("readers", AccessPolicy::default()).unwrap();
-        account.set_policies(&account.settings.turn.lock().await, &table, vec![policy]).await.unwrap();
-        let delete = Arc::new(exchange(Service::Tables, "DELETE", "Tables('Tab')"));
-        assert!(route::changes_settings(&delete));
-        {
-            let mut deletion = pin!(to_its_end(Arc::clone(&account), Access::Key, delete));
-            // The client cancels the request after it has started.
-            assert!(deletion.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        for path in ["Tables('Tab')", "Tables('tab')", "tables('Tab')", "TABLES('Tab')/", "Tables( 'Tab' )"] {
+            let account = account(&table, true).await;
+            let delete = Arc::new(exchange(Service::Tables, "DELETE", &path.replace(' ', "%20")));
+            let delete = Arc::new(Exchange { path: path.to_owned(), ..Arc::into_inner(delete).unwrap() });
+            {
+                let mut deletion = pin!(run(Arc::clone(&account), delete));
+                // The client cancels the request after it has started.
+                assert!(deletion.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            }
+            while account.engine.create_table(&table).await.is_err() {
+                tokio::task::yield_now().await;
+            }
+            // The next request for settings waits for the deletion.
+            drop(account.settings.turn.lock().await);
+            assert!(account.policies(&table).is_empty(), "{path}");
         }
-        while account.engine.create_table(&table).await.is_err() {
-            tokio::task::yield_now().await;
+    }
+
+    /// A deletion that removed the table and could not store that its policies are gone leaves them.
+    #[tokio::test]
+    async fn acl_4_a_table_does_not_get_the_policies_that_remained_from_an_earlier_one() {
+        let table = TableName::new("Tab").unwrap();
+        for (is_there, policies) in [(false, 0), (true, 1)] {
+            let account = account(&table, is_there).await;
+            let create = Exchange {
+                body: r#"{"TableName":"tab"}"#.into(),
+                ..exchange(Service::Tables, "POST", "Tables")
+            };
+            let created = run(Arc::clone(&account), Arc::new(create)).await;
+            assert_eq!(created.is_ok(), !is_there, "{created:?}");
+            assert_eq!(account.policies(&table).len(), policies, "the table existed: {is_there}");
         }
-        // The next request for settings waits for the deletion.
-        drop(account.settings.turn.lock().await);
-        assert!(account.policies(&table).is_empty());
+    }
+
+    #[tokio::test]
+    async fn acl_4_a_queue_does_not_get_the_policies_that_remained_from_an_earlier_one() {
+        let account = Arc::new(Account::emulator(Engine::in_memory()).unwrap());
+        let text = "<SignedIdentifiers><SignedIdentifier><Id>readers</Id><AccessPolicy/></SignedIdentifier></SignedIdentifiers>";
+        account.settings.set(Kind::QueuePolicies, "work", Some(text.to_owned())).await.unwrap();
+        let queue = QueueName::new("work").unwrap();
+        assert_eq!(account.queue_policies(&queue).len(), 1);
+        let create = exchange(Service::Queues, "PUT", "work");
+        run(Arc::clone(&account), Arc::new(create)).await.unwrap();
+        assert!(account.queue_policies(&queue).is_empty());
     }
 
     #[test]
@@ -215,6 +266,8 @@ mod tests {
         let changes = |service, method, path| route::changes_settings(&exchange(service, method, path));
         for (service, method, path) in [
             (Service::Tables, "DELETE", "Tables('Tab')"),
+            (Service::Tables, "DELETE", "tables('Tab')/"),
+            (Service::Tables, "POST", "TABLES"),
             (Service::Tables, "PUT", "Tab?comp=acl"),
             (Service::Tables, "PUT", "?restype=service&comp=properties"),
             (Service::Queues, "PUT", "work"),
@@ -227,6 +280,7 @@ mod tests {
             (Service::Tables, "GET", "Tab?comp=acl"),
             (Service::Tables, "PUT", "Tab(PartitionKey='p',RowKey='r')"),
             (Service::Tables, "POST", "Tab"),
+            (Service::Tables, "POST", "TablesOfCities"),
             (Service::Queues, "POST", "work/messages"),
             (Service::Queues, "DELETE", "work/messages/7?popreceipt=x"),
         ] {

@@ -60,6 +60,7 @@ mod transport;
 mod turn;
 mod unread;
 mod unverified;
+mod uploads;
 
 pub use account::Account;
 pub use bearer::Bearer;

@@ -21,8 +21,8 @@ pub struct ServerLimits {
     pub unauthenticated_connections: usize,
     /// The time limit for the first verified request of a connection, starting when the connection is accepted.
     pub first_request: Duration,
-    /// The maximum number of verified requests that are processed concurrently. The same number of requests may be sending their bodies. Others are
-    /// rejected with 503 `ServerBusy`.
+    /// The maximum number of verified requests that are processed concurrently. The same number of requests may be sending their bodies; half of it is
+    /// divided among the accounts, so slow requests of one account do not block the others. Other requests are rejected with 503 `ServerBusy`.
     pub requests: usize,
     /// The maximum total size in bytes of responses that clients have not read. If it is exceeded, the server takes the IPv4 address or IPv6 /64
     /// network with the most unread bytes, and closes its connection with the oldest unread response.

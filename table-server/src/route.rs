@@ -74,7 +74,7 @@ pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
     let is_write = !matches!(exchange.method.as_str(), "GET" | "HEAD");
     let is_setting = || exchange.query("comp").is_some() || exchange.query("restype").is_some();
     let is_whole = || match exchange.service {
-        Service::Tables => exchange.path.trim_start_matches('/').starts_with("Tables"),
+        Service::Tables => tables::is_of_tables(&exchange.path),
         _ => !exchange.path.trim_matches('/').contains('/'),
     };
     is_write && (is_setting() || is_whole())

@@ -174,7 +174,7 @@ impl Settings {
 }
 
 /// Returns `true` if the table or queue of a setting exists.
-async fn is_there(engine: &Engine, kind: Kind, name: &str) -> Result<bool> {
+pub(crate) async fn is_there(engine: &Engine, kind: Kind, name: &str) -> Result<bool> {
     Ok(match kind {
         Kind::Properties => true,
         Kind::TablePolicies => {

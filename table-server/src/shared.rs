@@ -16,6 +16,7 @@ use crate::open::OpenConnections;
 use crate::transport::Transport;
 use crate::unread::UnreadResponses;
 use crate::unverified::Guests;
+use crate::uploads::Uploads;
 
 /// Accounts, limits and counts.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub(crate) struct Shared {
     /// The limit on log lines for rejected requests.
     pub(crate) log_limit: LogLimit,
     /// Permits for verified requests whose bodies are being read.
-    pub(crate) uploads: Semaphore,
+    pub(crate) uploads: Uploads,
     /// Permits for verified requests that are being processed.
     pub(crate) requests: Semaphore,
 }
@@ -49,6 +50,7 @@ impl Shared {
         transport: Transport,
         bearer: Option<Bearer>,
     ) -> Self {
+        let uploads = Uploads::new(accounts.iter().map(Account::name), limits.requests);
         Self {
             accounts: accounts.into_iter().map(Arc::new).collect(),
             limits,
@@ -61,7 +63,7 @@ impl Shared {
             guests: Guests::new(limits.unauthenticated_connections, limits.connections),
             unread: UnreadResponses::new(limits.unread_response_bytes),
             log_limit: LogLimit::default(),
-            uploads: Semaphore::new(limits.requests),
+            uploads,
             requests: Semaphore::new(limits.requests),
         }
     }

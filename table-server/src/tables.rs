@@ -59,6 +59,11 @@ pub(crate) async fn answer(
     Ok(answer)
 }
 
+/// Returns `true` if a path names a table or the list of tables, and not entities.
+pub(crate) fn is_of_tables(path: &str) -> bool {
+    matches!(path::read(path), Ok(Target::Names | Target::Name(_)))
+}
+
 /// Refuses a body in Atom, which the service reads only in versions before 2015-12-11 (JSON-1).
 fn refuse_atom(exchange: &Exchange) -> Result<(), Refusal> {
     let media_type = exchange.header(CONTENT_TYPE).unwrap_or_default();

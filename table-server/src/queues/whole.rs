@@ -13,7 +13,7 @@ use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::{Exchange, bad_parameter};
 use crate::refusal::Refusal;
-use crate::settings::Kind;
+use crate::settings::{self, Kind};
 
 /// The maximum number of queues in a page.
 const PAGE: usize = 5_000;
@@ -73,6 +73,10 @@ pub(super) async fn answer(
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = account.settings.turn.lock().await;
+    if !settings::is_there(&account.engine, Kind::QueuePolicies, queue.as_str()).await? {
+        // The policies of an earlier queue remain if its deletion could not store that they are gone.
+        account.settings.set(Kind::QueuePolicies, queue.as_str(), None).await?;
+    }
     if account.engine.create_queue(queue).await? {
         store(account, queue, &new).await?;
         return Ok(Answer::new(201));

@@ -12,6 +12,7 @@ use crate::account::Account;
 use crate::answer::{self, Answer};
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
+use crate::settings::{self, Kind};
 use crate::tables::preference::Preference;
 use crate::tables::query::top;
 
@@ -28,6 +29,7 @@ pub(super) async fn create<S: TableStore>(
     };
     let table = TableName::new(name)?;
     table.require_creatable()?;
+    clear_policies(account, &table).await?;
     store.create_table(&table).await?;
     let location = format!("{}/Tables('{table}')", exchange.base);
     let preference = Preference::of(exchange);
@@ -42,6 +44,19 @@ pub(super) async fn create<S: TableStore>(
     let mut item = item(table.as_str(), account, level, exchange);
     alone(&mut item, level, exchange);
     Ok(answer.body(answer::json(level), Value::Object(item).to_string()))
+}
+
+/// Removes the policies of an earlier table with this name. They remain if its deletion could not store that they are gone.
+async fn clear_policies(account: &Account, table: &TableName) -> Result<(), Refusal> {
+    if account.policies(table).is_empty() {
+        return Ok(());
+    }
+    // No other request deletes the table or sets its policies during the turn.
+    let turn = account.settings.turn.lock().await;
+    if !settings::is_there(&account.engine, Kind::TablePolicies, table.folded()).await? {
+        account.set_policies(&turn, table, Vec::new()).await?;
+    }
+    Ok(())
 }
 
 /// Returns one table.

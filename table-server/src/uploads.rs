@@ -1,0 +1,56 @@
+//! Permits for requests whose bodies are being read. Each account has permits of its own, so slow bodies of one account do not use up those of others.
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// The permits of all accounts.
+#[derive(Debug)]
+pub(crate) struct Uploads {
+    /// The name of each account, and the permits that only this account uses.
+    own: Vec<(String, Semaphore)>,
+    /// The permits that all accounts use when their own are taken.
+    common: Semaphore,
+}
+
+impl Uploads {
+    /// Divides a number of permits: one half is divided among the accounts, at least one for each, and the rest is common.
+    pub(crate) fn new<'a>(accounts: impl ExactSizeIterator<Item = &'a str>, permits: usize) -> Self {
+        let share = (permits / 2 / accounts.len().max(1)).max(1);
+        let own: Vec<_> = accounts.map(|name| (name.to_owned(), Semaphore::new(share))).collect();
+        let common = Semaphore::new(permits.saturating_sub(share * own.len()));
+        Self { own, common }
+    }
+
+    /// Returns a permit of an account, or a common one; `None` if all of these are taken.
+    pub(crate) fn permit(&self, account: &str) -> Option<SemaphorePermit<'_>> {
+        let own = self.own.iter().find(|(name, _)| name == account);
+        let own = own.and_then(|(_, permits)| permits.try_acquire().ok());
+        own.or_else(|| self.common.try_acquire().ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all<'a>(uploads: &'a Uploads, account: &str) -> Vec<SemaphorePermit<'a>> {
+        std::iter::from_fn(|| uploads.permit(account)).collect()
+    }
+
+    #[test]
+    fn one_account_does_not_use_up_the_permits_of_another() {
+        for (permits, most, rest) in [(256, 192, 64), (4, 3, 1), (2, 1, 1), (1, 1, 1)] {
+            let uploads = Uploads::new(["a", "b"].into_iter(), permits);
+            let taken = all(&uploads, "a");
+            assert_eq!((taken.len(), all(&uploads, "b").len()), (most, rest), "{permits}");
+            drop(taken);
+            assert_eq!(all(&uploads, "b").len(), most, "{permits}: permits are returned");
+        }
+    }
+
+    #[test]
+    fn a_single_account_has_all_permits() {
+        for permits in [1, 2, 7, 256] {
+            assert_eq!(all(&Uploads::new(["a"].into_iter(), permits), "a").len(), permits);
+        }
+    }
+}
