@@ -94,7 +94,7 @@ fn page_1_a_page_without_items_is_continued_by_the_query_of_its_token() {
         let mut from: Option<Continuation> = None;
         for _ in 0..20 {
             let page = store.query(&table, &query, from.as_ref()).await.unwrap();
-            empty += usize::from(page.rows.len() == 0);
+            empty += usize::from(page.rows.is_empty());
             found.extend(page.rows.iter().map(|row| row.row_key.to_owned()));
             from = page.continuation;
             if from.is_none() {

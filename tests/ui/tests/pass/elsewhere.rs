@@ -79,10 +79,11 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     let mut sales = table.transaction(Employee::partition("Sales"))?; // T202, T213
     sales.insert(&Employee { id: 8, ..ada.clone() })?;
     sales.commit().await?; // T211
-    let found = table.get(Employee::key("Sales", 8)).await?.expect("inserted");
-    let mut sales = table.transaction(&*found)?;
-    sales.replace(&Employee { age: 40, ..Employee::clone(&found) }, found.etag())?; // T231, T232
-    sales.commit().await?;
+    if let Some(found) = table.get(Employee::key("Sales", 8)).await? {
+        let mut sales = table.transaction(&*found)?;
+        sales.replace(&Employee { age: 40, ..Employee::clone(&found) }, found.etag())?; // T231, T232
+        sales.commit().await?;
+    }
     let mut berlin = table.transaction(Employee::partition("Berlin"))?;
     berlin.insert(&Office { department: "Berlin".into(), rooms: 3 })?; // T216
     berlin.commit().await?;
