@@ -392,7 +392,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
     let begin = random.below(4);
     // The number of backfills that start in a round is below this bound.
     let runs = if random.one_in(2) { 3 } else { 7 };
-    // On average, one in this number of rounds makes a grant.
+    // A round makes a grant with the probability 1 / `grants`.
     let grants = [3, 12][random.below(2) % 2];
     for round in 0..6 + random.below(10) {
         if round == begin {

@@ -230,3 +230,20 @@ pub(crate) fn is_told(error: &syn::Error) -> bool {
 fn not_how(name: &str, form: &str, tokens: impl ToTokens) -> syn::Error {
     ctxt::mistake("T004", tokens, format!("malformed `{name}`"), format!("write `{form}`"))
 }
+
+/// Returns all names in the tokens, the last one first, because a field follows the arguments of its codec. Keywords are omitted, because a field
+/// cannot be named like a keyword.
+pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
+    let mut names = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) if syn::parse2::<Ident>(ident.to_token_stream()).is_err() => {}
+            TokenTree::Ident(ident) => names.insert(0, ident),
+            TokenTree::Group(group) => {
+                names.splice(0..0, self::names(group.stream()));
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+    names
+}

@@ -21,7 +21,7 @@ use super::text::{KeyText, partition};
 /// The terminator of levels. It sorts before every character of an escaped string, so any string can be a level without changing its order.
 const END: &str = "!";
 
-/// If the first field of a partition key has at most this many values, the key is rejected.
+/// The number of values up to which the first field of a partition key is rejected.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.

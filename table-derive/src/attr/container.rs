@@ -205,7 +205,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
         if attr.path() == &ENTITY {
             if !words.read(ctxt, attr) {
                 words.allows.unread();
-                misplaced.extend(piece::names(attr.meta.to_token_stream()));
+                misplaced.extend(grammar::names(attr.meta.to_token_stream()));
             }
         } else if attr.path() == &PARTITION_KEY {
             parse_key(ctxt, attr, "#[partition_key(department)]", &mut partition_key);

@@ -6,10 +6,9 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Lit, Meta};
 
 use crate::attr::format;
-use crate::attr::piece::names;
 use crate::codec;
 use crate::ctxt;
-use crate::grammar;
+use crate::grammar::{self, names};
 
 /// Returns the error for tokens that are not a piece. The error suggests the intended piece if it can be guessed.
 pub(super) fn no_piece(input: ParseStream) -> syn::Error {

@@ -1,7 +1,6 @@
 //! Parser of key pieces: `"empid_"`, `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`.
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, LitStr, parenthesized, token};
@@ -9,7 +8,7 @@ use syn::{Ident, LitStr, parenthesized, token};
 use crate::attr::meant::no_piece;
 use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
-use crate::grammar;
+use crate::grammar::{self, names};
 use crate::symbol::LITERAL;
 
 /// One piece of a key.
@@ -62,23 +61,6 @@ pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
         Ok(())
     });
     PieceList { pieces, broken }
-}
-
-/// Returns all names in the tokens, the last one first, because a field follows the arguments of its codec. Keywords are omitted, because a field
-/// cannot be named like a keyword.
-pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
-    let mut names = Vec::new();
-    for token in tokens {
-        match token {
-            TokenTree::Ident(ident) if syn::parse2::<Ident>(ident.to_token_stream()).is_err() => {}
-            TokenTree::Ident(ident) => names.insert(0, ident),
-            TokenTree::Group(group) => {
-                names.splice(0..0, self::names(group.stream()));
-            }
-            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-        }
-    }
-    names
 }
 
 fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {

@@ -5,9 +5,9 @@ use syn::{DeriveInput, Ident, Path};
 
 use crate::attr::Slot;
 use crate::attr::member::paths;
-use crate::attr::piece::names;
 use crate::ctxt::Ctxt;
 use crate::grammar::Words;
+use crate::grammar::names;
 use crate::symbol::{CRATE, OF, PROJECTION};
 
 /// The parsed attributes of the struct.

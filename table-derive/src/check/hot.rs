@@ -31,7 +31,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
         let spread = of_row.map(|part| &part.name).or_else(other);
         let spread = spread.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string());
         let help = format!(
-            "write `#[partition_key({own}, \"_\", bucket({spread}, 16))]` to spread them; if there are few entities, say so: `#[entity(allow(hot_partition, reason = \"…\"))]`"
+            "write `#[partition_key({own}, \"_\", bucket({spread}, 16))]` to spread them; if the table has few entities, say so: `#[entity(allow(hot_partition, reason = \"…\"))]`"
         );
         ctxt.error("T046", &key.original, wrong, help);
     }

@@ -6,8 +6,9 @@ use syn::{LitStr, Type};
 use crate::attr::container::KeyAttr;
 use crate::attr::format;
 use crate::attr::index::IndexAttr;
-use crate::attr::piece::{self, PieceAttr, PieceList};
+use crate::attr::piece::{PieceAttr, PieceList};
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::Field;
 use crate::symbol::LITERAL;
 
@@ -53,7 +54,7 @@ fn check_list(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], list: &mut Pi
         let Some(PieceAttr::Literal(text)) = rest.next() else { continue };
         let next = rest.find_map(field_of);
         if check_literal(ctxt, fields, parts, text, next.as_deref()) {
-            let names = piece::names(text.value().parse().unwrap_or_default());
+            let names = grammar::names(text.value().parse().unwrap_or_default());
             list.broken = true;
             if let Some(piece) = list.pieces.get_mut(at) {
                 *piece = PieceAttr::Wrong(names);

@@ -100,7 +100,7 @@ fn a_compaction_is_not_answered_by_the_end_of_an_earlier_one() {
     flush.shut();
     assert!(second.as_mut().poll(cx).is_pending());
     eventually("the second checkpoint is about to begin", || freeze.is_reached());
-    // The first compaction ends before the checkpoint thread is told of the second one.
+    // The first compaction ends before the checkpoint thread receives the second one.
     let idle = threads.0.load(Ordering::SeqCst);
     merge.open();
     eventually("the first compaction has ended", || threads.0.load(Ordering::SeqCst) > idle);

@@ -12,7 +12,6 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::row::{Row, entity_bytes};
 use table_core::{Error, Result};
 
-use crate::entities::commit::Conflict;
 use crate::entities::fault::EntityFault;
 use crate::entities::plan::{
     Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, is_condition, properties_mut,
@@ -107,17 +106,6 @@ impl Batch {
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))
-    }
-
-    /// Returns `true` if the batch itself contains the row of a conflict in a transaction that begins with the batch's entities.
-    pub(crate) fn has_row_of(&self, conflict: Conflict, error: &Error) -> bool {
-        match conflict {
-            Conflict::Entity => error.operation().is_none_or(|at| at < self.entities.len()),
-            Conflict::Fixed => {
-                error.key().is_some_and(|(_, row)| self.rows.keys().any(|own| own.as_str() == row))
-            }
-            Conflict::Derived | Conflict::Related => true,
-        }
     }
 
     fn record_operations(&self) -> usize {

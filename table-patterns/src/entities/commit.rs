@@ -78,6 +78,17 @@ impl Conflict {
     pub(crate) const fn is_race(self) -> bool {
         matches!(self, Self::Derived | Self::Related)
     }
+
+    /// Returns `true` if a batch itself contains the row of the conflict in a transaction that begins with the batch's entities.
+    pub(crate) fn is_in(self, batch: &Batch, error: &Error) -> bool {
+        match self {
+            Self::Entity => error.operation().is_none_or(|at| at < batch.entities().len()),
+            Self::Fixed => {
+                error.key().is_some_and(|(_, row)| batch.rows().keys().any(|own| own.as_str() == row))
+            }
+            Self::Derived | Self::Related => true,
+        }
+    }
 }
 
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {

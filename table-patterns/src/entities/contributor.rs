@@ -13,7 +13,7 @@ use table_core::row::{self, Row};
 use table_core::runtime::Runtime;
 use table_core::table::SchemaWatch;
 
-use crate::entities::draft::undecided;
+use crate::entities::fault::undecided;
 use crate::entities::plan::{
     Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite,
 };

@@ -19,7 +19,7 @@ use crate::entities::plan::{EntityPlan, PlannedRow, RowWrite, properties_mut};
 use crate::entities::siblings::{Sibling, Siblings};
 use crate::outbox::Step;
 
-pub(crate) use write::{Completes, EntityWrite, undecided};
+pub(crate) use write::{Completes, EntityWrite};
 
 /// The parts of a transaction.
 pub(crate) struct Draft<'a> {

@@ -1,6 +1,6 @@
 //! Errors of writes: refused operations, failed conditions, and transactions that are too large.
 
-use table_core::Fault;
+use table_core::{Error, Fault};
 
 /// The reason why a write is refused.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -39,4 +39,9 @@ pub(crate) enum EntityFault {
     )]
     #[fault(RequestBodyTooLarge, "EGT-3")]
     Bytes { bytes: usize, parts: String, most: usize },
+}
+
+/// Returns the error of a plan that requires stored properties although all of them were read.
+pub(crate) fn undecided() -> Error {
+    Error::of(EntityFault::Undecided)
 }

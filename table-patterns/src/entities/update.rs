@@ -8,8 +8,8 @@ use table_core::table::ReportedFrom;
 use table_core::table::UpdateFrom;
 use table_core::{Error, Result, row};
 
-use crate::entities::draft::undecided;
 use crate::entities::fault::EntityFault;
+use crate::entities::fault::undecided;
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, read_as};

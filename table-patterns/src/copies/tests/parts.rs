@@ -38,7 +38,7 @@ struct Line {
     title: Option<String>,
 }
 
-/// A note about an order, which is no part of it.
+/// A note about an order, which is not a part of it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", copies_from(SeenOrder))]
 #[partition_key(customer)]

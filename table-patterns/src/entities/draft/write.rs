@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use table_core::Result;
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::store::TableStore;
-use table_core::{Error, Result};
 
 use crate::entities::contributor::{Completed, Contribution, EntityChange, PendingWrite, WriteContext};
-use crate::entities::fault::EntityFault;
+use crate::entities::fault::undecided;
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::EntityPlan;
@@ -181,9 +181,4 @@ impl EntityWrite<'_> {
             context: completion.context.clone(),
         }
     }
-}
-
-/// Returns the error of a plan that requires stored properties although all of them were read.
-pub(crate) fn undecided() -> Error {
-    Error::of(EntityFault::Undecided)
 }

@@ -97,7 +97,7 @@ impl Requests {
         })
     }
 
-    /// Replaces an object if it still has a version. Otherwise another command has replaced or removed it, which is no error. A store that does not
+    /// Replaces an object if it still has a version. Otherwise another command has replaced or removed it, which is not an error. A store that does not
     /// compare versions, such as a file system, replaces the object.
     pub(super) fn update(&self, name: &str, content: Bytes, version: UpdateVersion) -> Result<()> {
         let (store, path) = (self.store.clone(), self.path(name));
