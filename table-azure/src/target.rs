@@ -48,7 +48,7 @@ impl Target {
         }
     }
 
-    /// Returns the capabilities. Keys of 513 to 1,024 code units are left to the server (ENG-1), except for Azurite, which rejects them (AZ-7).
+    /// Returns the capabilities. The server checks keys of 513 to 1,024 code units (ENG-1), except for Azurite, which rejects them (AZ-7).
     ///
     /// A transaction is measured by its request body, whose URLs begin with a base of `base_bytes` bytes (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {

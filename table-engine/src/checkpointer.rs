@@ -230,7 +230,7 @@ impl Checkpointer {
         Ok(next)
     }
 
-    /// Performs one step of merging.
+    /// Performs one merge step.
     fn merge(&mut self) -> Result<()> {
         let mut merged = self.base.merge()?;
         // A merge frees the disk space of the runs that it replaces.

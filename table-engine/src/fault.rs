@@ -4,7 +4,7 @@ use std::io;
 
 use table_store::{Error, Fault};
 
-/// A request that the engine refuses, or that it did not answer.
+/// The reason why the engine refused a request or did not respond to it.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EngineFault {
     #[error("the engine was closed; open it again")]

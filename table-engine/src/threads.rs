@@ -37,7 +37,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 
-/// A thread of the engine. Several threads may wait for its end.
+/// A thread of the engine. Several other threads may wait until it ends.
 #[derive(Debug)]
 pub(crate) struct Thread {
     id: ThreadId,

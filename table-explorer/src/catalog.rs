@@ -55,7 +55,7 @@ impl Catalog {
         }
     }
 
-    /// Reads the names of the tables and the schemas again.
+    /// Reads the table names and the schemas again.
     pub(crate) async fn read(&self, store: &DynTableStore) -> Result<Arc<Known>> {
         let (mut tables, mut from) = (Vec::new(), None);
         loop {

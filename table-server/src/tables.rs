@@ -74,7 +74,7 @@ fn refuse_atom(exchange: &Exchange) -> Result<(), Refusal> {
     Err(Refusal::new(415, "AtomFormatNotSupported", "send the body as application/json"))
 }
 
-/// Returns the entity that a request inserts.
+/// Reads the entity that a request inserts from its body.
 async fn insert<S: TableStore>(
     store: &S,
     table: &TableName,

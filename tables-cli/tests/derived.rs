@@ -120,7 +120,7 @@ fn a_value_taken_by_another_entity_is_left_to_the_user() {
 }
 
 mod unknown {
-    //! Tests of patterns that only a program can maintain.
+    //! Tests of derived rows that only the user's program can maintain, not this tool.
 
     use super::*;
 

@@ -41,7 +41,7 @@ impl Employee {
         Selection::new(Ok(departments.iter().map(|department| KeyRange::partition(*department)).collect()))
     }
 
-    /// Selects the employees of a department from one number (inclusive) to another (exclusive).
+    /// Selects the employees in a department whose numbers are in `from..below`.
     pub fn ids(department: &str, from: u32, below: u32) -> Selection<Self, RowRange> {
         Self::rows(department).id(from..below)
     }

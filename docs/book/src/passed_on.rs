@@ -60,7 +60,7 @@ impl CopyRelation for OfAgent {
     }
 }
 
-/// Copies a property of the ticket, and one that is a copy.
+/// Copies two properties from the ticket: one of its own, and one that the ticket copied from another entity.
 struct OfTicket;
 
 impl CopyRelation for OfTicket {

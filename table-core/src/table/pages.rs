@@ -109,7 +109,7 @@ impl fmt::Debug for SchemaCheck {
 pub(crate) struct PageSource<S> {
     pub(crate) store: S,
     pub(crate) table: Result<TableName>,
-    /// The check before the first request, if any.
+    /// The check to run before the first request, if any.
     pub(crate) check: Option<SchemaCheck>,
 }
 

@@ -1,4 +1,4 @@
-//! Converts the comparisons of a filter.
+//! Converts the comparisons in a filter to SQL.
 //!
 //! A comparison with a missing property is false (FIL-11). Numbers are compared as the stored type (FIL-15). A value of another type is less than
 //! every constant, and unequal to it (FIL-16).

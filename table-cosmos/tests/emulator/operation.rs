@@ -35,7 +35,7 @@ pub(crate) fn transaction(
     transaction
 }
 
-/// A network that records the settings of automatic scaling.
+/// An emulated network that records the autoscale settings in requests.
 struct Scaling {
     account: Emulator,
     settings: Mutex<Vec<String>>,

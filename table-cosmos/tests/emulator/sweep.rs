@@ -89,7 +89,7 @@ fn con_11_and_page_5_a_fault_at_any_request_of_a_scan_loses_and_repeats_no_row()
     });
 }
 
-/// Returns one transaction of each verb. The rows of the table are the same before each case.
+/// Returns one transaction for each kind of operation. The table has the same rows before each of them.
 fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
     let any = || IfMatch::Any;
     let key = |at: usize| format!("r{at:02}");

@@ -39,7 +39,7 @@ const fn is_due(call: u32) -> bool {
     call < 12 || call.is_power_of_two()
 }
 
-/// Returns disabled rules, one for each disturbance.
+/// Returns one fault injection rule for each throttled call. The rules are disabled until a test enables them.
 pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
     let rule = |number: u32| {
         let answer = CustomResponseBuilder::new(StatusCode::TooManyRequests)

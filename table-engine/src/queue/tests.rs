@@ -284,7 +284,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A message of the model: its text, time of visibility, expiry, dequeue count and receipt number.
+/// A message in the model: its text, visibility time, expiry, dequeue count and receipt number.
 #[derive(Clone, Debug)]
 struct Held {
     text: String,

@@ -75,7 +75,7 @@ impl Reference {
         writer.finish()
     }
 
-    /// Reads a reference of a source; `None` if the row is not a reference of this source,
+    /// Reads the row of a reference to a source. Returns `None` if the row does not refer to this source,
     /// because a property is missing or the key does not match the holder.
     fn read(source: &EntityKey, entity: EntityRef<'_>) -> Option<Self> {
         let text = |name| match entity.row.find(name, &mut 0) {

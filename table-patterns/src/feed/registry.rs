@@ -27,7 +27,7 @@ pub(crate) struct Listed {
     pub(crate) partition_key: PartitionKey,
     key: EntityKey,
     pub(crate) etag: ETag,
-    /// The end of the feed, if no entry was committed after it.
+    /// The end of the feed as a follower marked it, or `None` if an entry was committed since then.
     quiet: Option<Cursor>,
 }
 

@@ -42,7 +42,7 @@ pub struct DeleteProgress {
     pub position: Option<EntityKey>,
 }
 
-/// An error of a batched delete, with its progress.
+/// An error from a batched delete, with the progress made before it.
 ///
 /// ```
 /// use table_patterns::periods::BatchedDeleteError;

@@ -71,7 +71,7 @@ fn no_outbox(table: &TableName, key: &EntityKey) -> Error {
     error.with_key(key.partition_key.as_str(), key.row_key.as_str())
 }
 
-/// Converts an intent that was set aside to a pending intent without attempts; returns any other row unchanged.
+/// Converts a poison intent back into a pending intent with no attempts; returns any other row unchanged.
 ///
 /// The target has no message for it in its poison queue. The new key cannot be the key of another intent, which a foreign writer could
 /// replace otherwise.

@@ -107,7 +107,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Err(self.at_row(Error::of(EntityFault::Changed).with_table(self.table.as_str()), row_key))
     }
 
-    /// Reads a row like [`read_row`](Self::read_row). Breaks if the unit must read its rows again.
+    /// Reads a row like [`read_row`](Self::read_row). Returns `Break` if the unit must read its rows again.
     pub(super) async fn look_up(&mut self, row_key: &RowKey) -> Result<ControlFlow<(), Option<StoredRow>>> {
         if let Some(found) = self.reads.rows.get(row_key) {
             return Ok(ControlFlow::Continue(found.clone()));

@@ -137,8 +137,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(is_whole)
     }
 
-    /// Starts a recount in a row with sums. Returns the numbers of the row at that moment,
-    /// or `None` if the row does not exist and no record adds to it.
+    /// Starts a recount in a row with sums. Returns the current numbers of the row,
+    /// or `None` if the row does not exist and no record contributes to its sums.
     async fn begin(
         &self,
         (place, row): (&PartitionKey, &str),

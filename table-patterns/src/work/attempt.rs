@@ -1,4 +1,4 @@
-//! Attempts at rows. Several attempts run concurrently, but the attempts at rows of one source run in the order of their changes.
+//! Attempts to process rows. Several attempts run concurrently, but rows from the same source are processed in the order of their changes.
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;

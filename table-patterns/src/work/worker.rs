@@ -39,8 +39,8 @@ pub struct WorkerOptions {
     /// The number of concurrent intents of a message. Intents of one source run in the order of their changes. With 1, each intent starts when the
     /// previous one has ended. An intent that was tried before always runs alone.
     pub concurrency: usize,
-    /// The number of attempts at an intent before it becomes poison (PAT-EC-4).
-    /// Attempts are counted when they start; deliveries of messages do not count.
+    /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
+    /// Attempts are counted when they start; message deliveries do not count.
     pub poison_after: u32,
     /// The maximum number of tries of a step within one attempt, for transient errors (PAT-EC-5).
     pub step_attempts: u32,

@@ -17,7 +17,7 @@ const SECOND: u64 = 10_000_000;
 /// The number of partitions that are tracked before idle partitions are removed.
 const REMEMBERED: usize = 1 << 14;
 
-/// Limits at the service's scalability targets, above which an account returns 503 `ServerBusy`. They test how a program handles throttling (SCL-3):
+/// Limits at the service's scalability targets, above which an account returns 503 `ServerBusy`. Use them to test how a program handles throttling (SCL-3):
 /// 2,000 entities per second in a partition, 2,000 messages per second in a queue, and 20,000 requests per second in the account.
 ///
 /// A burst of one second's load is allowed. A transaction counts each of its entities for the partition and one request for the account (SCL-2); a

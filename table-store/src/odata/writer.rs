@@ -183,7 +183,7 @@ impl Serialize for EntityAnswer<'_> {
 }
 
 impl EntityAnswer<'_> {
-    /// Writes the annotations of the metadata level (JSON-3, JSON-5, JSON-6).
+    /// Writes the annotations that the metadata level requires (JSON-3, JSON-5, JSON-6).
     fn control<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Context { base, account, table, .. } = self.context;
         let full = self.level == MetadataLevel::Full;

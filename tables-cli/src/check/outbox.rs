@@ -83,7 +83,7 @@ pub async fn intents(
 /// Requeues a poison intent and resets its attempts. A later sweep finds the intent.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row was changed meanwhile; any error from the store.
+/// `UpdateConditionNotSatisfied` if the row has changed in the meantime; any error from the store.
 pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
     // The partition must be registered, because sweeps read only registered partitions. No queue is used.

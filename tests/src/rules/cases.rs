@@ -137,7 +137,7 @@ fn function(code: &str) -> Option<&str> {
     name.get(..end)
 }
 
-/// Returns the scenarios that must fail on Azurite. They are checked, so they demonstrate how Azurite differs.
+/// Returns the scenarios that are expected to fail on Azurite. The tests run them and check that they fail.
 fn deviations(file: &Path, text: &str) -> Vec<Case> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
     let entries = text.split("(\"").skip(1).filter_map(|entry| {

@@ -1,4 +1,4 @@
-//! Layouts of diagnostics: events of log4net, and the tables of the diagnostics of cloud services and virtual machines.
+//! Table layouts for diagnostics: log4net events, and the diagnostics tables of cloud services and virtual machines.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;

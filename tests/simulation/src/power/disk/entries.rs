@@ -14,7 +14,7 @@ pub(in crate::power) enum Entry {
     File(usize),
 }
 
-/// A change to one entry; `None` removes it.
+/// A change to one directory entry. An `entry` of `None` removes it.
 #[derive(Clone, Debug)]
 pub(in crate::power) struct NameChange {
     path: PathBuf,
@@ -98,7 +98,7 @@ impl Entries {
         inside.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect()
     }
 
-    /// Applies several changes that belong together.
+    /// Applies several changes as a unit.
     pub(super) fn change(&mut self, changes: Vec<NameChange>) {
         apply(&mut self.seen, &changes);
         self.pending.push(changes);
