@@ -215,7 +215,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
 
     fn check_part<C: Entity>(&self, owner: &EntityKey, part: &EntityKey) -> Result<()> {
         let under = range(owner).contains(part.partition_key.as_str(), part.row_key.as_str());
-        let fault = if C::SCHEMA.table != P::SCHEMA.table {
+        let fault = if !C::SCHEMA.table.eq_ignore_ascii_case(P::SCHEMA.table) {
             RelationFault::OtherTable
         } else if !under || part == owner {
             RelationFault::OtherKey

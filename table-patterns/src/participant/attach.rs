@@ -131,7 +131,10 @@ impl Attached {
     /// Returns the participants of the types in the table of a schema.
     fn in_table_of(&self, schema: &EntitySchema) -> impl Iterator<Item = &dyn OfType> {
         let table = schema.table;
-        self.0.values().map(|known| &**known).filter(move |known| known.schema().table == table)
+        self.0
+            .values()
+            .map(|known| &**known)
+            .filter(move |known| known.schema().table.eq_ignore_ascii_case(table))
     }
 }
 

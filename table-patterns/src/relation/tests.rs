@@ -23,7 +23,8 @@ struct Employee {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company")]
+// Names of tables are not case-sensitive.
+#[entity(table = "company")]
 #[partition_key(department)]
 #[row_key("empid_", employee, "_", year)]
 struct Review {

@@ -124,7 +124,7 @@ pub enum ErrorCode {
     ReadOnly,
     /// A newer version wrote the folder. The folder was not changed.
     FormatTooNew,
-    /// The folder has a format that is no longer supported. The folder was not changed.
+    /// The format of the folder is older than the formats that this version supports. The folder was not changed.
     FormatTooOld,
     /// The disk is full. Nothing was written. Reads continue, and writes resume when space is available.
     DiskFull,

@@ -52,7 +52,7 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// How the backfill treats older programs.
+/// The start of the backfill, relative to requests of older programs.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
     /// The backfill starts when no request of the older programs can still take effect.

@@ -60,7 +60,7 @@ fn the_reservation_of_a_process_that_ended_delays_the_others_once() {
     assert!(delay <= Duration::from_millis(700) + 2 * before, "once: {delay:?}, without it {before:?}");
 }
 
-/// A process that runs an older release commits without regard to reservations: no write is lost, but the number of attempts is no longer bounded.
+/// A process that runs an older release ignores reservations when it commits. No write is lost, but the number of attempts is not bounded.
 #[test]
 fn a_process_that_ignores_reservations_breaks_no_transaction() {
     for seed in 0..4 {
