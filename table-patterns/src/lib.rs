@@ -82,6 +82,7 @@ pub mod log_tail;
 pub mod migrate;
 pub mod outbox;
 mod paging;
+mod panicked;
 pub mod participant;
 pub mod periods;
 mod read_many;

@@ -177,7 +177,9 @@ pub trait View: 'static {
 
     /// Adds the rows and amounts of one entity to the view. Must be pure: the result may depend only on the entity.
     ///
+    /// An entity for which it returns an error or panics is [set aside](ViewTable::poison).
+    ///
     /// # Errors
-    /// Any error from [`Projection`] or the view itself; the next call then tries the change again.
+    /// Any error from [`Projection`] or the view itself.
     fn project(source: &Self::Source, view: &mut Projection<Self::Row>) -> Result<()>;
 }

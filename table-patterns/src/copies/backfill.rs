@@ -17,6 +17,7 @@ use crate::copies::relations::Copying;
 use crate::entities::{Entities, StepRecorder};
 use crate::failure::Failure;
 use crate::fence::{self, Fence};
+use crate::panicked::caught_in;
 use crate::requests::{self, CONCURRENCY};
 
 /// The maximum number of failures in a report.
@@ -217,10 +218,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let mut page = table.store().query(table.name()?, &query, place.from.as_ref()).await?;
         let found = Self::found(side, &page)?;
         let settled = found.into_iter().map(|key| async move {
-            let settled = match side {
-                Side::Sources => self.spread(&key, &[], None).await,
-                Side::Holders => self.hold_all(&key).await,
+            let settle = async {
+                match side {
+                    Side::Sources => self.spread(&key, &[], None).await,
+                    Side::Holders => self.hold_all(&key).await,
+                }
             };
+            let settled = caught_in("the code of the entity type", settle).await;
             (key, settled)
         });
         for (key, settled) in requests::all(settled, CONCURRENCY).await {

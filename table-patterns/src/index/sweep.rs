@@ -29,6 +29,7 @@ use crate::index::contributor::Indexes;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::pace::Pacer;
+use crate::panicked::caught_in;
 
 /// The phases of a pass. Rows come first: rows without an owner are removed before other rows take their place.
 ///
@@ -159,12 +160,16 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Finding { reason: Some(error.to_string()), ..self.finding(kind, key, owner) }
     }
 
-    /// Converts a permanent error into a finding.
+    /// Waits for the check of one item, and converts a permanent error or a panic into a finding.
     ///
     /// # Errors
-    /// The error, if a retry can succeed.
-    fn set_aside<T>(&self, done: Result<T>, (phase, key): (Phase, &EntityKey)) -> Result<Result<T, Finding>> {
-        match done {
+    /// The error of the check, if a retry can succeed.
+    async fn checked<T>(
+        &self,
+        (phase, key): (Phase, &EntityKey),
+        check: impl Future<Output = Result<T>>,
+    ) -> Result<Result<T, Finding>> {
+        match caught_in("the code of the entity type", check).await {
             Ok(done) => Ok(Ok(done)),
             Err(error) if Failure::of(&error) == Failure::Lasting => Ok(Err(self.bad(phase, key, &error))),
             Err(error) => Err(error),

@@ -10,6 +10,7 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
+use crate::panicked::caught;
 use crate::read_many;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
@@ -159,13 +160,15 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     /// Returns the projection of an entity; `None` if it has another type in the source's table.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
-        let read = V::Source::read_own(entity);
-        let Some(entity) = read.map_err(|error| error.with_table(V::Source::SCHEMA.table))? else {
-            return Ok(None);
-        };
-        let mut projection = Projection::new();
-        V::project(&entity, &mut projection)?;
-        Ok(Some(projection))
+        caught("the projection", || {
+            let read = V::Source::read_own(entity);
+            let Some(entity) = read.map_err(|error| error.with_table(V::Source::SCHEMA.table))? else {
+                return Ok(None);
+            };
+            let mut projection = Projection::new();
+            V::project(&entity, &mut projection)?;
+            Ok(Some(projection))
+        })
     }
 
     pub(super) async fn get(&self, key: &EntityKey) -> Result<Option<StoredRow>> {

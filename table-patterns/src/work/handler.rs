@@ -31,6 +31,8 @@ use crate::work::fault::WorkFault;
 /// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer version of the program, and never becomes poison |
 /// | every other code, also `SchemaMismatch` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
 ///
+/// A panic of a handler is a failure, and stops no other message, unless the program is built with `panic = "abort"`.
+///
 /// An error of a store has the right code already. For other errors, [`failure`](crate::work::failure) and [`outage`](crate::work::outage) state
 /// the choice. A target that rejects one message is a failure; a target that cannot be reached is an outage. If in doubt, return a failure, because
 /// a message that always causes an outage is retried forever.

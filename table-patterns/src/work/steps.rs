@@ -17,6 +17,7 @@ use crate::outbox::place::Place;
 use crate::outbox::rows::{self, Pending, alone};
 use crate::outbox::seal;
 use crate::outbox::work::{Tried, Work};
+use crate::panicked::caught_in;
 use crate::timestamp_order;
 use crate::work::circuit::{self, StepError};
 use crate::work::fault::{WorkFault, kept};
@@ -159,7 +160,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                     is_genuine,
                     lease,
                 };
-                self.retry(lease, || handler.take(call)).await
+                let code = format!("the handler of `{name}`");
+                self.retry(lease, || caught_in(&code, handler.take(call))).await
             }
         }
     }

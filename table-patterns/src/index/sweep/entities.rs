@@ -39,8 +39,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     pub(super) async fn entities(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let looks = (0..items.len()).map(|position| async move {
             let Some(item) = items.get(position) else { return Ok(Ok(None)) };
-            let wrong = self.look(table, item).await;
-            self.set_aside(wrong, (Phase::Entities, &item.key))
+            self.checked((Phase::Entities, &item.key), self.look(table, item)).await
         });
         let looks: Vec<_> = stream::iter(looks).buffered(CONCURRENCY).try_collect().await?;
         let mut findings = BTreeMap::new();
@@ -88,8 +87,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             let mut findings = Vec::new();
             for position in positions {
                 let Some(item) = items.get(position) else { continue };
-                let finding = self.entity(&item.key).await;
-                let finding = self.set_aside(finding, (Phase::Entities, &item.key))?.unwrap_or_else(Some);
+                let finding = self.checked((Phase::Entities, &item.key), self.entity(&item.key)).await?;
+                let finding = finding.unwrap_or_else(Some);
                 findings.extend(finding.map(|finding| (position, finding)));
             }
             Ok::<_, Error>(findings)

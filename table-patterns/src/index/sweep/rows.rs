@@ -23,8 +23,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let rows = (0..items.len()).map(|position| async move {
             match items.get(position) {
                 Some(Item { key, found }) => {
-                    let findings = self.row(table, key, found.clone()).await;
-                    let findings = self.set_aside(findings, (Phase::Rows, key))?;
+                    let row = self.row(table, key, found.clone());
+                    let findings = self.checked((Phase::Rows, key), row).await?;
                     Ok(findings.unwrap_or_else(|bad| vec![bad]))
                 }
                 None => Ok(Vec::new()),

@@ -1,8 +1,10 @@
 //! Tests of rows that do not stop a backfill, check or repair: values that no key can contain, properties of wrong types, and rows of no type.
 
 use pollster::block_on;
+use table_core::Result;
 use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
+use table_core::key::codec::{Alphabet, DerivedPart, Form, Text, TextCodec};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
@@ -51,7 +53,7 @@ struct Member {
 }
 
 type Members = Entities<Member, Engine, Records>;
-type Verb = fn(&Members, &Member) -> table_core::Result<()>;
+type Verb = fn(&Members, &Member) -> Result<()>;
 
 /// Returns members, two of which have names that no key can contain, together with a garbled member, a row of no type, and an invalid entry.
 fn members() -> (Engine, Members) {
@@ -163,4 +165,46 @@ fn key_8_a_value_that_leaves_no_space_for_a_guard_key_is_refused_on_write() {
         let written = block_on(members.insert(&member)).map(drop).map_err(|error| error.rule());
         assert_eq!(written, if length + 9 + 7 <= 512 { Ok(()) } else { Err(Some("KEY-8")) }, "{length}");
     }
+}
+
+/// The first letter of a name, computed by code that panics for an empty name.
+enum Initial {}
+
+impl DerivedPart<String> for Initial {
+    const NAME: &'static str = "initial";
+    const FORM: Form = Form { min: 1, max: 4, ordered: false, alphabet: Alphabet::LEGAL.without('|') };
+
+    fn encode(name: &String, out: &mut String) -> Result<()> {
+        let initial = name.chars().next().expect("a name has a first letter");
+        Text::encode_str(&initial.to_string(), out)
+    }
+}
+
+#[derive(table_core::Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Staff", schema_name = "Member", crate = table_core)]
+#[partition_key(department)]
+#[row_key("e_", id)]
+#[index(ByInitial, row_key("initial_", derived(Initial, name), "|", id))]
+struct Named {
+    #[without('|')]
+    department: String,
+    #[digits(6)]
+    id: u32,
+    name: String,
+}
+
+#[test]
+fn pat_intra_7_an_entity_at_which_a_codec_panics_stops_no_backfill_and_no_check() {
+    let engine = Engine::in_memory();
+    let old = block_on(engine.table::<before::Member>().create_if_missing()).unwrap();
+    for (id, name) in [(1, "Ada"), (2, ""), (3, "Bob")] {
+        block_on(old.insert(&before::Member { department: "S".into(), id, name: name.into() })).unwrap();
+    }
+    let named = block_on(engine.entities::<Named>().create_if_missing()).unwrap();
+    let built = block_on(named.backfill::<NamedByInitial>().assume_no_older_programs().run()).unwrap();
+    assert_eq!((found(&built, FindingKind::BadEntity), built.repaired), (vec!["e_000002"], 2));
+    let reason = built.findings.iter().find_map(|finding| finding.reason.as_deref()).unwrap();
+    assert!(reason.contains("panicked: a name has a first letter"), "{reason}");
+    let checked = block_on(named.check().run()).unwrap();
+    assert_eq!(found(&checked, FindingKind::BadEntity), ["e_000002"]);
 }

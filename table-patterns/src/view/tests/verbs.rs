@@ -138,6 +138,43 @@ impl View for Ages {
     }
 }
 
+/// A view whose projection panics at some employees.
+struct Initials;
+
+impl View for Initials {
+    type Source = Employee;
+    type Row = Headcount;
+
+    fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
+        let initial = employee.name.chars().next().expect("a name has a first letter");
+        view.add(Headcount::key("initials", initial.to_string()), Headcount::EMPLOYEES, 1)
+    }
+}
+
+#[test]
+fn imp_6_an_entity_at_which_a_projection_panics_is_set_aside_and_stops_no_other() {
+    let company = Company::new();
+    let view = ViewTable::<Initials, _>::new(company.engine.clone());
+    for (id, name) in [(1, "Ada"), (2, ""), (3, "Ann")] {
+        company.hire("Sales", id, name, "London", 36);
+    }
+    let sum = || {
+        let row = block_on(block_on(view.table()).unwrap().get(Headcount::key("initials", "A")));
+        row.unwrap().map(|row| row.employees)
+    };
+    block_on(view.rebuild().run()).unwrap();
+    assert_eq!((sum(), block_on(view.poison()).unwrap().len()), (Some(2), 1));
+    company.change("Sales", 2, |nameless| nameless.age = 37);
+    company.hire("Sales", 4, "Alan", "London", 41);
+    block_on(view.catch_up(100)).unwrap();
+    let poison = block_on(view.poison()).unwrap();
+    assert_eq!((sum(), poison.len()), (Some(3), 1), "{poison:?}");
+    assert!(poison[0].error.contains("the projection panicked: a name has a first letter"), "{poison:?}");
+    company.change("Sales", 2, |nameless| nameless.name = "Ari".into());
+    block_on(view.catch_up(100)).unwrap();
+    assert_eq!((sum(), block_on(view.poison()).unwrap().len()), (Some(4), 0));
+}
+
 #[test]
 fn imp_6_an_entity_keeps_records_only_of_its_current_sums() {
     let company = Company::new();

@@ -56,6 +56,17 @@ impl Handler<Mail> for Failing {
     }
 }
 
+/// A handler that panics at some messages.
+struct Panicking;
+
+impl Handler<Mail> for Panicking {
+    async fn handle(&self, mail: &Mail, delivery: work::Delivery<'_>) -> Result<()> {
+        delivery.keep().await?;
+        assert!(mail.0 != "hello" || delivery.partition_key.as_str() != "Sales", "no address for {}", mail.0);
+        Ok(())
+    }
+}
+
 /// Delivers a message to a failing handler for a day, every 20 minutes.
 fn fail_for_a_day(error: Error) -> (WorkMetrics, Vec<PoisonEntry>) {
     let (outbox, engine, time) = outbox();
@@ -108,4 +119,25 @@ fn a_handler_decides_that_an_error_is_an_outage_or_a_failure() {
         assert_eq!((metrics.failures, poison.len()), (0, 0), "{metrics:?}");
         assert!(metrics.outages > 5, "{metrics:?}");
     }
+}
+
+#[test]
+fn pat_ec_4_a_message_at_which_a_handler_panics_becomes_poison_and_stops_no_other() {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    for partition in ["Marketing", "Sales", "Support"] {
+        record(&outbox, &table, partition);
+    }
+    let worker = Worker::new(outbox.clone()).handler(Panicking);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!((worker.metrics().steps, worker.metrics().failures), (2, 1), "{:?}", worker.metrics());
+    for _ in 0..6 {
+        time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
+        block_on(worker.run_until_idle()).unwrap();
+    }
+    let poison = block_on(outbox.poison(32)).unwrap();
+    assert_eq!((worker.metrics().failures, poison.len()), (5, 1), "{poison:?}");
+    let text = poison[0].error.as_deref().unwrap();
+    assert!(text.contains("the handler of `mail` panicked: no address for hello"), "{text}");
 }

@@ -1,0 +1,45 @@
+//! Panics of application code, as errors of the items that caused them.
+//!
+//! A worker, a follower or a sweep calls handlers, projections and codecs of the application for one item after another. A panic for one item is the
+//! error of that item, so the other items are processed. In a program built with `panic = "abort"`, a panic ends the process instead.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use futures_util::FutureExt;
+use table_core::{Error, Fault, Result};
+
+/// A panic of application code.
+#[derive(Debug, thiserror::Error, Fault)]
+#[error("{code} panicked: {text}; correct it, then try the item again")]
+#[fault(InvalidInput, "PAT-EC-4")]
+struct Panicked {
+    code: String,
+    text: String,
+}
+
+impl Panicked {
+    fn error(code: &str, panic: &(dyn Any + Send)) -> Error {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Error::of(Self { code: code.to_owned(), text: text.unwrap_or("no text").to_owned() })
+    }
+}
+
+/// Calls application code. `code` names it in the error.
+///
+/// # Errors
+/// The error of the code; `InvalidInput` if it panics.
+pub(crate) fn caught<T>(code: &str, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    // The values that the code shares with later calls belong to the application.
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| Err(Panicked::error(code, &*panic)))
+}
+
+/// Waits for a future that calls application code. `code` names the code in the error.
+///
+/// # Errors
+/// The error of the future; `InvalidInput` if the code panics.
+pub(crate) async fn caught_in<T>(code: &str, future: impl Future<Output = Result<T>>) -> Result<T> {
+    let outcome = AssertUnwindSafe(future).catch_unwind().await;
+    outcome.unwrap_or_else(|panic| Err(Panicked::error(code, &*panic)))
+}
