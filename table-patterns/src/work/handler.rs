@@ -20,6 +20,8 @@ use crate::work::fault::WorkFault;
 ///   [version](Delivery::version) with it, and skip older versions. A handler that reads the source each time must write under a condition that a
 ///   concurrent delivery breaks, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
+/// - A handler must return: a request without a time limit, for example, can occupy the worker forever. Return an [outage](crate::work::outage) when the
+///   time is over.
 /// - After an error, the message is delivered again. The code of the error decides whether the attempt counts towards poison.
 ///
 /// # Failures and outages
