@@ -85,16 +85,16 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
             Ok(intent) => worker.take_row(self, pending, &intent).await,
             Err(error) => Err(error.into()),
         };
-        let Err(StepError { error, until, is_refused }) = taken else { return Ok(End::Done) };
-        let (attempts, at) = (Worker::<S, Q>::counted(&error, pending.attempts), self.now());
-        match worker.failed(&error, pending.attempts, (at, until)) {
+        let Err(StepError { error, delay, is_refused }) = taken else { return Ok(End::Done) };
+        let attempts = Worker::<S, Q>::counted(&error, pending.attempts);
+        match worker.failed(&error, pending.attempts, delay) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
-            Some(until) => {
+            Some(delay) => {
                 let failure = Failure::of(&error);
                 // An outage does not show whether the value is still contested. Attempts for a contested value do not count either.
                 let keeps_error = is_refused || (failure != Failure::Lasting && is_contested(pending));
                 let error = (!keeps_error).then(|| kept(&error));
-                Ok(End::Failed { error, attempts, at, until, is_free: failure == Failure::Newer })
+                Ok(End::Failed { error, attempts, delay, is_free: failure == Failure::Newer })
             }
         }
     }

@@ -22,18 +22,19 @@ const TARGETS: usize = 1_000;
 /// The maximum number of remembered sources of a target. Further sources are tried in any order.
 const SOURCES: usize = 10_000;
 
-/// A failed step, and the earliest time at which its source is tried again.
+/// A failed step, and the delay after which its source is tried again.
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
-    pub(super) until: Option<u64>,
+    /// The delay in ticks; `None` if the number of attempts determines it.
+    pub(super) delay: Option<u64>,
     /// `true` if the step was not tried, because other steps for its target have failed.
     pub(super) is_refused: bool,
 }
 
 impl From<Error> for StepError {
     fn from(error: Error) -> Self {
-        Self { error, until: None, is_refused: false }
+        Self { error, delay: None, is_refused: false }
     }
 }
 
@@ -63,6 +64,14 @@ pub(super) struct Times {
     pub(super) longest: u64,
 }
 
+impl Times {
+    /// Returns the time that is left until a circuit is closed. A time that is further ahead than every delay results from a clock that was set back,
+    /// and is treated as past.
+    fn left(self, until: u64) -> Option<u64> {
+        until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
+    }
+}
+
 /// The permission of a step to try its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pass {
@@ -83,22 +92,21 @@ impl Circuits {
     }
 
     /// Returns an error if the target must not be tried for a source yet.
-    /// A time that is further ahead than every delay results from a clock that was set back, and is treated as past.
     pub(super) fn check(&self, target: &str, source: u64, times: Times) -> Result<Pass, StepError> {
         let Times { now, first, longest } = times;
         let mut circuits = self.all();
         let Some(circuit) = circuits.get_mut(target) else { return Ok(Pass { source, seen: None }) };
         let has_failed = circuit.failed.contains(&source);
-        if circuit.until > now && circuit.until - now <= longest {
+        if let Some(left) = times.left(circuit.until) {
             if !has_failed {
                 insert(&mut circuit.waiting, source);
             }
-            return Err(circuit.refuse(circuit.until));
+            return Err(circuit.refuse(left));
         }
         if has_failed {
             // A waiting source may be gone, for example because another worker has done its work. It then no longer blocks other sources.
             if !circuit.waiting.is_empty() && now.abs_diff(circuit.until) <= longest {
-                return Err(circuit.refuse(now.saturating_add(first)));
+                return Err(circuit.refuse(first));
             }
             circuit.failed.clear();
             circuit.waiting.clear();
@@ -107,15 +115,15 @@ impl Circuits {
         Ok(Pass { source, seen: Some(circuit.until) })
     }
 
-    /// Records that a target is down. Returns the time from which it is tried again.
+    /// Records that a target is down. Returns the delay after which it is tried again.
     pub(super) fn failed(
         &self,
         target: &str,
-        (pass, now): (Pass, u64),
+        (pass, times): (Pass, Times),
         (error, delay): (&Error, impl Fn(u32) -> Duration),
     ) -> u64 {
         let mut circuits = self.all();
-        let after = |failures| now.saturating_add(ticks_of(delay(failures)));
+        let after = |failures| times.now.saturating_add(ticks_of(delay(failures)));
         if let Some(circuit) = circuits.get_mut(target) {
             insert(&mut circuit.failed, pass.source);
             // Otherwise, another step has opened the circuit in the meantime.
@@ -124,7 +132,7 @@ impl Circuits {
                 circuit.failures = circuit.failures.saturating_add(1);
                 circuit.error = error.clone();
             }
-            return circuit.until;
+            return times.left(circuit.until).unwrap_or(0);
         }
         let until = after(0);
         // Otherwise, the target has responded to another step in the meantime.
@@ -136,7 +144,7 @@ impl Circuits {
             let circuit = Circuit { failures: 1, until, failed, waiting, error: error.clone() };
             circuits.insert(target.to_owned(), circuit);
         }
-        until
+        until.saturating_sub(times.now)
     }
 
     /// Records that a target has responded.
@@ -146,9 +154,9 @@ impl Circuits {
 }
 
 impl Circuit {
-    /// Returns the error of a step that is not tried before the given time.
-    fn refuse(&self, until: u64) -> StepError {
-        StepError { error: self.error.clone(), until: Some(until), is_refused: true }
+    /// Returns the error of a step that is not tried before the delay has passed.
+    fn refuse(&self, delay: u64) -> StepError {
+        StepError { error: self.error.clone(), delay: Some(delay), is_refused: true }
     }
 }
 

@@ -14,6 +14,7 @@ use table_core::operation::Operation;
 use table_core::query::{Continuation, Query, Select};
 use table_core::queue::QueueStore;
 use table_core::retry::Retry;
+use table_core::runtime::ticks_of;
 use table_core::store::{Committed, TableStore};
 use uuid::Uuid;
 
@@ -49,15 +50,16 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let (table, partition_key) = work.place();
         let mut claims = Claims { worker: self, held, table, partition_key, id, is_repeated, later: None };
         claims.work(work).await?;
-        Ok(claims.later.map_or(Outcome::Done, |at| Outcome::Again { at, text: None }))
+        let again = |at: u64| Outcome::Again { delay: at.saturating_sub(held.now()), text: None };
+        Ok(claims.later.map_or(Outcome::Done, again))
     }
 }
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Returns the operation that claims a row.
     pub(super) fn claimed(&self, pending: &Pending) -> Operation {
-        let until = self.held.until();
-        let wait = until.saturating_sub(self.held.now());
+        // IMPORTANT: the wait is not a difference of two readings of a clock, which may have been set in between.
+        let (until, wait) = (self.held.until(), ticks_of(self.held.hidden));
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
     }
 
@@ -160,14 +162,15 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     ) -> Result<Vec<Pending>> {
         // IMPORTANT: the row is deleted after its last step, and the message after the row, so unfinished work is repeated.
         self.held.keep().await?;
-        for (_, end) in &ended {
-            end.again().into_iter().for_each(|at| self.wait_until(at));
+        let now = self.held.now();
+        for delay in ended.iter().filter_map(|(_, end)| end.again()) {
+            self.wait_until(now.saturating_add(delay));
         }
         let mut begun: Vec<_> = portion.drain(..self.begins(portion)).collect();
         begun.iter_mut().for_each(begin);
         let mut operations = Vec::with_capacity(ended.len() + begun.len());
         for (pending, end) in &ended {
-            operations.extend(end.operations(pending)?);
+            operations.extend(end.operations(pending, now)?);
         }
         let ends = operations.len();
         operations.extend(begun.iter().map(|next| self.claimed(next)));
@@ -182,7 +185,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
         // Another worker has claimed one of the rows, so each row is submitted separately.
         for (pending, end) in &ended {
-            match self.submit(end.operations(pending)?).await? {
+            match self.submit(end.operations(pending, now)?).await? {
                 Some(_) => self.count(pending, end),
                 None => self.worker.count(|metrics| metrics.lost += 1),
             }

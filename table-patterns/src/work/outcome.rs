@@ -17,33 +17,30 @@ pub(super) enum End {
         error: Option<String>,
         /// The number of attempts that count towards poison.
         attempts: u32,
-        /// The time of the failure.
-        at: u64,
-        /// The earliest time of the next attempt by this worker.
-        until: u64,
+        /// The delay in ticks until the next attempt by this worker.
+        delay: u64,
         /// `true` if another program may claim the row immediately.
         is_free: bool,
     },
 }
 
 impl End {
-    /// Returns the operations that end the attempt.
-    pub(super) fn operations(&self, pending: &Pending) -> Result<Vec<Operation>> {
+    /// Returns the operations that end the attempt at the given time.
+    pub(super) fn operations(&self, pending: &Pending, now: u64) -> Result<Vec<Operation>> {
         Ok(match self {
             Self::Done => vec![pending.done()],
             Self::Poisoned => pending.aside()?.into(),
-            Self::Failed { error, attempts, at, until, is_free } => {
-                let until = if *is_free { 0 } else { *until };
-                let (error, wait) = (error.as_deref(), until.saturating_sub(*at));
-                vec![pending.note(Note::Failed { error, attempts: *attempts, until, wait })]
+            Self::Failed { error, attempts, delay, is_free } => {
+                let (until, wait) = if *is_free { (0, 0) } else { (now.saturating_add(*delay), *delay) };
+                vec![pending.note(Note::Failed { error: error.as_deref(), attempts: *attempts, until, wait })]
             }
         })
     }
 
-    /// Returns the time at which this worker retries the row.
+    /// Returns the delay after which this worker retries the row.
     pub(super) const fn again(&self) -> Option<u64> {
         match self {
-            Self::Failed { until, .. } => Some(*until),
+            Self::Failed { delay, .. } => Some(*delay),
             Self::Done | Self::Poisoned => None,
         }
     }

@@ -69,15 +69,14 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         held.hide(held.hidden, Some(text(Tried { attempts, error: tried.error.clone() })?)).await?;
         let is_genuine = self.outbox.is_genuine(&table, &partition_key, &intent, seal.as_deref()).await?;
         let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
-        let Err(StepError { error, until, is_refused }) = self.take(held, origin, &intent).await else {
+        let Err(StepError { error, delay, is_refused }) = self.take(held, origin, &intent).await else {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);
         };
-        let (end, attempts) =
-            (self.failed(&error, attempts, (held.now(), until)), Self::counted(&error, attempts));
+        let (end, attempts) = (self.failed(&error, attempts, delay), Self::counted(&error, attempts));
         let tried = Tried { attempts, error: if is_refused { tried.error } else { Some(kept(&error)) } };
-        if let Some(at) = end {
-            Ok(Outcome::Again { at, text: Some(text(tried)?) })
+        if let Some(delay) = end {
+            Ok(Outcome::Again { delay, text: Some(text(tried)?) })
         } else {
             let entry = self.poisoned(text(Tried::default())?, tried.error, attempts);
             self.put_aside(held, &entry).await?;
@@ -116,8 +115,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 Err(error) if is_down(&error) => {
                     let random = self.outbox.runtime().random();
                     let delay = |failures| self.options.redelivery.delay(failures, random);
-                    let until = self.circuits.failed(target, (pass, lease.now()), (&error, delay));
-                    return Err(StepError { error, until: Some(until), is_refused: false });
+                    let times = self.times(lease.now());
+                    let delay = self.circuits.failed(target, (pass, times), (&error, delay));
+                    return Err(StepError { error, delay: Some(delay), is_refused: false });
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -166,13 +166,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Counts a failed attempt. Returns the time of the next attempt, or `None` if no later attempt can succeed.
-    pub(super) fn failed(
-        &self,
-        error: &Error,
-        attempts: u32,
-        (now, until): (u64, Option<u64>),
-    ) -> Option<u64> {
+    /// Counts a failed attempt. Returns the delay until the next attempt, or `None` if no later attempt can succeed.
+    pub(super) fn failed(&self, error: &Error, attempts: u32, delay: Option<u64>) -> Option<u64> {
         match Failure::of(error) {
             Failure::Newer => self.count(|metrics| metrics.left += 1),
             Failure::Outage => self.count(|metrics| metrics.outages += 1),
@@ -180,7 +175,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
         let is_final = is_unreadable(error);
         let attempts = Self::counted(error, attempts).max(1);
-        (!is_final).then(|| until.unwrap_or_else(|| self.next_attempt(attempts, now)))
+        (!is_final).then(|| delay.unwrap_or_else(|| self.delay_after(attempts)))
     }
 
     /// Returns the number of started attempts that count towards poison.

@@ -216,9 +216,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let outcome = match outcome {
             // IMPORTANT: the message is deleted last. After an earlier crash, another worker does all the work again (PAT-EC-1, PAT-EC-3).
             Ok(Outcome::Done) => held.finish().await,
-            Ok(Outcome::Again { at, text }) => {
-                let left = at.saturating_sub(held.now()).min(self.longest_wait());
-                held.hide(Duration::from_nanos(left.saturating_mul(100)), text).await
+            Ok(Outcome::Again { delay, text }) => {
+                let delay = delay.min(self.longest_wait());
+                held.hide(Duration::from_nanos(delay.saturating_mul(100)), text).await
             }
             Err(error) => Err(error),
         };
@@ -255,11 +255,10 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Times { now, first: ticks_of(self.options.redelivery.initial), longest: self.longest_wait() }
     }
 
-    /// Returns the time of the next attempt at an intent after `attempts` started attempts.
-    pub(super) fn next_attempt(&self, attempts: u32, now: u64) -> u64 {
+    /// Returns the delay in ticks until the next attempt at an intent, after `attempts` started attempts.
+    pub(super) fn delay_after(&self, attempts: u32) -> u64 {
         let random = self.outbox.runtime().random();
-        let delay = self.options.redelivery.delay(attempts.saturating_sub(1), random);
-        now.saturating_add(ticks_of(delay))
+        ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
     /// Retries after transient errors, with back-off, as long as the lease holds.
@@ -289,8 +288,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 pub(crate) enum Outcome {
     /// The message was processed and is deleted.
     Done,
-    /// The message becomes visible again at the given time, with a new text if one is given.
-    Again { at: u64, text: Option<String> },
+    /// The message becomes visible again after a delay in ticks, with a new text if one is given.
+    Again { delay: u64, text: Option<String> },
 }
 
 impl<S, Q> fmt::Debug for Worker<S, Q> {

@@ -1,14 +1,17 @@
 //! Tests of the errors of handlers: outages never become poison, and failures do.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pollster::block_on;
+use table_core::embedded::Clock;
 use table_core::name::TableName;
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
-use super::{Mail, outbox, record};
-use crate::work::{self, Handler, PoisonEntry, WorkMetrics, Worker};
+use super::{Mail, Nothing, outbox, record};
+use crate::outbox::Outbox;
+use crate::work::{self, Handler, PoisonEntry, Runtime, WorkMetrics, Worker};
 
 /// The codes that the documentation of `Handler` calls outages.
 const OUTAGES: [ErrorCode; 21] = [
@@ -140,4 +143,34 @@ fn pat_ec_4_a_message_at_which_a_handler_panics_becomes_poison_and_stops_no_othe
     assert_eq!((worker.metrics().failures, poison.len()), (5, 1), "{poison:?}");
     let text = poison[0].error.as_deref().unwrap();
     assert!(text.contains("the handler of `mail` panicked: no address for hello"), "{text}");
+}
+
+#[test]
+fn pat_ec_5_a_clock_that_jumps_at_any_reading_delays_a_retry_by_minutes_at_most() {
+    const DAYS: u64 = 27 * 24 * 3_600 * 10_000_000;
+    for (begin, length) in (0..40).flat_map(|begin| [1, 2, 3, 8].map(|length| (begin, length))) {
+        let (outbox, engine, time) = outbox();
+        let table = TableName::new("Company").unwrap();
+        block_on(engine.create_table(&table)).unwrap();
+        record(&outbox, &table, "Sales");
+        let (now, readings) = (Arc::clone(&time), AtomicU64::new(0));
+        let clock = Clock::new(move || {
+            let is_ahead = (begin..begin + length).contains(&readings.fetch_add(1, Ordering::SeqCst));
+            now.load(Ordering::SeqCst) + u64::from(is_ahead) * DAYS
+        });
+        let pace = Runtime::new().clock(clock).sleep_by(|_| Box::pin(async {}));
+        let jumping = Outbox::with_runtime(engine.clone(), engine.clone(), outbox.queue().clone(), pace);
+        let worker = Worker::new(jumping).handler(Failing(work::outage("no answer")));
+        block_on(worker.run_once()).unwrap();
+        // Twice the longest wait of a worker.
+        time.fetch_add(41 * 600_000_000, Ordering::SeqCst);
+        let other = Worker::new(outbox.clone()).handler(Nothing);
+        block_on(other.run_until_idle()).unwrap();
+        assert_eq!(
+            other.metrics().steps,
+            1,
+            "ahead for {length} readings from {begin}: {:?}",
+            other.metrics()
+        );
+    }
 }
