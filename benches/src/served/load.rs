@@ -1,4 +1,4 @@
-//! Work on many concurrent connections, and the time of each operation.
+//! Runs work on many concurrent connections, and measures the time of each operation.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
