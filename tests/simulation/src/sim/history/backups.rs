@@ -23,9 +23,9 @@ const RESTORED: &str = "/restored";
 /// The possible content of the backup folder.
 #[derive(Default)]
 pub(super) struct Backups {
-    /// The request in progress.
+    /// The backup request in progress, if any.
     pub(super) under_way: Option<u64>,
-    /// The request of an image in progress.
+    /// The image request in progress, if any.
     pub(super) image_under_way: Option<u64>,
     /// `true` if a backup has succeeded. From then on, the folder contains a complete backup, regardless of later failures.
     pub(super) whole: bool,
@@ -90,12 +90,12 @@ impl History {
         }
     }
 
-    /// Restores the backup on a new disk, and compares it with the states that existed while it was made.
+    /// Restores the backup to a new disk, and compares it with the states that existed while it was made.
     pub(super) fn look_at_backup(&mut self) -> Result<(), Wrong> {
         self.check_backup(BACKUP, &self.backups.states, self.backups.whole)
     }
 
-    /// Restores the backup of a folder on a new disk, and compares it with the states that it may contain. A backup that is not `whole` need not be
+    /// Restores the backup in a folder to a new disk, and compares it with the states that it may contain. A backup that is not `whole` need not be
     /// restored.
     pub(super) fn check_backup(&self, folder: &str, states: &[Arc<State>], whole: bool) -> Result<(), Wrong> {
         if self.disk.has_lost_power() {
