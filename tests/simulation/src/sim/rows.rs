@@ -36,7 +36,7 @@ enum Content {
 const TIMESTAMP: usize = 8;
 /// The maximum size in bytes of one binary property.
 const PIECE: usize = 60_000;
-/// The number of bytes after which those of [`Shape::filler`] repeat.
+/// The number of bytes after which the bytes of [`Shape::filler`] repeat.
 const PERIOD: u32 = 256;
 /// The number of binary properties in a row of [`Content::Huge`].
 const PIECES: usize = 15;
@@ -51,7 +51,7 @@ pub(super) fn row_key(number: u16) -> Result<RowKey> {
     RowKey::new(format!("r{number:04}"))
 }
 
-/// Returns the position that two keys denote.
+/// Returns the position that a pair of keys denotes.
 pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     let partition = partition_key.trim_end_matches('x').strip_prefix('p')?;
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))

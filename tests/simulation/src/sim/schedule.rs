@@ -56,7 +56,7 @@ struct Inner {
     now: Duration,
     /// The number of events for which another thread could wait.
     doings: u64,
-    /// One in `switch` calls lets another thread run.
+    /// One in `switch` calls lets another thread run first.
     switch: u32,
     trace: DefaultHasher,
     /// The number of calls of all threads.
@@ -69,7 +69,7 @@ struct Inner {
 pub(super) struct Schedule {
     began: Instant,
     inner: Mutex<Inner>,
-    /// The callback that is called with the reason why the history cannot end.
+    /// The callback that receives the reason why the history cannot end.
     stall: Box<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -233,7 +233,7 @@ impl Inner {
         self.actors.len() - 1
     }
 
-    /// Chooses the next thread. If all wait, time passes until one can continue; callers get an error if none ever can.
+    /// Chooses the next thread. If all threads wait, time passes until one can continue; if none ever can, the callers get an error.
     fn choose(&mut self) -> usize {
         loop {
             let (now, doings) = (self.now, self.doings);
