@@ -84,7 +84,7 @@ fn tell(line: &impl Display) -> bool {
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
 }
 
-/// The longest time that a write of one thread has taken.
+/// The longest time that a write by one thread has taken.
 #[derive(Debug, Default)]
 struct Longest(Duration);
 
@@ -105,7 +105,7 @@ impl Longest {
     }
 }
 
-/// Runs the child: the given number of concurrent writers, and threads that update bulk rows. It reports on standard output until it is killed.
+/// Runs the child: the given number of concurrent writers, and threads that update bulk rows. The child reports on standard output until it is killed.
 ///
 /// # Errors
 /// Any error from the store. None is expected before the kill.
