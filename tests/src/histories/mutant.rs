@@ -51,7 +51,7 @@ impl Mutant {
     }
 }
 
-/// The property that `table-azure` stores the identifier of a write in.
+/// The property in which `table-azure` stores the identifier of a write.
 const IDENTIFIER: &str = "OperationId";
 
 /// A client with or without a fault.
