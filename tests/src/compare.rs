@@ -103,7 +103,7 @@ impl<B: Subject> Run<'_, B> {
             Step::Drop(table) => {
                 let table = &self.tables[*table];
                 agree(block_on(store.delete_table(table)), block_on(self.model.delete_table(table)));
-                // A new table with the same name is a different table, and some stores refuse old continuations (PAGE-9).
+                // A recreated table is a different table, and some stores refuse continuations of the old one (PAGE-9).
                 let same = |other: &TableName| other.as_str().eq_ignore_ascii_case(table.as_str());
                 self.cursors.retain(|cursor| !same(&self.tables[cursor.table]));
             }

@@ -1,4 +1,4 @@
-//! Stores under the control of a test. The test can kill a process before or after any call, or step processes to decide which one continues.
+//! Stores whose calls a test controls. The test can kill a process before or after any call, or step processes to decide which one continues.
 
 mod blobs;
 
@@ -16,7 +16,7 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queue
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::{Clock, EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
-/// The point of a call at which a process dies.
+/// The side of a call on which a process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
     /// The call is not made.
@@ -122,7 +122,7 @@ impl Control {
         Controlled { store, control: self.clone() }
     }
 
-    /// Lets a stepped process continue to its next call, or to its end. At the end, its result is returned.
+    /// Lets a stepped process continue to its next call or to its end. Returns the result of the process if it has ended.
     pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
         let waits = self.0.waits.load(Ordering::SeqCst);
         loop {

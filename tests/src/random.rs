@@ -48,7 +48,7 @@ pub enum Write {
     Check(Option<Condition>),
 }
 
-/// Properties by name. A duplicate name is used once.
+/// The names and values of properties. If a name occurs several times, only one of its values is written.
 pub type Properties = Vec<(&'static str, Value)>;
 
 /// One step of a program. Tables and cursors are identified by number.

@@ -1,7 +1,7 @@
 //! A differential test: random operations on an engine and on `SQLite`. All results and pages are compared.
 //!
 //! The engine is repeatedly closed and reopened with other options, checkpointed, compacted, verified, backed up and restored. Each table has keys
-//! and rows of another shape, and the work alternates between loading, deleting, queue-like writes and scattered writes.
+//! and rows of a different shape, and the work alternates between loading, deleting, queue-like writes and scattered writes.
 
 mod peer;
 mod shape;
