@@ -1,4 +1,4 @@
-//! Blobs by `object_store` over the account's connection string (BLB rules), and lists of indexes in them.
+//! Blobs that `object_store` reads and writes with the account's connection string (BLB rules), and index lists in blobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Verification of the column for Azurite in `docs/server.md` with the pinned Azurite.
+//! Verifies the Azurite column in `docs/server.md` against the pinned Azurite.
 
 mod account;
 mod tables;

@@ -40,7 +40,7 @@ struct Employee {
     photo: Option<BlobRef>,
 }
 
-/// Creates a client of the account whose requests follow a script. Retries are sent after 0.4 s.
+/// Creates a client whose requests to the account follow a script. Retries are sent after 0.4 s.
 fn client(
     account: &Account,
     options: Options,
@@ -51,7 +51,7 @@ fn client(
     account_client(wire, options.retry(retry), 7).unwrap()
 }
 
-/// Returns a script in which the first write is treated in this way and all other requests are served.
+/// Returns a script that applies `act` to the first write and serves all other requests.
 fn first_write(act: Act) -> impl FnMut(&WireRequest) -> Act + Send {
     let mut first = true;
     move |request| if request.method != "GET" && std::mem::take(&mut first) { act } else { Act::Serve }
