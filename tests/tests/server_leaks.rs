@@ -88,7 +88,7 @@ fn live() -> i64 {
     i64::try_from(stats.bytes_allocated).unwrap() - i64::try_from(stats.bytes_deallocated).unwrap()
 }
 
-/// Runs the rounds against a server. Returns the connections and bytes that remain in addition to those after the first rounds.
+/// Runs the rounds against a server. Returns how many more connections and bytes remain than after the first rounds.
 fn left(mut config: Config, at: &str) -> (usize, i64) {
     config.limits.read_timeout = Duration::from_millis(20);
     config.limits.idle_timeout = Duration::from_millis(20);

@@ -1,4 +1,4 @@
-//! Shared access signatures: each set of permissions against each operation, and key ranges that no request leaves.
+//! Shared access signatures: each set of permissions is tested with each operation, and no request may leave the key range of its token.
 
 use std::time::Duration;
 

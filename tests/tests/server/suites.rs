@@ -40,7 +40,7 @@ fn batch(target: &str, operation: &str, in_change_set: bool) -> Answer {
     Ask::new("POST", target).body("multipart/mixed; boundary=batch_1", body).of(&EMULATOR)
 }
 
-/// Azurite, `table.entity.rest.test.ts`: no request of this file has a date.
+/// Azurite, `table.entity.rest.test.ts`: no request in this file has a date.
 #[test]
 fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     let undated = |ask: Ask| ask.without("x-ms-date");
@@ -92,7 +92,7 @@ fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: raw requests have an account SAS in the query, and a header. Either may be invalid.
+/// Azurite, `table.entity.rest.test.ts`: raw requests have an account SAS in the query and an `Authorization` header. Either may be invalid.
 #[test]
 fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);
@@ -105,14 +105,14 @@ fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let list = |header: &str, query: &str| {
         Ask::new("GET", format!("Tables?{query}")).signed(None).header("authorization", header).of(&EMULATOR)
     };
-    // A wrong header with a valid signature has the permissions of the signature.
+    // With a wrong header and a valid SAS, a request has the permissions of the SAS.
     for wrong in ["SharedKeyLite devstoreaccount1:AAAA", "SharedKey other:AAAA", "Basic x"] {
         assert_eq!(list(wrong, &query).status, 200, "{wrong}");
         let written = Ask::new("POST", format!("Tables?{query}")).signed(None);
         let written = written.header("authorization", wrong).json(body).of(&EMULATOR);
         assert_eq!(written.status, 403, "{}", written.body);
     }
-    // A valid header with an altered signature has the permissions of the key.
+    // With a valid header and an altered SAS, a request has the permissions of the account key.
     let altered = query.replacen("sig=", "sig=A", 1);
     assert_eq!(Ask::new("POST", format!("Tables?{altered}")).json(body).of(&EMULATOR).status, 201);
     assert_eq!(list("SharedKeyLite devstoreaccount1:AAAA", &altered).status, 403);

@@ -40,7 +40,7 @@ fn host(connection: &str) -> &str {
     rest.split('/').next().unwrap()
 }
 
-/// Opens a connection that offers protocols, and only trusts the certificates in the folder.
+/// Opens a connection that offers the given protocols and trusts only the certificates in the folder.
 async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(folder.join(Tls::CERTIFICATE)).unwrap()).unwrap();
