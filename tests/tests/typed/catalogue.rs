@@ -1,4 +1,4 @@
-//! Tests of the rules of table design that the tests of no pattern show (DQ, IMP, PAT-HET rules).
+//! Tests of the rules of table design that the tests of the patterns do not show (DQ, IMP, PAT-HET rules).
 
 use std::future::poll_fn;
 use std::sync::Arc;

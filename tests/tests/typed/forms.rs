@@ -1,4 +1,4 @@
-//! Tests of forms of stored data from other programs: key fields stored as properties, remaining properties, chunks, rows of one partition
+//! Tests of forms of stored data from other programs: key fields stored as properties, remaining properties, chunks, rows in one partition that are
 //! distinguished by kind, and keys that are not read.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -62,7 +62,7 @@ struct Name {
     last_name: String,
 }
 
-/// An index that has the entity's key.
+/// A projection that contains the entity's key.
 #[derive(Debug, PartialEq, Projection)]
 #[projection(of = Employee)]
 struct Card {
