@@ -31,7 +31,7 @@ fn open(folder: &Path) -> Engine {
     }
 }
 
-/// Inserts rows from one number to another.
+/// Inserts the rows with the given numbers.
 fn put(engine: &Engine, partition: &str, rows: std::ops::Range<u32>) -> Result<()> {
     for first in rows.clone().step_by(100) {
         let mut transaction = Transaction::new(PartitionKey::new(partition)?, Limits::UNLIMITED)?;

@@ -1,4 +1,4 @@
-//! An engine that is dropped or closed and immediately reopened, while merges are in progress and the process starts others.
+//! An engine that is dropped or closed and immediately reopened, while merges are in progress and the process starts other processes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]

@@ -185,7 +185,7 @@ async fn the_pages_work_in_a_real_browser() {
     fs::create_dir_all(&pictures).unwrap();
     let engine = store().await;
     let load = PartitionLoad::default();
-    // A program of the same process, whose requests the page of the heat shows.
+    // A program in the same process, whose requests the heat page shows.
     let program = CountingStore::new(engine.clone(), load.clone());
     let source =
         Source::new(DynTableStore::new(engine.clone()), "demo").with_engine(engine.clone()).with_load(load);
