@@ -1,4 +1,4 @@
-//! Request units: of each operation, in its span, in the usage of a table, and in plans.
+//! The request units of each operation, as reported in its span, in the usage of a table, and in plans.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that adds up the charges of the item requests.
+/// A network that adds up the charges for item requests.
 struct Watching {
     account: Emulator,
     charged: Arc<Mutex<f64>>,

@@ -53,7 +53,7 @@ fn page(status: u16) -> Answer {
     page
 }
 
-/// A store of a table with the row `there`. A portal responds to its requests from now on.
+/// A store with a table that contains the row `there`. From now on, a portal responds to the store's requests.
 struct World {
     store: CosmosTables,
     /// A second store without the portal.
@@ -91,7 +91,7 @@ impl World {
         }
     }
 
-    /// Returns the writes of every verb, and a batch.
+    /// Returns writes of several kinds, and a batch.
     fn writes(&self) -> Vec<Vec<(String, OperationKind)>> {
         let (there, new) = (|| "there".to_owned(), || "new".to_owned());
         let tag = || IfMatch::ETag(self.etag.clone());

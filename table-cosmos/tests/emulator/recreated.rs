@@ -52,7 +52,7 @@ async fn delete(account: &Emulator, target: &str) {
     assert!(answer.status < 300, "{answer:?}");
 }
 
-/// The number of verbs.
+/// The number of verbs that [`verb`] can run.
 const VERBS: usize = 9;
 
 /// Runs the verb of the given number, and returns its name and its outcome.

@@ -88,7 +88,7 @@ async fn value(store: &CosmosTables, table: &TableName, row: &str) -> Option<i32
     }
 }
 
-/// Returns transactions of every verb, alone and in batches.
+/// Returns transactions with every kind of operation, alone and in batches.
 fn transactions(store: &CosmosTables) -> Vec<(&'static str, Transaction)> {
     let row = || number(2);
     let all = [

@@ -1,4 +1,4 @@
-//! Disturbances between and during the requests of a scenario: splits and merges, or responses of 429.
+//! Disturbances between and during the requests of a scenario: splits and merges, or 429 responses.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,7 +22,7 @@ const LOCKED: Duration = Duration::from_millis(2);
 const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];
 /// The maximum number of disturbances of one scenario. The emulator's list of partitions grows with each of them.
 const MOST: u32 = 24;
-/// The number of times that one request is throttled. The client retries it nine times, and four threads may throttle it at once.
+/// The number of times that one request is throttled. The client retries it nine times, and four threads may throttle it at the same time.
 const THROTTLED: u32 = 2;
 
 /// A disturbance of a scenario's requests.
@@ -56,7 +56,7 @@ pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
 }
 
 impl Unrest {
-    /// Creates the disturbance that splits and merges partitions, as tasks of the current runtime.
+    /// Creates a disturbance that splits and merges partitions, in tasks on the current runtime.
     pub(crate) fn moves() -> Self {
         Self::Moves { calls: AtomicU32::new(0), maps: Mutex::default(), runtime: Handle::current() }
     }
