@@ -188,7 +188,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
     }
 }
 
-/// Returns the option for the oldest generation of a folder of backups.
+/// Returns the option that selects the oldest generation in a folder of backups.
 fn oldest(at: &Path, backups: &str) -> String {
     let generations = run(at, &format!("backup ls {backups} -o csv"));
     let id = generations.lines().nth(1).and_then(|line| line.split(',').next()).unwrap();

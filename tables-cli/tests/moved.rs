@@ -18,7 +18,7 @@ use table_patterns::outbox::{Intent, Outbox, Step};
 use table_patterns::work::Worker;
 use tables_cli::Exit;
 
-/// Command lines that transfer a table to a store without it, and `true` if the table has the name `Other` there.
+/// Command lines that transfer a table to a store that does not contain it, each with `true` if the table is named `Other` there.
 const TRANSFERS: &[(&str, bool)] = &[
     ("copy T --store DIR/whole --to DB", false),
     ("copy T --partition a --store DIR/whole --to DB", false),
