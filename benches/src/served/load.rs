@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// The result of a load.
+/// The result of putting load on a server.
 #[derive(Debug)]
 pub struct Done {
     /// The number of operations, and the elapsed time of the load.
