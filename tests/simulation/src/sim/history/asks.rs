@@ -1,4 +1,4 @@
-//! The requests of callers, and the results that they receive.
+//! The requests that callers send, and the results that they receive.
 
 use std::pin::Pin;
 use std::sync::Arc;

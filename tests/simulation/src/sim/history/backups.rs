@@ -15,7 +15,7 @@ use crate::sim::model::{Number, Place, State, Wrong};
 use crate::sim::plan::Trouble;
 use crate::sim::rows::{self, Shape};
 
-/// The folder of all backups of a history.
+/// The folder for all backups in a history.
 pub(super) const BACKUP: &str = "/backup";
 /// The folder to which a backup is restored, on a new disk each time.
 const RESTORED: &str = "/restored";
@@ -47,7 +47,7 @@ impl History {
         self.backups.under_way = Some(id);
         self.model.begin_to_note();
         let (engine, disk) = (engine.clone(), self.disk.clone());
-        // A backup makes few of the calls of a life, so the power failure is aimed at one of them.
+        // A backup makes few of the calls in a life, so the power failure is aimed at one of them.
         let may_cut = !matches!(self.life.trouble, Trouble::Disk(_)) && self.random.random_ratio(1, 2);
         let cut = may_cut.then(|| Fault::PowerAtCall(self.random.random_range(1..60)));
         let schedule = Arc::clone(&self.schedule);
@@ -129,7 +129,7 @@ pub(super) fn is_in(state: &State, found: &Tables) -> bool {
     state.tables.iter().map(|(table, kept)| (table, kept.rows())).eq(found)
 }
 
-/// Returns the rows of all tables of an engine, or a description of a defective row.
+/// Returns the rows of all tables in an engine, or a description of a defective row.
 pub(super) fn tables(engine: &Engine, shape: Shape) -> Result<std::result::Result<Tables, String>> {
     let mut tables = Tables::new();
     for number in 0..shape.tables {

@@ -1,4 +1,4 @@
-//! The requests of callers to a queue.
+//! The requests that callers send to a queue.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ pub(super) fn queue() -> Result<QueueName> {
     QueueName::new("work")
 }
 
-/// Returns the message of a lease.
+/// Returns the number of the message that a lease contains.
 fn message(lease: &Lease) -> Option<Number> {
     lease.message.text.parse().ok()
 }
 
-/// Returns the message that was received, if the write was a receive.
+/// If the write was a receive, returns the number of the message that was received.
 pub(super) fn received(write: &Write, lease: &Lease) -> Option<Number> {
     matches!(write, Write::Receive { .. }).then(|| message(lease)).flatten()
 }
