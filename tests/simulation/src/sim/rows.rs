@@ -1,4 +1,4 @@
-//! Rows of a history: tables, keys and contents by number. A row contains the operation that wrote it, and each of its bytes can be verified.
+//! The rows in a history: tables, keys and contents, identified by number. A row contains the operation that wrote it, and each of its bytes can be verified.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -8,7 +8,7 @@ use table_core::{Result, Row, TableName, ValueRef};
 
 use crate::sim::model::{Number, Place};
 
-/// The number of tables, partitions and rows of a history, and the format of its keys and rows. All lives of the history share it.
+/// The number of tables, partitions and rows in a history, and the format of its keys and rows. All lives of the history share it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) tables: u8,
@@ -19,7 +19,7 @@ pub(super) struct Shape {
     content: Content,
 }
 
-/// The properties of each row. All rows of a history have the same properties, because a merge keeps all properties that it does not contain.
+/// The properties of each row. All rows in a history have the same properties, because a merge keeps all properties that it does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// No bytes, some bytes, or more bytes than a block contains.

@@ -24,7 +24,7 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The maximum number of calls of a history, a hundred times the number of the longest history. A history with more calls contains an endless loop.
+/// The maximum number of calls in a history, a hundred times the number in the longest history. A history with more calls contains an endless loop.
 const CALLS: u64 = 1_000_000;
 
 /// The state of a thread.
@@ -59,7 +59,7 @@ struct Inner {
     /// One in `switch` calls lets another thread run first.
     switch: u32,
     trace: DefaultHasher,
-    /// The number of calls of all threads.
+    /// The total number of calls by all threads.
     calls: u64,
     /// `true` if every thread waits for another thread.
     stalled: bool,
@@ -116,7 +116,7 @@ impl Schedule {
         inner
     }
 
-    /// Returns the number of calls of all threads.
+    /// Returns the total number of calls by all threads.
     pub(super) fn calls(&self) -> u64 {
         self.inner().calls
     }
