@@ -91,7 +91,7 @@ struct Longest(Duration);
 impl Longest {
     const WORD: &str = "waited";
 
-    /// Returns a line for the parent if this write took longer than all earlier writes of the thread.
+    /// Returns a line for the parent if this write took longer than all earlier writes by the thread.
     fn note(&mut self, begun: Instant) -> Option<String> {
         let took = begun.elapsed();
         (took > self.0).then(|| {
