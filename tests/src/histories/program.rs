@@ -1,4 +1,4 @@
-//! The random program of one client.
+//! The random program that one client runs.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
