@@ -65,7 +65,7 @@ struct Run<'a, B> {
 /// Runs a program.
 ///
 /// # Panics
-/// Panics if a result of the store differs from that of the model.
+/// Panics if the store and the model return different results.
 pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
     let tables = TABLES.iter().map(|name| TableName::new(name)).collect::<Result<_>>();
     let tables = tables.unwrap_or_else(|error| panic!("{error}"));

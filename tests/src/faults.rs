@@ -16,7 +16,7 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queue
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::{Clock, EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
-/// The side of a call on which a process dies.
+/// The time at which a process dies, relative to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
     /// The call is not made.
@@ -54,7 +54,7 @@ impl Outages {
     }
 }
 
-/// Controls the calls of one process to all its stores.
+/// Controls the calls that one process makes to all its stores.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
@@ -74,7 +74,7 @@ struct Inner {
 }
 
 impl Control {
-    /// Creates the control of a process that dies at its `call`-th call, counted from 1.
+    /// Creates a control that makes the process die at its `call`-th call, counted from 1.
     #[must_use]
     pub fn dying(call: usize, death: Death) -> Self {
         let control = Self::default();
@@ -83,7 +83,7 @@ impl Control {
         control
     }
 
-    /// Creates the control of a process whose every `every`-th call is refused with `ServerBusy`.
+    /// Creates a control that refuses every `every`-th call of the process with `ServerBusy`.
     #[must_use]
     pub fn busy(every: usize) -> Self {
         let control = Self::default();

@@ -25,7 +25,7 @@ const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version before the given number of writes of this key, including deletes. If there were fewer writes, a version that never existed.
+    /// The version before the given number of writes to this key, including deletes. If there were fewer writes, a version that never existed.
     Version(usize),
 }
 
