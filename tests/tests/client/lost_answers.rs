@@ -89,7 +89,7 @@ async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// Ordinary network faults without another writer are not an error.
+/// Without another writer, ordinary network faults cause no error.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id() {
     let account = Account::default();
