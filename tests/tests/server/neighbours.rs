@@ -26,7 +26,7 @@ use crate::http2::request;
 const GUESTS: usize = 64;
 /// The number of connections of a burst. By default, kernels before Linux 5.4 have room for 128.
 const BURST: usize = 1_000;
-/// The number of unsigned requests of one connection.
+/// The number of unsigned requests on one connection.
 const UNSIGNED: usize = 2_000;
 /// The minimum time of these requests: 200 µs for each, except for the first ones.
 const UNSIGNED_TIME: Duration = Duration::from_millis(398);
