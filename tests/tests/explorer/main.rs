@@ -32,7 +32,7 @@ const PACKAGES: [(&str, &str); 3] = [
 /// The path of the suite, which is read when the test runs: changing it does not require a rebuild.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite.mjs");
 
-/// Returns the number of rows of a large partition, and of partitions of a large table. `EXPLORER_ROWS` sets both.
+/// Returns the number of rows in a large partition, and the number of partitions in a large table. `EXPLORER_ROWS` sets both.
 fn large() -> (usize, usize) {
     let given = env::var("EXPLORER_ROWS").ok().and_then(|rows| rows.parse().ok());
     given.map_or((1_000_000, 100_000), |rows| (rows, rows))
