@@ -338,7 +338,7 @@ async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
     assert!(!error.is_ambiguous());
     let attempts = server.lines().len();
     assert!((2..9).contains(&attempts), "{attempts} attempts");
-    // Another error of an operation is not retried.
+    // Any other error in an operation is not retried.
     let server =
         Server::start([busy(), batch_refusal(409, "EntityAlreadyExists", "0:It exists."), batch_done()])
             .await;

@@ -319,7 +319,7 @@ pub(super) fn row(a: i32) -> Row {
     row.finish()
 }
 
-/// Submits operations on rows of the partition `p`.
+/// Submits operations on rows in the partition `p`.
 pub(super) async fn submit(
     client: &AzureTables,
     operations: impl IntoIterator<Item = (&str, OperationKind)>,
