@@ -1,4 +1,4 @@
-//! Tests of items: written items are read back, and invalid items of other programs are errors.
+//! Tests of items: written items are read back, and invalid items from other programs are errors.
 
 use proptest::prelude::*;
 

@@ -14,7 +14,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that adds up the charges for item requests.
+/// A mock network that adds up the charges for item requests.
 struct Watching {
     account: Emulator,
     charged: Arc<Mutex<f64>>,
@@ -135,7 +135,7 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
     });
 }
 
-/// The verb of a span, and its request units.
+/// The verb that a span records, and the request units.
 type Charged = (String, Option<f64>);
 
 /// A subscriber that keeps the request units of spans with their verbs.

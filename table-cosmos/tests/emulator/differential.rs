@@ -59,7 +59,7 @@ fn value(row: &mut RowWriter, name: &str, random: &mut StdRng) {
         }
         6 => row.property(name, ValueRef::String(["", "a", "b", "1"][random.random_range(0..4_usize)])),
         7 => row.property(name, ValueRef::Boolean(random.random())),
-        // An instant on 2024-01-02, in ticks.
+        // A time on 2024-01-02, in ticks.
         8 => row
             .property(name, ValueRef::DateTime(638_397_504_000_000_000 + u64::from(random.random::<bool>()))),
         9 => row.property(name, ValueRef::Guid(Uuid::from_u128(random.random_range(6..9)))),

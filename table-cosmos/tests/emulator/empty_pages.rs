@@ -16,7 +16,7 @@ use crate::runtime;
 /// The header of a continuation token, in requests and responses.
 const CONTINUATION: &str = "x-ms-continuation";
 
-/// A network that answers each query without a token with an empty page. The token of this page continues the query at its beginning.
+/// A mock network that answers each query without a token with an empty page. The token of this page continues the query at its beginning.
 struct Hollow {
     account: Emulator,
     /// The bodies of the queries that were answered with an empty page. The token of the page is their number.

@@ -12,7 +12,7 @@ use table_cosmos::{CosmosTables, Format, Mapping, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that, once it is turned on, answers some requests itself.
+/// A mock network that, once it is turned on, answers some requests itself.
 struct Portal {
     account: Emulator,
     /// Returns `true` for the requests that the portal answers.

@@ -1,4 +1,4 @@
-//! A network between a client and the emulator that loses, delays and duplicates requests, and responds with gateway statuses.
+//! A mock network between a client and the emulator that loses, delays and duplicates requests, and responds with gateway statuses.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ enum Act {
     After(u16),
 }
 
-/// The network between one client and the account.
+/// A mock network between one client and the account.
 pub(crate) struct Lossy {
     account: Emulator,
     random: Mutex<StdRng>,

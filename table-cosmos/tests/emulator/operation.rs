@@ -35,7 +35,7 @@ pub(crate) fn transaction(
     transaction
 }
 
-/// An emulated network that records the autoscale settings in requests.
+/// A mock network that records the autoscale settings in requests.
 struct Scaling {
     account: Emulator,
     settings: Mutex<Vec<String>>,

@@ -150,7 +150,7 @@ fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
     });
 }
 
-/// Clients have returned rows of other tenants for queries by a prefix.
+/// Some clients have returned rows of other tenants for queries by prefix.
 #[test]
 fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
     runtime().block_on(async {

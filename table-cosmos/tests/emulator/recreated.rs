@@ -11,7 +11,7 @@ use table_cosmos::{CosmosTables, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that adds the sub-status with which the service reports a missing container or database to item requests.
+/// A mock network that adds the sub-status with which the service reports a missing container or database to item requests.
 struct Owners(Emulator);
 
 impl Network for Owners {

@@ -1,4 +1,4 @@
-//! One fault at each request of a program, in turn: each response of the service that may replace the expected one, before or after the request is
+//! One fault at each request of a program, in turn: each response from the service that may replace the expected one, before or after the request is
 //! applied, and a caller that drops its call.
 
 mod once;

@@ -66,7 +66,7 @@ struct Case {
     levels: fn(&mut Draw<'_>, &Distributions) -> Vec<String>,
 }
 
-/// The distributions of the cases.
+/// The distributions that the cases use.
 struct Distributions {
     users: Distribution,
     thousands: Distribution,
