@@ -1,4 +1,4 @@
-//! Tests of `check` on wide entities: parts of different writes and missing parts are found, and rows of other entities are not reported.
+//! Tests of `check` on wide entities: parts from different writes and missing parts are found, and rows of other entities are not reported.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Stores of a process that dies at one of its requests, before or after the store executes it; and stores whose requests are counted.
+//! Stores for a process that dies at one of its requests, before or after the store executes it; and stores whose requests are counted.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
