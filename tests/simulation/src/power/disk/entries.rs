@@ -47,9 +47,9 @@ pub(in crate::power) struct Entries {
 pub(in crate::power) enum Survive {
     None,
     All,
-    /// A prefix of the changes in each folder, as in a journaling file system.
+    /// A prefix of the changes in each folder survives, as in a journaling file system.
     First,
-    /// Each change independently.
+    /// Each change survives or not, independently of the others.
     Any,
 }
 
