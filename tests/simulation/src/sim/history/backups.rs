@@ -37,7 +37,7 @@ pub(super) struct Backups {
 pub(super) type Tables = BTreeMap<u8, BTreeMap<Place, Number>>;
 
 impl History {
-    /// Requests a backup, one at a time.
+    /// Requests a backup, unless a backup or an image is in progress.
     pub(super) fn ask_backup(&mut self, engine: &Engine) {
         if self.backups.under_way.is_some() || self.backups.image_under_way.is_some() {
             return;

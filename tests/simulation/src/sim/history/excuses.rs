@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The bytes on the disk that were changed.
+/// The extent of the damage to bytes on the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Damage {
     #[default]
@@ -31,7 +31,7 @@ impl Excuses {
         Self { damage: self.damage, ..Self::default() }
     }
 
-    /// Records a change of bytes on the disk.
+    /// Records damage to bytes on the disk.
     pub(super) fn add(&mut self, damage: Damage) {
         self.damage = if self.is_damaged() { Damage::Any } else { damage };
     }

@@ -29,7 +29,7 @@ impl Restoring {
 }
 
 impl History {
-    /// Starts a restore or a reader, one at a time. A backup may already be in progress, or may begin before the restore ends.
+    /// Starts a restore or a reader, unless one is in progress. A backup may already be in progress, or may begin before the restore ends.
     pub(super) fn start_restore(&mut self) {
         if self.neighbours.restoring.is_some() || !self.backups.whole || self.disk.has_lost_power() {
             return;
