@@ -32,13 +32,13 @@ pub struct Report {
     pub log: Vec<String>,
 }
 
-/// Runs the history of a seed.
+/// Runs the history that a seed determines.
 #[must_use]
 pub fn run(seed: u64) -> Report {
     report(seed, &Log::default())
 }
 
-/// Runs the history of a seed and logs every call to the disk.
+/// Runs the history that a seed determines, and logs every call to the disk.
 #[must_use]
 pub fn run_in_detail(seed: u64) -> Report {
     report(seed, &Log::in_detail())

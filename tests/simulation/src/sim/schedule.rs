@@ -32,7 +32,7 @@ const CALLS: u64 = 1_000_000;
 enum Doing {
     /// The thread can run.
     Ready,
-    /// The thread waits for other threads. It has seen the given number of events, and continues at the given time in any case.
+    /// The thread waits for other threads. It has seen the given number of events, and continues at the given time at the latest.
     Waiting {
         seen: u64,
         until: Option<Duration>,
@@ -104,7 +104,7 @@ impl Schedule {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the scheduler for a call of a thread. A thread with too many calls is abandoned.
+    /// Locks the scheduler for a call by a thread. A thread with too many calls is abandoned.
     fn call(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner();
         inner.calls += 1;
@@ -129,7 +129,7 @@ impl Schedule {
         }
     }
 
-    /// Records an event. Two histories are the same if they record the same events.
+    /// Records an event. Two histories are considered equal if they record the same events.
     pub(super) fn note(&self, what: impl Hash) {
         let mut inner = self.inner();
         (NUMBER.get(), what).hash(&mut inner.trace);
