@@ -17,7 +17,7 @@ use table_patterns::large::whole;
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, books, check};
 
-/// Runs the given number of steps of each writer in turn, and returns the evidence.
+/// Lets the writers take turns until each has made the given number of steps, and returns the evidence.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
