@@ -12,7 +12,7 @@ use table_server::testing::{Port, answer};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use table_wire::sas::{TablePermissions, TableSas};
 
-/// The account key and the secret derived from it. No response may contain either of them.
+/// The account key, both in base64 and decoded. No response may contain either of them.
 const SECRETS: [&str; 2] = ["dW5zcGVha2FibGU", "unspeakable"];
 
 fn key() -> AccountKey {

@@ -14,7 +14,7 @@ use crate::histories::history::{Call, Change, Content, History, Outcome, Record,
 /// Checks whether all results of a history are possible.
 ///
 /// # Errors
-/// The object for which no order exists, and the calls on it.
+/// A description of the object for which no order exists, and of the calls on it.
 pub fn check(history: &History) -> Result<(), String> {
     let rows = rows(history);
     if !search(&rows, Rows::default()) {

@@ -1,4 +1,4 @@
-//! Requests of the clients and their results, in real-time order.
+//! The calls that clients make, and their results, in real-time order.
 
 use std::fmt;
 
@@ -74,7 +74,7 @@ pub struct Record {
     pub ended: usize,
     /// The outcome.
     pub outcome: Outcome,
-    /// The number of times that a write of the call arrived at the account.
+    /// The number of times that the call's write arrived at the account.
     pub arrivals: usize,
 }
 

@@ -234,7 +234,7 @@ fn written(etag: Option<String>) -> WireAnswer {
     }
 }
 
-/// Returns a rejection in the format of the service.
+/// Returns a rejection in the service's format.
 pub(super) fn refused(refusal: Refusal, index: Option<usize>) -> WireAnswer {
     WireAnswer {
         status: refusal.0,
