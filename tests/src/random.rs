@@ -66,7 +66,7 @@ pub enum Step {
     Get(usize, &'static str, &'static str, Select),
     /// Read the first page of a query, and keep its continuation as a cursor.
     Begin(usize, Query),
-    /// Read the next page of a cursor, with another page size.
+    /// Read the next page of a cursor, with a different page size.
     Continue(usize, usize),
     /// Read all pages of a query.
     Drain(usize, Query),
