@@ -18,7 +18,7 @@ use rand::{RngExt, SeedableRng};
 use case::Case;
 use world::{Process, World};
 
-/// The number of histories of each case.
+/// The number of histories for each case.
 const RUNS: u64 = 20;
 
 /// Runs one history. Returns the defect at its end, if any.
