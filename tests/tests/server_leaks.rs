@@ -23,7 +23,7 @@ const WARM: usize = 2;
 const ROUNDS: usize = 7;
 /// The number of connections of each kind in a round.
 const CONCURRENT: usize = 12;
-/// The number of concurrent connections, which is lower than the number that a system lets wait to be accepted.
+/// The number of concurrent connections, which is lower than the number of connections that a system lets wait for acceptance.
 const AT_ONCE: usize = 24;
 
 /// The behaviour of a client after its last byte.

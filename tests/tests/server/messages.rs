@@ -1,4 +1,4 @@
-//! Messages of queues at their limits: times, counts, receipts and texts.
+//! Queue messages at their limits: times, counts, receipts and texts.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

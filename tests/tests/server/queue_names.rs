@@ -1,4 +1,4 @@
-//! Names, paths and metadata of queues at their limits.
+//! Queue names, paths and metadata at their limits.
 
 use tests::ask::Ask;
 
