@@ -36,7 +36,7 @@ fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
     engine.submit(table, transaction).block_on().map(drop)
 }
 
-/// Does some work that leaves flushes and merges in progress, and ends the engine.
+/// Does some work that leaves flushes and merges in progress, and then closes or drops the engine.
 fn live(engine: Engine, table: &TableName, number: u32) -> Result<()> {
     let snapshot = engine.snapshot()?;
     for part in 0..4 {
