@@ -1,4 +1,4 @@
-//! Tests of deviating responses of Azurite and Cosmos DB (AZ, COS rules).
+//! Tests of deviating responses from Azurite and Cosmos DB (AZ, COS rules).
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{EntityKey, TableStore, ValueRef};

@@ -322,7 +322,7 @@ async fn tbl_5_metrics_tables_are_read_and_never_created() {
     assert!(lines[0].starts_with("GET /$MetricsHourPrimaryTransactionsBlob()"), "{lines:?}");
 }
 
-/// A row of the metrics table, as a program declares it.
+/// A row in the metrics table, as declared in a program.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsTable",
