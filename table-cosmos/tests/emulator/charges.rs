@@ -138,7 +138,7 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
 /// The verb that a span records, and the request units.
 type Charged = (String, Option<f64>);
 
-/// A subscriber that keeps the request units of spans with their verbs.
+/// A subscriber that records the verb and the request units of each span.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<Vec<Charged>>>);
 

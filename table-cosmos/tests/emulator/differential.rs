@@ -1,4 +1,4 @@
-//! Random queries with ranges and filters, compared with the engine: rows, their order, and rows read, which the plan states.
+//! Random queries with ranges and filters, compared with the engine: the rows, their order, and the number of rows read, which the plan states.
 
 use std::ops::Bound;
 
@@ -136,7 +136,7 @@ fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
     KeyRange { partition_key, row_key }
 }
 
-/// Returns the keys in result order, `true` if each page is in key order, and the rows read.
+/// Returns the keys in result order, `true` if each page is in key order, and the number of rows read.
 async fn answer(store: &impl TableStore, table: &TableName, query: &Query) -> (Vec<(String, String)>, u64) {
     let (mut found, mut read, mut from) = (Vec::new(), 0, None);
     loop {

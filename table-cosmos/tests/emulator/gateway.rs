@@ -1,4 +1,4 @@
-//! Pages of a gateway, a proxy or a captive portal that responds instead of the account: no such page is mistaken for the outcome of a request.
+//! Pages from a gateway, a proxy or a captive portal that responds instead of the account: no such page is mistaken for the outcome of a request.
 
 use std::fmt;
 use std::sync::Arc;

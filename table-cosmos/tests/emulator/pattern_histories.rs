@@ -257,7 +257,7 @@ async fn prepare(owner: &Process) -> Result<()> {
     Ok(())
 }
 
-/// Processes the queue and follows the view, while writers write. Requests of these calls may fail at any point.
+/// Processes the queue and follows the view, while writers write. Requests by these calls may fail at any point.
 async fn follow(process: Process, mut random: StdRng) {
     for _ in 0..random.random_range(1..5) {
         sleep(Duration::from_millis(random.random_range(0..900))).await;

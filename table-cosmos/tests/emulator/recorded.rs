@@ -1,4 +1,4 @@
-//! Responses of the service that the emulator never gives, or gives differently, injected below the client. `docs/cosmos.md` lists their
+//! Responses from the service that the emulator never gives, or gives differently, injected below the client. `docs/cosmos.md` lists their
 //! sources.
 //!
 //! The client, its retries and its errors are real; only the response is injected by a rule.

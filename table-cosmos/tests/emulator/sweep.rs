@@ -115,7 +115,7 @@ fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
     ]
 }
 
-/// Checks an outcome, and that no request of the transaction arrives later and overwrites a change of another writer.
+/// Checks an outcome, and that no request of the transaction arrives later and overwrites another writer's change.
 async fn check(account: &Emulator, table: &TableName, outcome: Result<(), Error>, case: &str) {
     let owner = account.open(Options::new()).await.unwrap();
     let now = rows(&owner, table, KeyRange::partition("p"), 100).await.unwrap();

@@ -127,7 +127,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs a workload of a case, and returns its writes as well.
+/// Runs the workload of a case, and returns the report and the writes.
 fn replay(case: &Case) -> (Report, Vec<Write>) {
     let (writes, of) = (Arc::new(SyncMutex::new(Vec::new())), Distributions::new());
     let (levels, sink) = (case.levels, writes.clone());
