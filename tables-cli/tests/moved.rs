@@ -35,7 +35,7 @@ const TRANSFERS: &[(&str, bool)] = &[
     ("restore DIR/rows DB", false),
 ];
 
-/// Transfers the table of one kind to empty stores, and then writes a plain row there. Returns the cells that are wrong.
+/// Transfers a table of one kind to empty stores, and then writes a plain row there. Returns the cells that are wrong.
 fn wrong_transfers(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -80,7 +80,7 @@ impl CopyRelation for CopiedName {
     }
 }
 
-/// The number of entities of a team.
+/// The number of entities in a team.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Sizes", crate = table_patterns)]
 #[partition_key(team)]
