@@ -1,7 +1,7 @@
 //! Runs a random program on a store and on the model, step by step, and compares every result.
 //!
 //! The store and the model have different `ETag`s, and their pages may end at different positions. Conditions therefore identify a version by the
-//! number of writes since, and a page is correct if it contains exactly the model's rows between its position and its continuation.
+//! number of writes made after it, and a page is correct if it contains exactly the model's rows between its position and its continuation.
 
 use std::collections::{BTreeMap, HashMap};
 
