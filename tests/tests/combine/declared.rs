@@ -1,4 +1,4 @@
-//! A ticket type for each pair of indexes, each with a feed, a view, a participant and parts.
+//! Tests a ticket type for each pair of indexes, each with a feed, a view, a participant and parts.
 //!
 //! Each case is a ticket type with two or more declarations. Writers make changes in random interleavings; requests are refused, and writers die
 //! before or after any request, while workers settle changes. In the end, all derived data must match the tickets, and each ticket must match the
