@@ -35,8 +35,8 @@ async fn open_connections(observed: SocketAddr) -> usize {
     line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{metrics}"))
 }
 
-/// Runs `program` with a server that has one large entity, the address of the server, the requests for the entity in one
-/// string, and the address of the metrics.
+/// Starts a server with one large entity. Runs `program` with the connection string, the server's host, the requests for the
+/// entity in one string, and the address of the metrics.
 fn run(program: impl AsyncFnOnce(String, String, String, SocketAddr)) {
     let mut config = Config::on_loopback(account());
     config.limits.unread_response_bytes = LIMIT;
