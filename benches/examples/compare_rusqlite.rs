@@ -1,4 +1,4 @@
-//! Employees with a unique e-mail on `SQLite`, for the page `docs/compare.md`.
+//! Employees with a unique e-mail on `SQLite`, for `docs/compare.md`.
 
 use std::ops::RangeInclusive;
 use std::slice;

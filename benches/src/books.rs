@@ -20,7 +20,7 @@ use crate::Outcome;
 pub const ACCOUNTS: u32 = 1_000;
 /// The number of postings per page of a statement.
 pub const PAGE: usize = 50;
-/// The tenant.
+/// The tenant whose books the ledger keeps.
 pub const TENANT: &str = "contoso";
 /// The number of days over which entries are distributed.
 const DAYS: u64 = 700;

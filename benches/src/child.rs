@@ -1,4 +1,4 @@
-//! Work in separate processes, so their memory can be measured from the start, and they can be killed.
+//! Runs work in separate processes, whose memory can be measured from the start and which can be killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     Ok(Filled { folder, peak })
 }
 
-/// Lets a child write to a folder for a while, and then kills it.
+/// Lets a child process write to a folder for a while, and then kills the process.
 pub fn killed(folder: &Path, entities: u32, after: Duration) -> Outcome<()> {
     let mut child = command("write", folder, entities)?.stdout(Stdio::piped()).spawn()?;
     let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
@@ -72,7 +72,7 @@ fn command(work: &str, folder: &Path, entities: u32) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Runs the work of a child. The arguments are those after [`CHILD`].
+/// Runs the work of a child. `arguments` contains the arguments that follow [`CHILD`].
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let [work, folder, entities] = arguments else { return Err("a child has three arguments".into()) };
     let (folder, entities) = (Path::new(folder), entities.parse()?);

@@ -1,4 +1,4 @@
-//! The entities of all contenders: ten properties each, a thousand per partition. They are generated from one seed, so they are the same for all.
+//! The entities that every contender stores: ten properties each, a thousand per partition. All are generated from one seed, so they are always the same.
 
 mod random;
 
@@ -15,7 +15,7 @@ pub const GAP: u32 = 4_000_000;
 /// The upper bound of `level`. Levels are uniformly distributed, so each value selects 1 % of the entities.
 pub const LEVELS: u32 = 100;
 
-/// A measurement of a station: two key fields, ten properties, about 240 bytes.
+/// A measurement taken at a station: two key fields, ten properties, about 240 bytes.
 #[derive(Clone, Debug, Entity, PartialEq, Serialize, Deserialize)]
 #[entity(table = "Readings")]
 #[partition_key(site)]
@@ -114,7 +114,7 @@ impl Reading {
     }
 }
 
-/// Random positions in a table, for reads, with the names of their partitions.
+/// Random positions of entities to read, with the names of their partitions.
 #[derive(Clone, Debug)]
 pub struct Places {
     sites: Vec<String>,

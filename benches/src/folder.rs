@@ -62,7 +62,7 @@ pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Returns the total size in bytes of all files in a folder and its subfolders. Files that are removed meanwhile are not counted.
+/// Returns the total size in bytes of all files in a folder and its subfolders. Files that are removed in the meantime are not counted.
 pub fn bytes_below(path: &Path) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {

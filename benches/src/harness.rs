@@ -68,8 +68,8 @@ impl Figure {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to the other figure. This is the median of the ratios of all rounds, because a disturbance of the machine affects all
-    /// contenders in a round. If the contenders did not take turns, it is the ratio of their medians.
+    /// Returns the ratio to the other figure. This is the median of the ratios of all rounds, because other load on the machine affects all contenders
+    /// in the same round. If the contenders did not take turns, it is the ratio of their medians.
     ///
     /// ```
     /// use benches::harness::Figure;

@@ -1,4 +1,4 @@
-//! The stage of a full run: contenders with ten times the entities, each in a separate folder. Only one or two are open at a time.
+//! The stage of a full run: contenders with ten times the usual number of entities, each in a separate folder. Only one or two are open at a time.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -20,7 +20,7 @@ const SAMPLE: u32 = 10_000;
 pub struct Large {
     /// The measurements to make.
     pub options: Options,
-    /// The number of entities of each contender.
+    /// The number of entities that each contender stores.
     pub entities: u32,
     /// The average size in bytes of a key and its row.
     pub row_bytes: u64,
@@ -58,7 +58,7 @@ impl Large {
         (self.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns the folder of a contender with the entities as loaded.
+    /// Returns a contender's folder with the entities as they were loaded.
     pub fn loaded(&self, kind: Kind) -> Outcome<PathBuf> {
         if self.updated(kind).exists() {
             std::fs::remove_dir_all(self.place(kind))?;
@@ -67,7 +67,7 @@ impl Large {
         self.filled(kind)
     }
 
-    /// Returns the folder of a contender with the entities, which may have been updated since they were loaded.
+    /// Returns a contender's folder. Its entities may have been updated since they were loaded.
     pub fn filled(&self, kind: Kind) -> Outcome<PathBuf> {
         let (folder, whole) = (self.place(kind), self.place(kind).with_extension("whole"));
         if !(whole.exists() && folder.exists()) {
@@ -85,7 +85,7 @@ impl Large {
         Ok(folder)
     }
 
-    /// Returns the folder of a contender for a row that updates it.
+    /// Returns a contender's folder for a row that updates its entities.
     pub fn to_update(&self, kind: Kind) -> Outcome<PathBuf> {
         let folder = self.filled(kind)?;
         std::fs::write(self.updated(kind), [])?;

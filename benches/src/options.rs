@@ -34,7 +34,7 @@ pub struct Options {
     pub subject: Subject,
     /// `true` for a short run.
     pub quick: bool,
-    /// `true` for a full run, with ten times the entities.
+    /// `true` for a full run, with ten times the usual number of entities.
     pub full: bool,
     /// The names of the rows to measure; empty for all.
     pub only: Vec<String>,

@@ -30,7 +30,7 @@ pub trait Peer: Sync {
     /// Inserts a reading. Fails if it exists.
     fn insert(&self, reading: Reading) -> Outcome<()>;
 
-    /// Inserts readings of one partition in one transaction.
+    /// Inserts readings into one partition in one transaction.
     fn transaction(&self, readings: Vec<Reading>) -> Outcome<()>;
 }
 
@@ -42,9 +42,9 @@ pub trait Reader {
     /// Returns one entity.
     fn get(&mut self, site: &str, number: u32) -> Outcome<Option<Reading>>;
 
-    /// Reads the first thousand entities of a partition, and passes on each entity when it is decoded.
+    /// Reads the first thousand entities of a partition, and passes each decoded entity to `see`.
     fn page(&mut self, site: &str, see: See<'_>) -> Outcome<()>;
 
-    /// Reads the entities of a partition that have this level, and passes on each entity when it is decoded.
+    /// Reads the entities of a partition that have this level, and passes each decoded entity to `see`.
     fn filter(&mut self, site: &str, level: i32, see: See<'_>) -> Outcome<()>;
 }

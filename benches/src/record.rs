@@ -38,7 +38,7 @@ pub struct Entry {
     pub passed: bool,
 }
 
-/// The circumstances that all rows of a run share.
+/// The circumstances that all rows in a run share.
 #[derive(Clone, Debug)]
 pub struct Run {
     date: String,
@@ -56,7 +56,7 @@ impl Run {
         Ok(Self { date, commit: commit()?, machine: machine() })
     }
 
-    /// Returns the entry of a row.
+    /// Returns the entry for a row.
     #[must_use]
     pub fn entry(&self, row: &Line) -> Entry {
         let (Self { date, commit, machine }, Line { entities, work, ours, peer, ratio, target }) =

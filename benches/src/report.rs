@@ -12,7 +12,7 @@ pub const OURS: &str = "tables";
 pub enum Target {
     /// The engine must reach at least this multiple of the peer's figure.
     AtLeast(f64),
-    /// The engine must reach at most this multiple of the peer's figure.
+    /// The engine's figure may be at most this multiple of the peer's.
     AtMost(f64),
     /// No target; the ratio is shown for information only.
     Shown,

@@ -1,4 +1,4 @@
-//! The stage of a run: all contenders contain the same entities, and are checked to return the same results.
+//! The stage of a run: all contenders contain the same entities, and must return the same results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -23,7 +23,7 @@ pub struct Stage {
     others: [Box<dyn Peer>; 2],
     /// The contender that returns bytes.
     pub redb: Snapshot,
-    /// The random positions of the entities to read.
+    /// The random positions of entities to read.
     pub places: Places,
     /// The readings that new readings are derived from.
     pool: Vec<Reading>,

@@ -1,4 +1,4 @@
-//! Continuous random updates of one contender in a separate process: the bytes written, the delays of writers, and the time that closing takes.
+//! Continuously updates random rows of one contender in a separate process, and measures the bytes written, the writers' delays and the time for closing.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

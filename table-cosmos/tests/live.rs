@@ -1,8 +1,8 @@
 //! Tests on an account of Cosmos DB for NoSQL, if one is configured: the behaviour suite, and the placement of keys.
 //!
 //! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` name the account. Without them the suite is skipped with a message. `TABLE_COSMOS_REGION`
-//! is the region of the tests (East US), `TABLE_COSMOS_THROUGHPUT` the throughput of a container (400 request units a second; with 20,000
-//! it has several physical partitions). The suite creates a database, and deletes it at the end.
+//! is the region to test in (default: East US). `TABLE_COSMOS_THROUGHPUT` is the throughput of a container (default: 400 RU/s; at 20,000, a
+//! container has several physical partitions). The suite creates a database, and deletes it at the end.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -42,7 +42,7 @@ fn write(at: &Path) {
     });
 }
 
-/// Runs the check from the program, and returns the number of findings.
+/// Runs the check that the user's program would run, and returns the number of findings.
 fn found_by_the_program(at: &Path) -> u64 {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();

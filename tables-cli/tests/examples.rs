@@ -26,7 +26,7 @@ struct Employee {
     photo: Option<String>,
 }
 
-/// Returns the examples in a command's help and in that of its subcommands.
+/// Returns the examples in the help of a command and of its subcommands.
 fn examples(command: &clap::Command) -> Vec<String> {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut lines: Vec<String> = help

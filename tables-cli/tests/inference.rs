@@ -12,7 +12,7 @@ use layouts::published;
 use table_core::TableEntity;
 use table_inspect::infer::infer;
 
-/// The rows of a layout.
+/// A function that returns the rows of a layout.
 type Rows = fn() -> Vec<TableEntity>;
 
 #[test]

@@ -10,8 +10,8 @@ use common::{shown, tables};
 use kinds::{KINDS, Kind, contents, copy_folder};
 use tables_cli::Exit;
 
-/// Command lines that write. `T` is the table, `ROW` the RowKey of an entity of it or of a part of one, `ONE` a store with entities of the same
-/// type, of which two have the same keys and other values, `PLAIN` a store whose table has plain rows.
+/// Command lines that write. `T` is the table, and `ROW` is the RowKey of one of its entities or of a part of an entity. `ONE` is a store with
+/// entities of the same type, two of which have the same keys but other values. `PLAIN` is a store whose table has plain rows.
 const COMMANDS: &[&str] = &[
     "put T a ROW Name=other --store DB",
     "put T a ROW Name=other --merge --store DB",

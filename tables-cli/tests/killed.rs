@@ -69,7 +69,7 @@ fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     eprintln!("killed {killed} times in {rounds} rounds: {line}");
 }
 
-/// Writes a file of entities in many partitions, with duplicates of a few keys. The last duplicate counts.
+/// Writes a file of entities in many partitions, with duplicates of a few keys. The last of several duplicates takes effect.
 fn write_rows(path: &Path, count: u32) {
     let row = |number: u32| {
         let (partition, row) = (format!("p{:02}", number % 40), format!("{:06}", number - number % 97));
@@ -154,7 +154,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
         run(at, "delete Things --partitions p1* --yes --store data");
         run(at, "put Things other 1 A=1 --store data");
         let after = run(at, "count Things --checksum --store data");
-        // Kills backups to an empty folder, and to one with an earlier generation.
+        // Kills backups to an empty folder, and to a folder with an earlier generation.
         let (first, next) = (format!("{form}-first"), format!("{form}-next"));
         for to in [&first, &next] {
             let backup = format!("backup {to} --format {form} --store data");
@@ -188,7 +188,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
     }
 }
 
-/// Returns the option for the oldest generation of a folder of backups.
+/// Returns the option that selects the oldest generation in a folder of backups.
 fn oldest(at: &Path, backups: &str) -> String {
     let generations = run(at, &format!("backup ls {backups} -o csv"));
     let id = generations.lines().nth(1).and_then(|line| line.split(',').next()).unwrap();

@@ -18,7 +18,7 @@ use table_patterns::outbox::{Intent, Outbox, Step};
 use table_patterns::work::Worker;
 use tables_cli::Exit;
 
-/// Command lines that transfer a table to a store without it, and `true` if the table has the name `Other` there.
+/// Command lines that transfer a table to a store that does not contain it, each with `true` if the table is named `Other` there.
 const TRANSFERS: &[(&str, bool)] = &[
     ("copy T --store DIR/whole --to DB", false),
     ("copy T --partition a --store DIR/whole --to DB", false),
@@ -35,7 +35,7 @@ const TRANSFERS: &[(&str, bool)] = &[
     ("restore DIR/rows DB", false),
 ];
 
-/// Transfers the table of one kind to empty stores, and then writes a plain row there. Returns the cells that are wrong.
+/// Transfers a table of one kind to empty stores, and then writes a plain row there. Returns the cells that are wrong.
 fn wrong_transfers(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

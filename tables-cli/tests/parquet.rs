@@ -28,7 +28,7 @@ mod with_parquet {
 
     const CHECKSUM: &str = "count Company --checksum --store";
 
-    /// Writes rows with every type, a property of two types, and times far in the past and future.
+    /// Writes rows with values of every type, a property with values of two types, and times far in the past and future.
     fn fill(at: &Path) {
         shown(
             at,

@@ -1,4 +1,4 @@
-//! Tests of the numbers of requests: `check` looks up only a few rows in addition to those with a fault, and an import in any order writes few transactions.
+//! Tests of the numbers of requests: `check` looks up only a few rows in addition to the faulty ones, and an import in any order writes few transactions.
 
 #![expect(clippy::expect_used, reason = "a test panics where a result is not the expected one")]
 

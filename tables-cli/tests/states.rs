@@ -12,7 +12,7 @@ use tables_cli::Exit;
 
 const IMPORT: &str = "import Things DIR/in.jsonl --store DB --state DIR/state";
 
-/// Returns lines of entities with the rows of a range, and a property.
+/// Returns entities as JSON lines, one for each row number in a range, all with the given property.
 fn lines(rows: std::ops::Range<u32>, property: &str) -> String {
     let line = |row| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row:04}\",\"A\":\"{property}\"}}\n");
     rows.fold(String::new(), |text, row| text + &line(row))

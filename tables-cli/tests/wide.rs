@@ -1,4 +1,4 @@
-//! Tests of `check` on wide entities: parts of different writes and missing parts are found, and rows of other entities are not reported.
+//! Tests of `check` on wide entities: parts from different writes and missing parts are found, and rows of other entities are not reported.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -81,7 +81,7 @@ fn mixed_and_incomplete_wide_entities_are_found() {
     assert!(text.contains("('000001', '2012'): part 3 is missing"), "{text}");
 }
 
-/// Adds a third part to an entity, which a program with a newer declaration has written together with the others.
+/// Adds a third part to an entity, as if a program with a newer declaration had written it together with the other parts.
 fn add_third_part(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();

@@ -137,7 +137,7 @@ impl Ask {
         Self { scheme, ..self }
     }
 
-    /// Signs another target than the one that is sent.
+    /// Signs a target that differs from the one that is sent.
     #[must_use]
     pub fn signed_as(self, target: impl Into<String>) -> Self {
         Self { signed_target: Some(target.into()), ..self }

@@ -1,7 +1,7 @@
 //! Runs a random program on a store and on the model, step by step, and compares every result.
 //!
 //! The store and the model have different `ETag`s, and their pages may end at different positions. Conditions therefore identify a version by the
-//! number of writes since, and a page is correct if it contains exactly the model's rows between its position and its continuation.
+//! number of writes made after it, and a page is correct if it contains exactly the model's rows between its position and its continuation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -65,7 +65,7 @@ struct Run<'a, B> {
 /// Runs a program.
 ///
 /// # Panics
-/// Panics if a result of the store differs from that of the model.
+/// Panics if the store and the model return different results.
 pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
     let tables = TABLES.iter().map(|name| TableName::new(name)).collect::<Result<_>>();
     let tables = tables.unwrap_or_else(|error| panic!("{error}"));
@@ -103,7 +103,7 @@ impl<B: Subject> Run<'_, B> {
             Step::Drop(table) => {
                 let table = &self.tables[*table];
                 agree(block_on(store.delete_table(table)), block_on(self.model.delete_table(table)));
-                // A new table with the same name is a different table, and some stores refuse old continuations (PAGE-9).
+                // A recreated table is a different table, and some stores refuse continuations of the old one (PAGE-9).
                 let same = |other: &TableName| other.as_str().eq_ignore_ascii_case(table.as_str());
                 self.cursors.retain(|cursor| !same(&self.tables[cursor.table]));
             }

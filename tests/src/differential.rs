@@ -1,7 +1,7 @@
 //! Runs the same random programs on two stores and compares all results.
 //!
-//! Values that differ between any two stores are ignored: `ETag`s, Timestamps, and the ends of pages. Conditions identify versions by the number of
-//! writes since. Known differences of Azurite are not generated; [`program`] documents each of them.
+//! Values that differ between any two stores are ignored: `ETag`s, Timestamps, and the ends of pages. Conditions identify a version by the number of
+//! writes made after it. Operations for which Azurite is known to differ are not generated; [`program`] documents each of them.
 
 mod client;
 pub mod program;

@@ -1,4 +1,4 @@
-//! Stores under the control of a test. The test can kill a process before or after any call, or step processes to decide which one continues.
+//! Stores whose calls a test controls. The test can kill a process before or after any call, or step processes to decide which one continues.
 
 mod blobs;
 
@@ -16,7 +16,7 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queue
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::{Clock, EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
-/// The point of a call at which a process dies.
+/// The time at which a process dies, relative to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
     /// The call is not made.
@@ -54,7 +54,7 @@ impl Outages {
     }
 }
 
-/// Controls the calls of one process to all its stores.
+/// Controls the calls that one process makes to all its stores.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
@@ -74,7 +74,7 @@ struct Inner {
 }
 
 impl Control {
-    /// Creates the control of a process that dies at its `call`-th call, counted from 1.
+    /// Creates a control that makes the process die at its `call`-th call, counted from 1.
     #[must_use]
     pub fn dying(call: usize, death: Death) -> Self {
         let control = Self::default();
@@ -83,7 +83,7 @@ impl Control {
         control
     }
 
-    /// Creates the control of a process whose every `every`-th call is refused with `ServerBusy`.
+    /// Creates a control that refuses every `every`-th call of the process with `ServerBusy`.
     #[must_use]
     pub fn busy(every: usize) -> Self {
         let control = Self::default();
@@ -122,7 +122,7 @@ impl Control {
         Controlled { store, control: self.clone() }
     }
 
-    /// Lets a stepped process continue to its next call, or to its end. At the end, its result is returned.
+    /// Lets a stepped process continue to its next call or to its end. Returns the result of the process if it has ended.
     pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
         let waits = self.0.waits.load(Ordering::SeqCst);
         loop {

@@ -25,7 +25,7 @@ const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version before the given number of writes of this key, including deletes. If there were fewer writes, a version that never existed.
+    /// The version before the given number of writes to this key, including deletes. If there were fewer writes, a version that never existed.
     Version(usize),
 }
 
@@ -48,7 +48,7 @@ pub enum Write {
     Check(Option<Condition>),
 }
 
-/// Properties by name. A duplicate name is used once.
+/// The names and values of properties. If a name occurs several times, only one of its values is written.
 pub type Properties = Vec<(&'static str, Value)>;
 
 /// One step of a program. Tables and cursors are identified by number.
@@ -66,7 +66,7 @@ pub enum Step {
     Get(usize, &'static str, &'static str, Select),
     /// Read the first page of a query, and keep its continuation as a cursor.
     Begin(usize, Query),
-    /// Read the next page of a cursor, with another page size.
+    /// Read the next page of a cursor, with a different page size.
     Continue(usize, usize),
     /// Read all pages of a query.
     Drain(usize, Query),

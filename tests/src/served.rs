@@ -56,7 +56,7 @@ pub fn for_the_process() -> String {
     started.unwrap_or_else(|error| panic!("the server does not start: {error}"))
 }
 
-/// Runs a program together with a server on one thread. The program receives the connection string and the address for observation.
+/// Runs a program together with a server on one thread. The program receives the connection string, and the address at which the server can be observed.
 ///
 /// # Panics
 /// Panics if the server cannot be started.

@@ -1,7 +1,7 @@
 //! A differential test: random operations on an engine and on `SQLite`. All results and pages are compared.
 //!
 //! The engine is repeatedly closed and reopened with other options, checkpointed, compacted, verified, backed up and restored. Each table has keys
-//! and rows of another shape, and the work alternates between loading, deleting, queue-like writes and scattered writes.
+//! and rows of a different shape, and the work alternates between loading, deleting, queue-like writes and scattered writes.
 
 mod peer;
 mod shape;
@@ -24,7 +24,7 @@ use crate::crash::options;
 use peer::Peer;
 use shape::{Kind, Shape};
 
-/// The number of tables of a run.
+/// The number of tables in a run.
 const TABLES: u8 = 12;
 /// The total size of all rows, in bytes, at which the largest table is deleted.
 const MOST_BYTES: u64 = 400 << 20;
@@ -199,7 +199,7 @@ impl Run {
         Ok(())
     }
 
-    /// Draws the operations of a transaction: rows, and how each is written.
+    /// Draws the operations of a transaction: the rows, and the kind of write for each row.
     fn operations(&mut self, number: u8, shape: Shape) -> Outcome<(u32, Vec<(u64, Kind)>)> {
         let partition = self.random.random_range(0..shape.partitions());
         let count = [1, 1, 5, 100][self.random.random_range(0..4)].min(shape.most_operations());
@@ -310,7 +310,7 @@ impl Run {
         self.compare(engine, number, keys, from, within.as_deref(), pages)
     }
 
-    /// Compares the pages of a query with `SQLite`, starting at a position.
+    /// Compares the pages of a query, starting at a position, with the rows in `SQLite`.
     fn compare(
         &mut self,
         engine: &Engine,

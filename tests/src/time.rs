@@ -9,7 +9,7 @@ use table_core::Engine;
 use table_core::embedded::{Clock, EngineOptions};
 use table_patterns::work::Runtime;
 
-/// The ticks of a day.
+/// The number of ticks in a day.
 const DAY: i64 = 864_000_000_000;
 
 /// The difference between a process's clock and the test's time.
@@ -71,7 +71,7 @@ impl Time {
         Clock::new(move || time.load(Ordering::SeqCst))
     }
 
-    /// Returns a clock that differs from this time.
+    /// Returns a clock that differs from this time by the given skew.
     #[must_use]
     pub fn skewed(&self, skew: Skew) -> Clock {
         let (time, readings) = (Arc::clone(&self.0), AtomicU64::new(0));
@@ -98,7 +98,7 @@ impl Time {
         self.runtime_of(Skew::None)
     }
 
-    /// Returns a runtime whose clock differs from this time. When it would wait, time passes instead.
+    /// Returns a runtime whose clock differs from this time by the given skew. When it would wait, time passes instead.
     #[must_use]
     pub fn runtime_of(&self, skew: Skew) -> Runtime {
         let time = self.clone();

@@ -1,5 +1,5 @@
-//! Units of work on a backend that are based on reads that found nothing (ENG-21). They are not part of the [suite](crate::suite), because units need
-//! a store that can be cloned.
+//! Tests on every backend of units of work that depend on reads that found nothing (ENG-21). They are not part of the [suite](crate::suite), because
+//! units need a store that can be cloned.
 
 #![expect(
     clippy::missing_panics_doc,
@@ -22,8 +22,8 @@ struct Doctor {
     number: u32,
 }
 
-/// A transaction reads that a row is absent, another process inserts the row, and the transaction writes another row. It must not be committed,
-/// because its read no longer holds: either it runs again, or a store without checks refuses it.
+/// A transaction reads that a row is absent, another process inserts the row, and the transaction writes another row. The transaction must not be
+/// committed, because its read no longer holds: either it runs again, or a store without checks refuses it.
 pub async fn eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused<S>(store: &S)
 where
     S: TableStore + Clone + 'static,

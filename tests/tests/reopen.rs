@@ -1,4 +1,4 @@
-//! An engine that is dropped or closed and immediately reopened, while merges are in progress and the process starts others.
+//! An engine that is dropped or closed and immediately reopened, while merges are in progress and the process starts other processes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
@@ -36,7 +36,7 @@ fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
     engine.submit(table, transaction).block_on().map(drop)
 }
 
-/// Does some work that leaves flushes and merges in progress, and ends the engine.
+/// Does some work that leaves flushes and merges in progress, and then closes or drops the engine.
 fn live(engine: Engine, table: &TableName, number: u32) -> Result<()> {
     let snapshot = engine.snapshot()?;
     for part in 0..4 {

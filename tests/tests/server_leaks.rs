@@ -23,7 +23,7 @@ const WARM: usize = 2;
 const ROUNDS: usize = 7;
 /// The number of connections of each kind in a round.
 const CONCURRENT: usize = 12;
-/// The number of concurrent connections, which is lower than the number that a system lets wait to be accepted.
+/// The number of concurrent connections, which is lower than the number of connections that a system lets wait for acceptance.
 const AT_ONCE: usize = 24;
 
 /// The behaviour of a client after its last byte.
@@ -88,7 +88,7 @@ fn live() -> i64 {
     i64::try_from(stats.bytes_allocated).unwrap() - i64::try_from(stats.bytes_deallocated).unwrap()
 }
 
-/// Runs the rounds against a server. Returns the connections and bytes that remain in addition to those after the first rounds.
+/// Runs the rounds against a server. Returns how many more connections and bytes remain than after the first rounds.
 fn left(mut config: Config, at: &str) -> (usize, i64) {
     config.limits.read_timeout = Duration::from_millis(20);
     config.limits.idle_timeout = Duration::from_millis(20);

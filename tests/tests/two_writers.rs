@@ -27,7 +27,7 @@ impl Writing {
         Self { child, lines }
     }
 
-    /// Reads at most `most` acknowledgements, fewer if the process ends before. Returns the number read.
+    /// Reads `most` acknowledgements, or fewer if the process ends earlier. Returns the number read.
     fn acknowledge(&mut self, most: usize, evidence: &mut Evidence) -> usize {
         let mut read = 0;
         // Other lines report the duration of writes.

@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 const ENTITIES: u32 = 10_000;
 const READ: &str = "ReadingsToRead";
 
-/// Times are kept as strings. The other clients parse them, which is more work.
+/// A reading whose times stay strings. The other clients parse them, which is more work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Reading {
@@ -147,7 +147,7 @@ impl Client {
     }
 }
 
-/// Returns the time for which the threads of this process were running, in nanoseconds.
+/// Returns the CPU time that the threads of this process have used, in nanoseconds.
 fn busy() -> Outcome<u64> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

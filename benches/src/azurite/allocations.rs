@@ -1,4 +1,4 @@
-//! Allocations of `table-azure` per entity, counted in a process with a counting allocator.
+//! The allocations that `table-azure` makes per entity, counted in a process with a counting allocator.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ const WORKS: [(Work, u32, f64); 4] =
 /// The number of counted operations. The same number of uncounted operations precedes them.
 const OPERATIONS: u64 = 20;
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = if cfg!(debug_assertions) { "dev" } else { "release" };

@@ -45,7 +45,7 @@ impl Work {
 
     /// Returns the minimum ratio of `table-azure` to the other clients, by elapsed time and by processor time.
     ///
-    /// For a single request, Azurite takes most of the elapsed time, so clients can differ only little.
+    /// For a single request, Azurite takes most of the elapsed time, so the clients can differ only slightly.
     #[must_use]
     pub const fn least(self) -> f64 {
         match self {

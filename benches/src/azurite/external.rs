@@ -1,4 +1,4 @@
-//! A client in a separate process, which reads its work line by line.
+//! A client in a separate process that reads its work line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -19,7 +19,7 @@ pub struct External {
 }
 
 impl External {
-    /// Starts the process of the client.
+    /// Starts the client process.
     pub fn start(name: &'static str, mut command: Command) -> Outcome<Self> {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = process.stdin.take().ok_or("no input")?;

@@ -40,7 +40,7 @@ impl Ours {
         Ok(Self { runtime, written, read, next: AtomicU32::new(0) })
     }
 
-    /// Creates the table for reads.
+    /// Creates the table for reads, and inserts its entities.
     pub fn fill(&self) -> Outcome<()> {
         self.runtime.block_on(async {
             self.read.store().create_table_if_missing(&TableName::new(READ)?).await?;
@@ -67,7 +67,7 @@ impl Ours {
         Ok(Done { rate: Rate { operations, elapsed }, busy: busy()?.saturating_sub(before) })
     }
 
-    /// Makes the given number of inserts, sequentially or pipelined. Returns the elapsed time.
+    /// Performs the given number of inserts, sequentially or pipelined. Returns the elapsed time.
     pub fn inserts(&self, work: Work, inserts: u64) -> Outcome<Duration> {
         let (start, mut left) = (Instant::now(), inserts);
         let more = || {

@@ -18,7 +18,7 @@ const TIMES: f64 = 4.0;
 /// The share of time for which a server must be busy to be considered the bottleneck.
 const LIMIT: f64 = 0.9;
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
     let direct = server.connection_string();
     runtime("insert", &Ours::new(&direct, "ReadingsNear")?, server, options, report)?;

@@ -48,7 +48,7 @@ fn target() -> Outcome<PathBuf> {
     Ok(tests::azurite::install()?.parent().ok_or("no target folder")?.to_owned())
 }
 
-/// Builds the client that uses the crate in a separate workspace, so other builds do not compile its dependencies.
+/// Builds the client that uses the crate. It is in a separate workspace, so other builds do not compile its dependencies.
 fn build() -> Outcome<Command> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("azure_data_tables");
     let target = target()?.join("azure-data-tables");

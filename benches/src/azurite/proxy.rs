@@ -1,4 +1,4 @@
-//! A proxy in front of a server, which counts connections and delays requests like a network.
+//! A proxy that counts connections to a server and delays requests like a network.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -30,7 +30,7 @@ pub struct Share {
 }
 
 impl Server {
-    /// Starts an Azurite.
+    /// Starts an Azurite server.
     pub fn start() -> Outcome<Self> {
         Ok(Self(AzuriteServer::start()?))
     }
@@ -48,7 +48,7 @@ impl Server {
         Ok(rest.split('/').next().unwrap_or_default().to_owned())
     }
 
-    /// Returns the load of the server since its start. The first thread of its process handles all requests.
+    /// Returns the load on the server since it started. The first thread of its process handles all requests.
     pub fn load(&self) -> Outcome<Load> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.0.process_id()))?;
         let mut fields = text.split_whitespace().map(|field| field.parse().map(Duration::from_nanos));

@@ -1,4 +1,4 @@
-//! The ledger on the patterns. Each post is one unit; balances and monthly sums are slots of series.
+//! The ledger on the patterns. Each post is one unit of work; balances and monthly sums are slots in series.
 
 mod model;
 
@@ -38,7 +38,7 @@ pub struct Ours {
     months: SeriesTable<MonthSums, Store>,
 }
 
-/// The reason why an entry is refused.
+/// The reason why an entry is rejected.
 #[derive(Debug)]
 enum Refused {
     /// The tenant does not exist.
@@ -136,7 +136,7 @@ const fn place(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
 
-/// Adds an entry to a unit, with everything that the entry changes.
+/// Adds an entry to a unit of work, together with everything that the entry changes.
 async fn add(unit: &mut Work, draft: &Draft, number: u32) -> Result<(), Refused> {
     let Draft { request, effective, reference, lines } = draft;
     let tenant = || TENANT.to_owned();

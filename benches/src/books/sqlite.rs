@@ -58,7 +58,7 @@ pub struct SqliteBooks {
     committer: Committer<Vec<Draft>>,
 }
 
-/// Returns the days since the first day.
+/// Returns the number of days from [`FIRST`] to a date.
 fn day(date: NaiveDate) -> i64 {
     (date - FIRST).num_days()
 }
@@ -109,7 +109,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Vec<Draft>>) -
     Ok(replies)
 }
 
-/// Posts all entries of a job, or none.
+/// Posts either all entries of a job or none.
 fn post(connection: &Connection, drafts: &[Draft]) -> Outcome<()> {
     connection.prepare_cached("SAVEPOINT job")?.execute([])?;
     let done = drafts.iter().try_for_each(|draft| add(connection, draft));

@@ -11,7 +11,7 @@ const GROUP: usize = 1_024;
 /// The response to a writer.
 pub type Reply = Result<(), String>;
 
-/// A committer of jobs from many threads.
+/// Commits jobs that many threads submit.
 #[derive(Debug)]
 pub struct Committer<J> {
     jobs: Option<Sender<(J, SyncSender<Reply>)>>,

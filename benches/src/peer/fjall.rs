@@ -9,7 +9,7 @@ use crate::data::Reading;
 use crate::peer::bytes::{Buffer, Pair, pair, pairs, read};
 use crate::peer::committer::Committer;
 
-/// A database with the bytes of readings, and its committer.
+/// A database of readings as bytes, and its committer.
 pub struct Fjall {
     // Dropped first, because its thread also uses the database.
     committer: Committer<Vec<Pair>>,

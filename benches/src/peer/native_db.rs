@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// A reader that uses one transaction per read. Each transaction sees all earlier writes, as the reads of the other contenders do.
+/// A reader that uses one transaction per read. Each transaction sees all earlier writes, as reads from the other contenders do.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

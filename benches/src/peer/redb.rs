@@ -12,7 +12,7 @@ use crate::peer::committer::Committer;
 
 const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("readings");
 
-/// A database with the bytes of readings, and its committer.
+/// A database of readings as bytes, and its committer.
 #[derive(Debug)]
 pub struct RawRedb {
     // Dropped first, because its thread also uses the database.

@@ -29,7 +29,7 @@ impl Tables {
         Self::of(&Engine::builder().cache_bytes(cache).open(folder)?)
     }
 
-    /// Creates the table of an engine.
+    /// Creates the table of readings in an engine.
     pub fn of(engine: &Engine) -> Outcome<Self> {
         Ok(Self::in_table(block_on(engine.table::<Reading>().create_if_missing())?))
     }
@@ -46,7 +46,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Inserts or replaces readings of one partition in one transaction.
+    /// Inserts or replaces readings in one partition in one transaction.
     pub fn replace(&self, readings: &[Reading]) -> Outcome<()> {
         let Some(first) = readings.first() else { return Ok(()) };
         let mut transaction = self.table.transaction(first)?;

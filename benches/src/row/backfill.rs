@@ -23,7 +23,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A [`Reading`](crate::data::Reading) of a later release, with an index.
+/// A [`Reading`](crate::data::Reading) as declared in a later release, with an index.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Readings", schema_name = "Reading")]
 #[partition_key(site)]

@@ -1,4 +1,4 @@
-//! The size of the base during checkpoints of random entities and after a compaction.
+//! The size of the base during checkpoints that write random entities, and after a compaction.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -19,7 +19,7 @@ const BASE: &str = ".rows";
 /// The number of threads that replace entities.
 const WRITERS: u32 = 8;
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 #[expect(clippy::cast_precision_loss, reason = "bytes are shown with three digits")]
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (entities, folder) = (stage.small(), stage.folder.join("base-size"));

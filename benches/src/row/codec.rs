@@ -14,7 +14,7 @@ use crate::stage::Stage;
 const BATCH: u32 = 256;
 const JSON: &str = "serde_json";
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let reading = Reading::at(17);
     let (key, row, json) = (reading.key_of()?, reading.to_row()?, serde_json::to_vec(&reading)?);

@@ -29,7 +29,7 @@ const SECONDS: Duration = Duration::from_secs(3);
 /// The time for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (count, folder) = (stage.options.entities, stage.folder.inside("deletions"));
     let options = EngineOptions::new().durability(Durability::Relaxed);
@@ -52,7 +52,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Waits until the engine has no merge to do.
+/// Waits until the engine has nothing left to merge.
 fn settled(engine: &Engine) -> Outcome<Statistics> {
     let mut before = engine.statistics()?;
     loop {
@@ -104,7 +104,7 @@ fn write(engine: &Engine, table: &TableName, count: u32, kind: impl Fn() -> Oper
     Ok(())
 }
 
-/// Returns the mean time of a read of the first entity.
+/// Returns the mean time for reading the first entity.
 fn head(engine: &Engine, table: &TableName) -> Outcome<Duration> {
     let mut query = Query::new(KeyRange::partition("p"));
     query.top = Some(1);

@@ -17,7 +17,7 @@ const WARM: usize = 6 << 30;
 /// The number of entities between two lookups that warm up the cache. It is smaller than the number of entities in a block.
 const STEP: usize = 20;
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let [large, small] = [stage.large(), stage.small()].map(|entities| short(entities.into()));
     let work = format!("time of a point get at {large} against {small}");

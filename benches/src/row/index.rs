@@ -69,7 +69,7 @@ fn tag(number: u32) -> String {
     format!("dev-{number:08x}")
 }
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("indexed"))?;
     let tagged = block_on(engine.entities::<Tagged>().create_if_missing())?;

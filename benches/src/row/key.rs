@@ -14,7 +14,7 @@ use crate::stage::Stage;
 const BATCH: u32 = 1_024;
 const FORMAT: &str = "format!";
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (id, year) = (223_u32, 2_012_u16);
     let at = ticks::now();

@@ -14,7 +14,7 @@ const WARM: &str = "tables, in the cache";
 /// The number of entities between two lookups that warm up the cache. It is smaller than the number of entities in a block.
 const STEP: usize = 8;
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let stores: Vec<_> =
         Kind::ALL.into_iter().map(|kind| Ok((kind, large.open(kind)?))).collect::<Outcome<_>>()?;

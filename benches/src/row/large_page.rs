@@ -1,4 +1,4 @@
-//! A page of 1,000 entities in a table with ten times the entities, after loading.
+//! A page of 1,000 entities in a table with ten times the usual number of entities, after loading.
 
 use crate::Outcome;
 use crate::data::{PARTITION, Random, site};

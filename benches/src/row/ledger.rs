@@ -28,7 +28,7 @@ const ENTRIES: u32 = 200_000;
 /// disk are then the engine's reserve for a full disk, which does not grow with the entries.
 const FEWEST: u32 = 25_000;
 
-/// A counter of posts, which gives each post a distinct request.
+/// A counter that gives each post a distinct request identifier.
 #[derive(Debug, Default)]
 struct Turns(AtomicU32);
 
@@ -38,7 +38,7 @@ impl Turns {
     }
 }
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let folder = stage.folder.inside("ledger");
     std::fs::create_dir_all(folder.join(""))?;
@@ -119,7 +119,7 @@ fn per_entry(bytes: u64, entries: u32) -> f64 {
     bytes as f64 / f64::from(entries)
 }
 
-/// Compares the posts of many tasks with those of the fastest number of tasks.
+/// Compares the rate of posts from the most tasks with the highest rate from any number of tasks.
 fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Outcome<()> {
     let contenders = TASKS.map(|(name, tasks)| {
         Contender::new(name, move |time| crowd(tasks, time, || ours.post(vec![turns.next(2)])))
@@ -136,7 +136,7 @@ fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Ou
     Ok(())
 }
 
-/// A query of a ledger, for an account or for a month.
+/// A query on a ledger, for an account or for a month.
 type Question = fn(&mut dyn Reader, u32, u32) -> Outcome<()>;
 
 /// The measured queries: name, query, number of runs between two clock readings, and target ratio.

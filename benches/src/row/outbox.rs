@@ -47,7 +47,7 @@ impl Message for Made {
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
-/// The time of each change from its `Timestamp` to its effect, in ticks. If two workers process the same change, the first effect is recorded.
+/// The time from the `Timestamp` of each change to its effect, in ticks. If two workers process the same change, the first effect is recorded.
 #[derive(Clone, Debug, Default)]
 struct Lags(Arc<Mutex<HashMap<RowKey, u64>>>);
 
@@ -91,7 +91,7 @@ impl Handler<Made> for Seen {
     }
 }
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("outbox"))?;
     let tables = Tables::of(&engine)?;

@@ -1,6 +1,6 @@
 //! Dropping a period with many entities, compared with dropping a period with few. Each period has a separate table. The engine does not sync each
-//! change, because the time of the disk would hide any growth with the number of entities. As for a [table](super::drop), the fastest of several
-//! drops are compared.
+//! change, because the time for syncs would hide any growth with the number of entities. As for a [table](super::drop), the fastest of several drops
+//! are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

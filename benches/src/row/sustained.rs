@@ -15,7 +15,7 @@ use crate::sustained::{Figures, Rows, Work};
 /// A contender, its results, and the time for opening it after a kill and reading the first entity.
 struct Measured(Kind, Figures, Duration);
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let mut all = Vec::new();
     for kind in Kind::ALL {

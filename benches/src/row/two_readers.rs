@@ -13,7 +13,7 @@ use crate::report::{Report, Target};
 /// One operation of a reader.
 type Work = fn(&mut dyn Look, &mut Random, u32) -> Outcome<()>;
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let stores = [Kind::Tables, Kind::Redb].map(|kind| large.open(kind));
     let [ours, theirs] = stores;

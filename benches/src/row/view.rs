@@ -55,7 +55,7 @@ struct Followed {
     at: DateTime<Utc>,
 }
 
-/// The benchmark's view of readings that have a feed.
+/// The same view as [`Sites`], but over readings that have a feed.
 struct Following;
 
 impl View for Following {
@@ -77,7 +77,7 @@ const SITES: u32 = 20;
 /// The number of changes per second that a view must be able to follow.
 const WANTED: u64 = 5_000;
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let entities = stage.options.entities;
     let (mut views, mut indexes) = (Vec::new(), Vec::new());

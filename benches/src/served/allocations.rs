@@ -1,4 +1,4 @@
-//! Allocations of the server per request, counted in a separate process with a counting allocator.
+//! The allocations that the server makes per request, counted in a separate process with a counting allocator.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! One connection of the load, which prepares and sends requests and reads responses with reused buffers.
+//! A connection that puts load on a server: it prepares and sends requests, and reads responses, with reused buffers.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

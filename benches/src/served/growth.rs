@@ -17,7 +17,7 @@ const GROWTH: f64 = 1.3;
 /// The number of connections.
 const CONNECTIONS: usize = 8;
 
-/// Measures the rows.
+/// Measures the work of this module, and adds the results to the report.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let place = Place::new(&server.line)?;

@@ -1,4 +1,4 @@
-//! The latency of a client while other connections, which never send a verified request, are open.
+//! The latency that a client sees while other connections are open that never send a verified request.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -32,8 +32,8 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 /// The number of streams per HTTP/2 connection, which is the server's maximum.
 const STREAMS: u32 = 256;
 
-/// Measures the rows. The connections with an unsigned body show that the server verifies a signature before it admits the request and reads its
-/// body. The connections that send without pause show that unverified work has a limited rate.
+/// Measures the work of this module, and adds the results to the report. The connections with an unsigned body show that the server verifies a signature before
+/// it admits the request and reads its body. The connections that send without pause show that unverified work has a limited rate.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let (place, shape) = (Place::new(&server.line)?, &Shape::ALL[0]);
@@ -159,7 +159,7 @@ impl Neighbours {
 /// A hostile connection.
 struct Hostile {
     stream: TcpStream,
-    /// The number of bytes of the repeated text that have been sent.
+    /// The number of bytes of `repeated` that have been sent.
     sent: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Work on many concurrent connections, and the time of each operation.
+//! Runs work on many concurrent connections, and measures the time of each operation.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// The result of a load.
+/// The result of putting load on a server.
 #[derive(Debug)]
 pub struct Done {
     /// The number of operations, and the elapsed time of the load.

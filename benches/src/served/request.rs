@@ -24,7 +24,7 @@ pub struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    /// Returns the headers except the signature and the length.
+    /// Returns all headers except for the signature and the length.
     fn headers(&self, host: &str) -> Vec<(&'static str, String)> {
         let mut headers = vec![
             ("host", host.to_owned()),

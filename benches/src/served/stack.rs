@@ -14,7 +14,7 @@ use crate::served::worker;
 const PART: f64 = 0.5;
 const STACK: &str = "hyper";
 
-/// Measures the rows. The constant server receives the same signed requests but ignores their content.
+/// Measures the work of this module, and adds the results to the report. The constant server receives the same signed requests but ignores their content.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let (ours, stack) = (Server::start(child::SERVE)?, Server::start(child::CONSTANT)?);
     let shape = &Shape::ALL[0];

@@ -62,7 +62,7 @@ impl<'a> Worker<'a> {
         Ok(Self { work, place, shape, connection, random, any: false, is_prepared: false })
     }
 
-    /// Makes the worker accept the responses of a server that sends the same response to all requests.
+    /// If `any` is `true`, makes the worker accept every response, as needed for a server that sends the same response to all requests.
     #[must_use]
     pub fn accepting_any(self, any: bool) -> Self {
         Self { any, ..self }

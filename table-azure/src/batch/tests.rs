@@ -13,7 +13,7 @@ use table_wire::batch::{Split, split};
 
 const TYPE: &str = "multipart/mixed; boundary=batchresponse_A";
 
-/// The response of the service to two inserts and a delete (EX-17, EX-21).
+/// The service's response to two inserts and a delete (EX-17, EX-21).
 const SUCCESS: &str = "--batchresponse_A
 Content-Type: multipart/mixed; boundary=changesetresponse_B
 

@@ -22,7 +22,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
     }
 }
 
-/// Only a refusal by the service itself proves that a container exists or does not exist (BLB-2).
+/// Only a refusal from the service itself proves that a container exists or does not exist (BLB-2).
 #[tokio::test]
 async fn blb_2_another_refusal_does_not_state_that_a_container_exists_or_is_missing() {
     let xml = |status, code: &str| {

@@ -1,4 +1,4 @@
-//! Tests of deviating responses of Azurite and Cosmos DB (AZ, COS rules).
+//! Tests of deviating responses from Azurite and Cosmos DB (AZ, COS rules).
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{EntityKey, TableStore, ValueRef};
@@ -6,7 +6,7 @@ use table_core::{EntityKey, TableStore, ValueRef};
 use super::server::*;
 use crate::{AzureTables, Credential, Options, Target};
 
-/// Creates a client with the target Cosmos DB.
+/// Creates a client whose target is Cosmos DB.
 fn cosmos(server: &Server) -> AzureTables {
     let key = crate::auth::EMULATOR_KEY;
     let key = Credential::shared_key(crate::auth::EMULATOR_ACCOUNT, key).unwrap();

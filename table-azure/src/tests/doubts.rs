@@ -167,7 +167,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// A program may have a property of this name and type. Its value was stored before the write, so it proves nothing.
+/// A program may itself have a property with this name and type. Its value was stored before the write, so it proves nothing.
 #[tokio::test(start_paused = true)]
 async fn con_11_an_identifier_of_the_program_proves_nothing() {
     let id = "00000000-0000-0000-0000-000000000007";
@@ -338,7 +338,7 @@ async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
     assert!(!error.is_ambiguous());
     let attempts = server.lines().len();
     assert!((2..9).contains(&attempts), "{attempts} attempts");
-    // Another error of an operation is not retried.
+    // Any other error in an operation is not retried.
     let server =
         Server::start([busy(), batch_refusal(409, "EntityAlreadyExists", "0:It exists."), batch_done()])
             .await;

@@ -1,4 +1,4 @@
-//! Tests of credentials of the Azure SDK (AUTH-12).
+//! Tests of credentials from the Azure SDK (AUTH-12).
 
 use std::collections::VecDeque;
 use std::fmt;

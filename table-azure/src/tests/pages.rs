@@ -8,7 +8,7 @@ use table_core::{ETag, Filter, TableStore, ValueRef};
 use super::server::*;
 use crate::{Options, Target};
 
-/// Returns a page of rows of the partition `p`, with additional header lines.
+/// Returns a page of rows in the partition `p`, with additional header lines.
 fn page(rows: &[&str], headers: &[&str]) -> Reply {
     let etag = r#"W/\"datetime'2026-11-20T07%3A00%3A00Z'\""#;
     let rows: Vec<_> = rows

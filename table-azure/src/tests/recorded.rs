@@ -80,7 +80,7 @@ async fn ex_1_2_and_25_tables() {
 async fn ex_5_and_6_ins_4_and_json_8_every_type_round_trips() {
     let etag = format!("etag: {ETAG}");
     let read = r#"{"odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Employee/@Element","odata.etag":"W/\"datetime'2026-11-20T08%3A14%3A48.1444672Z'\"","PartitionKey":"Sales","RowKey":"00001","FirstName":"Ada","Age":34,"Salary":12.5,"Bonus":3.0,"Active":true,"BadgeId@odata.type":"Edm.Int64","BadgeId":"9007199254740993","Hired@odata.type":"Edm.DateTime","Hired":"2014-08-22T00:50:32.1234567Z","Ref@odata.type":"Edm.Guid","Ref":"c9da6455-213d-42c9-9a79-3e9149a57833","Photo@odata.type":"Edm.Binary","Photo":"AQIDBA==","Timestamp":"2026-11-20T08:14:48.1444672Z"}"#;
-    // The responses of Azurite have other type annotations than requests (AZ-4).
+    // Azurite's responses have different type annotations than requests (AZ-4).
     let azurite = read.replace(r#""Bonus":3.0"#, r#""Bonus@odata.type":"Edm.Double","Bonus":3"#);
     let server = Server::start([
         answer(204, &[&etag, "preference-applied: return-no-content"], ""),

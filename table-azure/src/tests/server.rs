@@ -70,7 +70,7 @@ pub(super) fn done() -> Reply {
     answer(204, &["ETag: W/\"datetime'2026-11-20T07%3A59%3A59.5Z'\""], "")
 }
 
-/// Returns the entity `(p, r)` with one `Int32`, with a timestamp.
+/// Returns the entity `(p, r)` with one `Int32` and a timestamp.
 pub(super) fn entity(timestamp: &str, a: i32) -> Reply {
     let etag = format!("W/\\\"datetime'{}'\\\"", timestamp.replace(':', "%3A"));
     json(
@@ -81,7 +81,7 @@ pub(super) fn entity(timestamp: &str, a: i32) -> Reply {
     )
 }
 
-/// Returns the entity `(p, r)` with an identifier.
+/// Returns the entity `(p, r)` with one `Int32` and the identifier of a write.
 pub(super) fn entity_of(id: &str, a: i32) -> Reply {
     json(
         200,
@@ -319,7 +319,7 @@ pub(super) fn row(a: i32) -> Row {
     row.finish()
 }
 
-/// Submits operations on rows of the partition `p`.
+/// Submits operations on rows in the partition `p`.
 pub(super) async fn submit(
     client: &AzureTables,
     operations: impl IntoIterator<Item = (&str, OperationKind)>,

@@ -1,4 +1,4 @@
-//! Control of the paused clock in tests. It runs only while the server is silent on purpose, or while no request is in progress.
+//! Controls the paused clock in tests. The clock runs only while the server is silent on purpose, or while no request is in progress.
 //!
 //! A paused clock jumps to its next timer whenever the runtime is idle, and bytes in transit between two sockets do not count as work. If the machine
 //! delivered them late, a time limit would expire before the response arrives. Tokio does not advance the clock while a blocking task runs, so each

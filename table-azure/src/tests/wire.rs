@@ -264,7 +264,7 @@ async fn page_8_a_service_token_is_returned_without_being_interpreted() {
 
 #[tokio::test]
 async fn key_10_and_fil_8_an_overlong_url_is_sent_and_its_refusal_reported() {
-    // The error of the service's HTTP front end for a URL that is too long. It does not come from the table service.
+    // The error from the service's HTTP front end for a URL that is too long. It does not come from the table service.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
     let server = Server::start([entity("2026-11-20T07:00:00Z", 1), refused(414), refused(400)]).await;
@@ -322,7 +322,7 @@ async fn tbl_5_metrics_tables_are_read_and_never_created() {
     assert!(lines[0].starts_with("GET /$MetricsHourPrimaryTransactionsBlob()"), "{lines:?}");
 }
 
-/// A row of the metrics table, as a program declares it.
+/// A row in the metrics table, as declared in a program.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsTable",

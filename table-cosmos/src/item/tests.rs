@@ -1,4 +1,4 @@
-//! Tests of items: written items are read back, and invalid items of other programs are errors.
+//! Tests of items: written items are read back, and invalid items from other programs are errors.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::mapping::Path;
 
 mod mapped;
 
-/// Writes an item of the standard format.
+/// Writes an item in the standard format.
 fn standard(levels: &[String], row: &Row) -> Json {
     let key = ItemKey { levels, row_key: "r" };
     write(&Mapping::standard(levels.len()), key, row.view(), "w", None).unwrap()

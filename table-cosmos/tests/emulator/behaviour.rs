@@ -121,7 +121,7 @@ mod mapped_containers {
     tests::for_each_scenario!(mapped);
 }
 
-/// Checks that the disturbances of the suite affect its requests.
+/// Checks that splits, merges and throttling actually affect the requests of the suite.
 #[test]
 fn map_12_and_rty_1_the_scenarios_are_disturbed() {
     for on in [On::Restless, On::Throttled] {
@@ -131,7 +131,7 @@ fn map_12_and_rty_1_the_scenarios_are_disturbed() {
             let unrest = store.unrest.as_ref().unwrap();
             assert!(unrest.count() >= 8, "{on:?}: {}", unrest.count());
             if let On::Restless = on {
-                // All splits and merges that were started are complete, and the container has different partitions than at its creation.
+                // All splits and merges that were started are complete, and the container no longer has the partitions with which it was created.
                 store.emulator.settled().await;
                 let table = store.list_tables("", None, 10).await.unwrap().names.remove(0);
                 let map = store.store.partitions(&table).await.unwrap();

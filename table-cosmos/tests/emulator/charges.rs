@@ -1,4 +1,4 @@
-//! Request units: of each operation, in its span, in the usage of a table, and in plans.
+//! The request units of each operation, as reported in its span, in the usage of a table, and in plans.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that adds up the charges of the item requests.
+/// A mock network that adds up the charges for item requests.
 struct Watching {
     account: Emulator,
     charged: Arc<Mutex<f64>>,
@@ -135,10 +135,10 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
     });
 }
 
-/// The verb of a span, and its request units.
+/// The verb that a span records, and the request units.
 type Charged = (String, Option<f64>);
 
-/// A subscriber that keeps the request units of spans with their verbs.
+/// A subscriber that records the verb and the request units of each span.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<Vec<Charged>>>);
 

@@ -1,4 +1,4 @@
-//! Random queries with ranges and filters, compared with the engine: rows, their order, and rows read, which the plan states.
+//! Random queries with ranges and filters, compared with the engine: the rows, their order, and the number of rows read, which the plan states.
 
 use std::ops::Bound;
 
@@ -59,7 +59,7 @@ fn value(row: &mut RowWriter, name: &str, random: &mut StdRng) {
         }
         6 => row.property(name, ValueRef::String(["", "a", "b", "1"][random.random_range(0..4_usize)])),
         7 => row.property(name, ValueRef::Boolean(random.random())),
-        // An instant on 2024-01-02, in ticks.
+        // A time on 2024-01-02, in ticks.
         8 => row
             .property(name, ValueRef::DateTime(638_397_504_000_000_000 + u64::from(random.random::<bool>()))),
         9 => row.property(name, ValueRef::Guid(Uuid::from_u128(random.random_range(6..9)))),
@@ -136,7 +136,7 @@ fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
     KeyRange { partition_key, row_key }
 }
 
-/// Returns the keys in result order, `true` if each page is in key order, and the rows read.
+/// Returns the keys in result order, `true` if each page is in key order, and the number of rows read.
 async fn answer(store: &impl TableStore, table: &TableName, query: &Query) -> (Vec<(String, String)>, u64) {
     let (mut found, mut read, mut from) = (Vec::new(), 0, None);
     loop {

@@ -56,7 +56,7 @@ async fn world(fault: FaultInjectionErrorType, most: u32) -> World {
     let rules: Vec<_> = OPERATIONS.into_iter().map(|on| rule(on, fault(), most)).collect();
     let lossy = emulator.open_with_faults(Options::new(), rules.clone()).await.unwrap();
     let sees = emulator.open(Options::new()).await.unwrap();
-    // The table is opened here, so only the following writes are disturbed.
+    // The table is opened here, so only the following writes lose their responses.
     lossy.query(&table, &Query::new(KeyRange::partition("ada")), None).await.unwrap();
     World { lossy, sees, table, rules }
 }

@@ -1,4 +1,4 @@
-//! Pages without items inside a partition key, with which the service ends a page early (PAGE-1). The emulator returns none.
+//! Pages without items within one partition key: the service may end a page early (PAGE-1). The emulator returns none.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -16,12 +16,12 @@ use crate::runtime;
 /// The header of a continuation token, in requests and responses.
 const CONTINUATION: &str = "x-ms-continuation";
 
-/// A network that answers each query without a token with an empty page. The token of this page continues the query at its beginning.
+/// A mock network that answers each query without a token with an empty page. The token of this page continues the query at its beginning.
 struct Hollow {
     account: Emulator,
     /// The bodies of the queries that were answered with an empty page. The token of the page is their number.
     queries: Mutex<Vec<Vec<u8>>>,
-    /// The continued queries whose body is not that of the query which the token belongs to. The service refuses them.
+    /// The continued queries whose body differs from the query to which their token belongs. The service refuses them.
     misused: Mutex<Vec<String>>,
 }
 

@@ -22,7 +22,7 @@ struct Session {
     expires_in: Option<i32>,
 }
 
-/// A network that records the description of new containers, and describes containers with a time to live.
+/// A mock network that records the description of new containers, and describes containers with a time to live.
 struct Expiring {
     account: Emulator,
     default_ttl: Option<i32>,

@@ -1,4 +1,4 @@
-//! Items of other programs: a point read of such an item fails with its key, and a query skips and reports it.
+//! Items that other programs wrote: a point read of such an item fails with its key, and a query skips and reports it.
 
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
@@ -13,7 +13,7 @@ use crate::{runtime, store};
 
 const KEY: &str = r#"["contoso","ada"]"#;
 
-/// Items of other programs, each with the partition key of contoso and ada.
+/// Items that other programs wrote, each with the partition key `["contoso","ada"]`.
 const FOREIGN: [&str; 6] = [
     r#"{"id": "7", "l1": "contoso", "l2": "ada", "name": "written by hand"}"#,
     r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"A": {"nested": true}}}"#,
@@ -81,7 +81,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
     });
 }
 
-/// A scan reads all of its rows, wherever items of other programs are, and reports these items.
+/// A scan reads all of its rows, wherever other programs' items are, and reports these items.
 #[test]
 fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Pages of a gateway, a proxy or a captive portal that responds instead of the account: no such page is mistaken for the outcome of a request.
+//! Pages from a gateway, a proxy or a captive portal that responds instead of the account: no such page is mistaken for the outcome of a request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use table_cosmos::{CosmosTables, Format, Mapping, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that, once it is turned on, answers some requests itself.
+/// A mock network that, once it is turned on, answers some requests itself.
 struct Portal {
     account: Emulator,
     /// Returns `true` for the requests that the portal answers.
@@ -53,7 +53,7 @@ fn page(status: u16) -> Answer {
     page
 }
 
-/// A store of a table with the row `there`. A portal responds to its requests from now on.
+/// A store with a table that contains the row `there`. From now on, a portal responds to the store's requests.
 struct World {
     store: CosmosTables,
     /// A second store without the portal.
@@ -91,7 +91,7 @@ impl World {
         }
     }
 
-    /// Returns the writes of every verb, and a batch.
+    /// Returns writes of several kinds, and a batch.
     fn writes(&self) -> Vec<Vec<(String, OperationKind)>> {
         let (there, new) = (|| "there".to_owned(), || "new".to_owned());
         let tag = || IfMatch::ETag(self.etag.clone());

@@ -1,4 +1,4 @@
-//! Random programs of several clients over a lossy network, with results checked against a model (CON-11).
+//! Random programs that several clients run over a lossy network. Their results are checked against a model (CON-11).
 //!
 //! The network drops requests before or after they are applied, delays and duplicates them, and responds with gateway statuses. All clients
 //! run in one thread and in virtual time. A search for a linearization then checks that all results are possible: an acknowledged write
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::lossy::{LATEST, Lossy};
 
-/// Runs the history with a seed.
+/// Runs the history that a seed determines.
 fn run(seed: u64, options: &Options) -> Result<Tally, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

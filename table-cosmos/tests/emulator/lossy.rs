@@ -1,4 +1,4 @@
-//! A network between a client and the emulator that loses, delays and duplicates requests, and responds with gateway statuses.
+//! A mock network between a client and the emulator that loses, delays and duplicates requests, and responds with gateway statuses.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 pub(crate) const LATEST: Duration = Duration::from_secs(3);
 
-/// The treatment of one request by the network.
+/// The way in which the network treats one request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,
@@ -34,7 +34,7 @@ enum Act {
     After(u16),
 }
 
-/// The network between one client and the account.
+/// A mock network between one client and the account.
 pub(crate) struct Lossy {
     account: Emulator,
     random: Mutex<StdRng>,
@@ -43,7 +43,7 @@ pub(crate) struct Lossy {
 }
 
 impl Lossy {
-    /// Creates a network whose disturbances follow from a seed; it disturbs nothing if `calm` is `true`.
+    /// Creates a network whose faults are determined by a seed; it has no faults if `calm` is `true`.
     pub(crate) fn new(account: Emulator, seed: u64, calm: bool) -> Arc<Self> {
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         Arc::new(Self { account, random, calm, log: Mutex::default() })
@@ -55,7 +55,7 @@ impl Lossy {
     }
 
     fn act(&self, request: &Request) -> Act {
-        // The descriptions of the account and of containers are read once. Only requests for items are disturbed.
+        // The descriptions of the account and of containers are read once. Only requests for items have faults.
         if self.calm || !request.target.contains("/docs") {
             return Act::Serve;
         }

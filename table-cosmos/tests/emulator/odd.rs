@@ -1,5 +1,5 @@
-//! Malformed documents of other programs, in containers of this library and in mapped containers: queries and patterns read all entities, and
-//! report the malformed documents.
+//! Malformed documents that other programs wrote, in this library's containers and in mapped containers: queries and patterns read all entities,
+//! and report the malformed documents.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ const REPLACED: [(&str, &str); 4] = [
     ("\"BEYOND\":0", "\"_ts\":18446744073709551615,\"BEYOND\":0"),
 ];
 
-/// A network that requests JSON as text. Its responses contain documents that the emulator refuses to store.
+/// A mock network that requests JSON as text. Its responses contain documents that the emulator refuses to store.
 struct Odd(Emulator);
 
 /// The header by which the Azure SDK requests a binary form of JSON.
@@ -110,7 +110,7 @@ fn documents(levels: impl Fn(&mut Json, Option<Json>, Option<Json>)) -> Vec<(Str
         json!({"p": {"A": "x"}, "t": {"A": 5}, "state": 1}),
         json!({"p": {"A": "x".repeat(40_000)}, "state": 1}),
         json!({"p": {"": 1}, "state": 1}),
-        // A member `o` of another program that is not the identifier of a write.
+        // A member `o` that another program wrote, and that is not the identifier of a write.
         json!({"o": "north", "state": 1}),
         json!({"o": 7, "state": 1}),
         json!({"o": {"p": 1}, "state": 1}),

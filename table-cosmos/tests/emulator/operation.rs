@@ -35,7 +35,7 @@ pub(crate) fn transaction(
     transaction
 }
 
-/// An emulated network that records the autoscale settings in requests.
+/// A mock network that records the autoscale settings in requests.
 struct Scaling {
     account: Emulator,
     settings: Mutex<Vec<String>>,
@@ -97,7 +97,7 @@ fn a_new_container_indexes_no_operation_ids_and_has_the_set_throughput() {
         let account = Emulator::new(false).unwrap();
         let table = TableName::new("Things").unwrap();
         let network = Scaling::new(&account);
-        // The emulator ignores the settings of automatic scaling, so the request is checked.
+        // The emulator ignores the autoscale settings, so the request is checked.
         let store = account.open_over(Options::new().autoscale(4_000), network.clone()).await.unwrap();
         store.create_table(&table).await.unwrap();
         let sent = network.settings.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -148,7 +148,7 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
     });
 }
 
-/// The id of a replaced item occurs twice in a batch. The estimate of long `RowKey`s is
+/// The id of a replaced item occurs twice in a batch. The estimate for long `RowKey`s is
 /// therefore too low, and the request itself is measured as well.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {

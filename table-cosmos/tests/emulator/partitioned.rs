@@ -18,11 +18,11 @@ pub(crate) struct Partitioned {
     pub(crate) store: CosmosTables,
     pub(crate) partitions: u32,
     pub(crate) unrest: Option<Arc<Unrest>>,
-    /// The stores of tables whose containers have a mapping, by table.
+    /// The stores for tables whose containers have a mapping, by table.
     pub(crate) mapped: Option<Arc<Mutex<HashMap<String, CosmosTables>>>>,
 }
 
-/// Returns the mapping of a container of another program, for tables of any entities.
+/// Returns a mapping for another program's container that suits any entities.
 pub(crate) fn any_mapping() -> Mapping {
     Mapping::new(["/owner/tenant"]).property("Age", "/person/age", Format::Int32).constant("/kind", "entity")
 }
@@ -35,7 +35,7 @@ impl Partitioned {
         table
     }
 
-    /// Returns the store of a table.
+    /// Returns the store to use for a table.
     async fn of(&self, table: &TableName) -> Result<CosmosTables> {
         let Some(mapped) = &self.mapped else { return Ok(self.store.clone()) };
         let known = mapped.lock().unwrap().get(table.folded()).cloned();

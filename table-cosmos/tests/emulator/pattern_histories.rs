@@ -1,4 +1,4 @@
-//! Random programs of several writers with indexes, an outbox, a change feed and a view, over a lossy network (CON-11).
+//! Random programs that several writers run over a lossy network, with indexes, an outbox, a change feed and a view (CON-11).
 //!
 //! Writers, a worker and a follower of the view have a client each. The networks of all of them lose, delay and duplicate requests. After
 //! recovery over a network without faults, indexes, feed and view must follow from the entities, each acknowledged increment must have been
@@ -182,7 +182,7 @@ fn dropped() -> Error {
     Error::new(table_core::ErrorCode::OperationTimedOut, "the call was dropped").into_ambiguous()
 }
 
-/// Returns the options of a container of another program.
+/// Returns options with a mapping for another program's container.
 fn mapped() -> Options {
     let mapping = Mapping::new(["/team/name"]).property("State", "/state", Format::Text).property(
         "Cents",
@@ -192,7 +192,7 @@ fn mapped() -> Options {
     Options::new().mapping_of::<Deal>(mapping).unwrap()
 }
 
-/// Runs the history with a seed.
+/// Runs the history that a seed determines.
 fn run(seed: u64) -> std::result::Result<usize, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -257,7 +257,7 @@ async fn prepare(owner: &Process) -> Result<()> {
     Ok(())
 }
 
-/// Processes the queue and follows the view, while writers write. Requests of these calls may fail at any point.
+/// Processes the queue and follows the view, while writers write. Requests by these calls may fail at any point.
 async fn follow(process: Process, mut random: StdRng) {
     for _ in 0..random.random_range(1..5) {
         sleep(Duration::from_millis(random.random_range(0..900))).await;

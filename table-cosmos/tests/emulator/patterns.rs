@@ -13,7 +13,7 @@ use table_patterns::work::{Worker, WorkerOptions};
 
 use crate::{runtime, store};
 
-/// An index in the partition of its entity.
+/// A member with a unique index in its own partition.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Members")]
 #[partition_key(tenant, team)]
@@ -56,7 +56,7 @@ fn an_index_in_the_partition_shares_the_full_key() {
     });
 }
 
-/// An index in another table, maintained through the outbox.
+/// An employee with an index in another table, which is maintained through the outbox.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Staff")]
 #[partition_key(tenant, team)]

@@ -11,7 +11,7 @@ use table_cosmos::{Format, Mapping, Options};
 
 use crate::runtime;
 
-/// A network that records the descriptions of new containers.
+/// A mock network that records the descriptions of new containers.
 struct Created {
     account: Emulator,
     descriptions: Mutex<Vec<Json>>,

@@ -1,4 +1,4 @@
-//! Responses of the service that the emulator never gives, or gives differently, injected below the client. `docs/cosmos.md` lists their
+//! Responses from the service that the emulator never gives, or gives differently, injected below the client. `docs/cosmos.md` lists their
 //! sources.
 //!
 //! The client, its retries and its errors are real; only the response is injected by a rule.
@@ -150,7 +150,7 @@ fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
     });
 }
 
-/// Clients have returned rows of other tenants for queries by a prefix.
+/// Some clients have returned rows of other tenants for queries by prefix.
 #[test]
 fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
     runtime().block_on(async {

@@ -11,7 +11,7 @@ use table_cosmos::{CosmosTables, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A network that adds the sub-status with which the service reports a missing container or database to item requests.
+/// A mock network that adds the sub-status with which the service reports a missing container or database to item requests.
 struct Owners(Emulator);
 
 impl Network for Owners {
@@ -52,7 +52,7 @@ async fn delete(account: &Emulator, target: &str) {
     assert!(answer.status < 300, "{answer:?}");
 }
 
-/// The number of verbs.
+/// The number of verbs that [`verb`] can run.
 const VERBS: usize = 9;
 
 /// Runs the verb of the given number, and returns its name and its outcome.

@@ -1,4 +1,4 @@
-//! The hash and the model of partitions, compared with requests of the Azure SDK and data of the emulator, for random designs.
+//! The hash and the model of partitions, compared with requests from the Azure SDK and data in the emulator, for random designs.
 
 use std::collections::BTreeSet;
 

@@ -18,7 +18,7 @@ use table_cosmos::{CosmosTables, Options};
 
 use crate::runtime;
 
-/// A network with another writer.
+/// A mock network with another writer.
 struct Overtaken {
     account: Emulator,
     other: CosmosTables,
@@ -88,7 +88,7 @@ async fn value(store: &CosmosTables, table: &TableName, row: &str) -> Option<i32
     }
 }
 
-/// Returns transactions of every verb, alone and in batches.
+/// Returns transactions with every kind of operation, alone and in batches.
 fn transactions(store: &CosmosTables) -> Vec<(&'static str, Transaction)> {
     let row = || number(2);
     let all = [
@@ -191,7 +191,7 @@ fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     });
 }
 
-/// A network that applies the first write request and loses its response, after another program has replaced the item and kept its other members.
+/// A mock network that applies the first write request and loses its response, after another program has replaced the item and kept its other members.
 #[derive(Debug)]
 struct Kept {
     account: Emulator,
@@ -256,7 +256,7 @@ fn con_11_a_write_that_did_not_arrive_is_sent_again() {
     });
 }
 
-/// A network that loses the first write request.
+/// A mock network that loses the first write request.
 #[derive(Debug)]
 struct Dropping {
     account: Emulator,

@@ -1,4 +1,4 @@
-//! One fault at each request of a program, in turn: each response of the service that may replace the expected one, before or after the request is
+//! One fault at each request of a program, in turn: each response from the service that may replace the expected one, before or after the request is
 //! applied, and a caller that drops its call.
 
 mod once;
@@ -115,7 +115,7 @@ fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
     ]
 }
 
-/// Checks an outcome, and that no request of the transaction arrives later and overwrites a change of another writer.
+/// Checks an outcome, and that no request of the transaction arrives later and overwrites another writer's change.
 async fn check(account: &Emulator, table: &TableName, outcome: Result<(), Error>, case: &str) {
     let owner = account.open(Options::new()).await.unwrap();
     let now = rows(&owner, table, KeyRange::partition("p"), 100).await.unwrap();

@@ -66,7 +66,7 @@ struct Case {
     levels: fn(&mut Draw<'_>, &Distributions) -> Vec<String>,
 }
 
-/// The distributions of the cases.
+/// The distributions that the cases use.
 struct Distributions {
     users: Distribution,
     thousands: Distribution,
@@ -127,7 +127,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs a workload of a case, and returns its writes as well.
+/// Runs the workload of a case, and returns the report and the writes.
 fn replay(case: &Case) -> (Report, Vec<Write>) {
     let (writes, of) = (Arc::new(SyncMutex::new(Vec::new())), Distributions::new());
     let (levels, sink) = (case.levels, writes.clone());

@@ -1,4 +1,4 @@
-//! Disturbances between and during the requests of a scenario: splits and merges, or responses of 429.
+//! Disturbances between and during the requests of a scenario: splits and merges, or 429 responses.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,9 +20,9 @@ use tokio::sync::Mutex;
 const LOCKED: Duration = Duration::from_millis(2);
 /// The bounds of splits, as the first byte of an effective partition key.
 const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];
-/// The maximum number of disturbances of one scenario. The emulator's list of partitions grows with each of them.
+/// The maximum number of disturbances in one scenario. The emulator's list of partitions grows with each of them.
 const MOST: u32 = 24;
-/// The number of times that one request is throttled. The client retries it nine times, and four threads may throttle it at once.
+/// The number of times that one request is throttled. The client retries it nine times, and four threads may throttle it at the same time.
 const THROTTLED: u32 = 2;
 
 /// A disturbance of a scenario's requests.
@@ -34,7 +34,7 @@ pub(crate) enum Unrest {
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 
-/// Returns `true` if a call is disturbed: each of the first calls, then less and less often.
+/// Returns `true` if a call causes a disturbance: each of the first calls, then fewer and fewer.
 const fn is_due(call: u32) -> bool {
     call < 12 || call.is_power_of_two()
 }
@@ -56,7 +56,7 @@ pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
 }
 
 impl Unrest {
-    /// Creates the disturbance that splits and merges partitions, as tasks of the current runtime.
+    /// Creates a disturbance that splits and merges partitions, in tasks on the current runtime.
     pub(crate) fn moves() -> Self {
         Self::Moves { calls: AtomicU32::new(0), maps: Mutex::default(), runtime: Handle::current() }
     }

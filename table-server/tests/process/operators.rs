@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use crate::child::{Running, program};
 
-/// The flags of other programs in the commands of the documents and deployment files.
+/// The flags of other programs that occur in commands in the documents and in the deployment files.
 const OTHERS: [&str; 7] =
     ["--bin", "--features", "--from", "--locked", "--no-cache", "--package", "--release"];
 
@@ -18,7 +18,7 @@ fn file(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
 }
 
-/// Returns the words of a string that consist of a prefix and at least one more character.
+/// Returns the words in a string that consist of a prefix and at least one more character.
 fn words(text: &str, prefix: &str, is_part: fn(char) -> bool) -> BTreeSet<String> {
     let starts = text.match_indices(prefix).map(|(at, _)| &text[at..]);
     let ends = starts.map(|rest| rest.split(|c| !is_part(c)).next().unwrap_or_default());

@@ -26,7 +26,7 @@ struct Gate {
     is_open: AtomicBool,
 }
 
-/// The requests of a command that pauses after a number of writes to a folder, before the next one.
+/// The requests of a command that makes a number of writes to a folder and then pauses before the next one.
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,
@@ -114,7 +114,7 @@ fn back_up(objects: Arc<dyn ObjectStore>, store: &DynTableStore) -> crate::failu
     Ok(captured.generation.id)
 }
 
-/// The actions of the command that takes over, besides a backup.
+/// The actions of the command that takes over, in addition to its backup.
 #[derive(Clone, Copy, Debug)]
 struct TakeOver {
     /// Removes the progress of the paused backup.

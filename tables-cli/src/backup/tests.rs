@@ -24,7 +24,7 @@ use super::*;
 use crate::failure::Result;
 use crate::transfer::derived::OtherTables;
 
-/// The tables of a store: by key, the number in each row.
+/// The tables of a store: for each table, the number in each row, by key.
 type Model = BTreeMap<String, BTreeMap<(String, String), i32>>;
 
 const TABLES: [&str; 2] = ["Company", "Logs"];
@@ -44,7 +44,7 @@ struct Live {
     model: Mutex<Model>,
     /// The number of queries before one fails; `usize::MAX` if none fails.
     left: AtomicUsize,
-    /// The writes of another program, one before each query.
+    /// The writes by another program, one before each query.
     writes: Mutex<Vec<Write>>,
     /// The states of the tables since the beginning of the backup.
     history: Mutex<Vec<Model>>,

@@ -80,7 +80,7 @@ impl CopyRelation for CopiedName {
     }
 }
 
-/// The number of entities of a team.
+/// The number of entities in a team.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Sizes", crate = table_patterns)]
 #[partition_key(team)]
@@ -101,7 +101,7 @@ impl View for Sizes {
     }
 }
 
-/// Fills or checks both sides of the relation, and returns the number of holders whose copy differs from their source.
+/// Fills or checks both sides of the relation, and returns the number of holders whose copy differs from its source.
 async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("outbox").unwrap());
     outbox.create_queues().await.unwrap();
@@ -123,7 +123,7 @@ async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) 
     wrong
 }
 
-/// Fills or checks the source of the view, and returns 1 if the view counts another number of entities.
+/// Fills or checks the source of the view, and returns 1 if the view counts a different number of entities.
 async fn visit_view(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let is_new = !ids.is_empty();
     let entities = engine.entities::<Counted>().create_if_missing().await.unwrap();
@@ -223,7 +223,7 @@ impl Kind {
         }
     }
 
-    /// Inserts entities in a folder, whose names begin with a prefix, and returns the number of faults that a program finds there.
+    /// Inserts entities whose names begin with a prefix into a store in a folder, and returns the number of faults that a program finds there.
     pub(crate) fn visit(self, folder: &Path, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
         let found = block_on(async {
             let engine = Engine::open(folder).unwrap();
@@ -256,7 +256,7 @@ impl Kind {
     }
 }
 
-/// Returns the rows of all tables of a folder, and the names of its tables.
+/// Returns the rows of all tables in a folder, and the names of the tables.
 pub(crate) fn contents(folder: &Path) -> Vec<String> {
     block_on(async {
         let engine = Engine::open(folder).unwrap();

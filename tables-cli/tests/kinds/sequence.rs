@@ -21,7 +21,7 @@ struct Numbered {
 pub(super) async fn visit(engine: &Engine, ids: Range<u32>, prefix: &str) -> u64 {
     let entities = engine.entities::<Numbered>().create_if_missing().await.unwrap();
     let numbers = GaplessSequence::new(&entities, "number").unwrap();
-    // The stores of a transfer differ in their next number.
+    // The source and the target of a transfer have different next numbers.
     let count = if prefix == "n" { 2 * ids.len() } else { ids.len() };
     let next = async || {
         let insert = numbers.next(Numbered::partition("a"), |id: u32, unit| {

@@ -24,7 +24,7 @@ pub(crate) fn streams() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns trace logs of cloud services. Their keys contain the ticks of the minute after a zero, and four parts separated by three underscores.
+/// Returns trace logs from cloud services. Their keys contain the ticks of the minute after a zero, and four parts separated by three underscores.
 pub(crate) fn diagnostics() -> Vec<TableEntity> {
     let line = |n: u64| {
         let minute = 635_442_654_000_000_000 + n / 4 * 600_000_000;
@@ -35,7 +35,7 @@ pub(crate) fn diagnostics() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns events of log4net, with descending ticks and a GUID.
+/// Returns log4net events, whose keys contain descending ticks and a GUID.
 pub(crate) fn logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (638_000_000_000_000_000 + n * 10_000_000);

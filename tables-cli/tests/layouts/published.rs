@@ -21,7 +21,7 @@ fn guid(number: u64) -> Uuid {
     Uuid::from_u128((u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 64) | u128::from(number))
 }
 
-/// Logs of Windows Azure Diagnostics: the partition is a minute in ticks after a zero, and the row a role, an instance and a number.
+/// Returns logs from Windows Azure Diagnostics: the partition is a minute in ticks after a zero, and the row is a role, an instance and a number.
 pub(crate) fn wad_logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let key = format!("ab12cd___Web___Web_IN_{}___{:010}___WADLogs", n % 3, 4_000_000_000 + n);
@@ -39,7 +39,7 @@ pub(crate) fn wad_logs() -> Vec<TableEntity> {
     (0..60).map(line).collect()
 }
 
-/// Instances of Durable Functions: an instance in each partition, with an empty RowKey.
+/// Returns Durable Functions instances: one instance in each partition, with an empty RowKey.
 pub(crate) fn durable_instances() -> Vec<TableEntity> {
     let line = |n: u64| {
         let mut entity = row(
@@ -65,7 +65,7 @@ pub(crate) fn durable_instances() -> Vec<TableEntity> {
     (0..30).map(line).collect()
 }
 
-/// The history of Durable Functions: events with hexadecimal numbers, and a sentinel row.
+/// Returns the history of Durable Functions instances: events with hexadecimal numbers, and a sentinel row.
 pub(crate) fn durable_history() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for instance in 0..5 {
@@ -88,7 +88,7 @@ pub(crate) fn durable_history() -> Vec<TableEntity> {
     rows
 }
 
-/// Reminders of Orleans: the partition is a service and a hash, and the row a grain and the name of the reminder.
+/// Returns Orleans reminders: the partition is a service and a hash, and the row is a grain and the name of the reminder.
 pub(crate) fn orleans_reminders() -> Vec<TableEntity> {
     let line = |n: u64| {
         let hash = n.wrapping_mul(0x9E37_79B1) & 0xFFFF_FFFF;
@@ -107,7 +107,7 @@ pub(crate) fn orleans_reminders() -> Vec<TableEntity> {
     (0..40).map(line).collect()
 }
 
-/// The state of Orleans' grains.
+/// Returns the state of Orleans grains.
 pub(crate) fn orleans_state() -> Vec<TableEntity> {
     let line = |n: u8| {
         let mut entity = row(
@@ -123,7 +123,7 @@ pub(crate) fn orleans_state() -> Vec<TableEntity> {
     (0..40).map(line).collect()
 }
 
-/// Subscriptions of `NServiceBus`: the partition is a message type, and the row the base64 of an endpoint.
+/// Returns `NServiceBus` subscriptions: the partition is a message type, and the row is an endpoint in base64.
 pub(crate) fn subscriptions() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for message in ["OrderPlaced", "OrderBilled", "OrderShipped"] {
@@ -136,7 +136,7 @@ pub(crate) fn subscriptions() -> Vec<TableEntity> {
     rows
 }
 
-/// The journal of Akka.Persistence: padded numbers, and one row with the highest number.
+/// Returns an Akka.Persistence journal: padded numbers, and one row with the highest number.
 pub(crate) fn akka_journal() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for actor in ["order-1", "order-2", "cart-7"] {
@@ -155,7 +155,7 @@ pub(crate) fn akka_journal() -> Vec<TableEntity> {
     rows
 }
 
-/// Errors of ELMAH, with inverted times in the RowKey.
+/// Returns ELMAH errors, with inverted times in the RowKey.
 pub(crate) fn elmah() -> Vec<TableEntity> {
     let line = |n: u64| {
         let properties = [
@@ -171,7 +171,7 @@ pub(crate) fn elmah() -> Vec<TableEntity> {
     (0..50).map(line).collect()
 }
 
-/// Events of Serilog: the partition is a minute in ticks, and the row a level, a template and a GUID.
+/// Returns Serilog events: the partition is a minute in ticks, and the row is a level, a template and a GUID.
 pub(crate) fn serilog() -> Vec<TableEntity> {
     let line = |n: u64| {
         let level = if n.is_multiple_of(5) { "Warning" } else { "Information" };
@@ -187,7 +187,7 @@ pub(crate) fn serilog() -> Vec<TableEntity> {
     (0..70).map(line).collect()
 }
 
-/// Telemetry with inverted ticks, and a number of two digits.
+/// Returns telemetry with inverted ticks and a two-digit number in the RowKey.
 pub(crate) fn telemetry() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (AT + n * 10_000_000);
@@ -204,7 +204,7 @@ pub(crate) fn telemetry() -> Vec<TableEntity> {
     (0..80).map(line).collect()
 }
 
-/// State of conversations of the Bot Framework: escaped keys of a channel, a conversation and a user.
+/// Returns Bot Framework conversation state, whose escaped keys contain a channel, a conversation and a user.
 pub(crate) fn bot_state() -> Vec<TableEntity> {
     let line = |n: u64| {
         let (id, user) = (guid(n), guid(n % 5));

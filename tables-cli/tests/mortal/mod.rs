@@ -1,4 +1,4 @@
-//! Stores of a process that dies at one of its requests, before or after the store executes it; and stores whose requests are counted.
+//! Stores for a process that dies at one of its requests, before or after the store executes it; and stores whose requests are counted.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -116,7 +116,7 @@ pub(crate) async fn killed<T, const N: usize>(
     (command(stores).await.expect("the last command succeeds"), deaths)
 }
 
-/// Returns a store of an engine, and a function that returns the number of its requests.
+/// Returns a store on an engine, and a function that returns the number of requests to the store.
 pub(crate) fn counted(engine: &Engine) -> (DynTableStore, impl Fn() -> usize + use<>) {
     const ALL: usize = usize::MAX - 1;
     let life = Arc::new(Life { left: AtomicUsize::new(ALL), is_last_sent: false, died: Notify::new() });

@@ -33,7 +33,7 @@ pub mod design {
         pub email: ::std::option::Option<String>,
     }
 
-    /// The columns of a list.
+    /// The projection of an employee for a list of contacts.
     #[derive(Debug, Projection)]
     #[projection(of = Employee)]
     pub struct Contact {
@@ -47,7 +47,7 @@ pub mod design {
             /// One employee.
             by_type(department: &str, r#type: u32, badge: Badge) <= point =
                 Employee::key(department, r#type, badge);
-            /// By address.
+            /// One employee, found by address.
             by_email(department: &str, email: &str) <= point from Copies<EmployeeByEmail> =
                 Employee::by_email(department, email);
         }

@@ -33,7 +33,7 @@ pub struct Photo {
     pub content: Option<BlobRef>,
 }
 
-/// A year of a person.
+/// A person's counts for one year.
 #[derive(Debug, Wide)]
 #[partition_key(id)]
 #[row_key(year)]

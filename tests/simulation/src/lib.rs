@@ -1,4 +1,4 @@
-//! Simulated histories of the embedded engine: a disk that loses power, threads and clocks under the control of a seed, and the engine's past faults.
+//! Simulated histories of the embedded engine. A seed controls the threads, the clock, and a disk that can lose power. The engine's past faults must be found.
 
 pub mod fault;
 pub mod power;

@@ -24,21 +24,21 @@ pub struct Report {
     pub seed: u64,
     /// The events of the history.
     pub seen: Seen,
-    /// A number computed from everything that was done. Histories with the same seed have the same number.
+    /// A number computed from everything that happened. Histories with the same seed have the same number.
     pub trace: u64,
     /// The defect, if any.
     pub wrong: Option<String>,
-    /// The requests, results and damages, in order.
+    /// The requests, the results and the damage, in order.
     pub log: Vec<String>,
 }
 
-/// Runs the history of a seed.
+/// Runs the history that a seed determines.
 #[must_use]
 pub fn run(seed: u64) -> Report {
     report(seed, &Log::default())
 }
 
-/// Runs the history of a seed and logs every call to the disk.
+/// Runs the history that a seed determines, and logs every call to the disk.
 #[must_use]
 pub fn run_in_detail(seed: u64) -> Report {
     report(seed, &Log::in_detail())

@@ -9,7 +9,7 @@ use crate::crash::workload::{
     Acknowledged, ROWS_OF_A_SLOT, SLOTS, TABLE, deletes, number_of, partition, slot_row,
 };
 
-/// The acknowledgements received: the last transaction of each writer.
+/// The last acknowledged transaction of each writer.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     last: BTreeMap<usize, Acknowledged>,

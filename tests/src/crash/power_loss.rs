@@ -1,4 +1,4 @@
-//! One run of writers on a simulated disk until the power fails, and the state that is found afterwards.
+//! Runs writers on a simulated disk until the power fails, and checks the state that is found afterwards.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,7 +50,7 @@ pub fn write(
     (evidence.into_inner().unwrap_or_else(PoisonError::into_inner), outcome.err())
 }
 
-/// Returns the defects of a disk after a power loss, given the writes that were acknowledged before.
+/// Returns the defects found on a disk after a power loss, given the writes that were acknowledged before it.
 #[must_use]
 pub fn findings(disk: &SimulatedDisk, evidence: &Evidence) -> Vec<String> {
     match open(disk).and_then(|engine| check(&engine, evidence).block_on()) {

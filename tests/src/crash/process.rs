@@ -84,14 +84,14 @@ fn tell(line: &impl Display) -> bool {
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
 }
 
-/// The longest time that a write of one thread has taken.
+/// The longest time that a write by one thread has taken.
 #[derive(Debug, Default)]
 struct Longest(Duration);
 
 impl Longest {
     const WORD: &str = "waited";
 
-    /// Returns a line for the parent if this write took longer than all earlier writes of the thread.
+    /// Returns a line for the parent if this write took longer than all earlier writes by the thread.
     fn note(&mut self, begun: Instant) -> Option<String> {
         let took = begun.elapsed();
         (took > self.0).then(|| {
@@ -105,7 +105,7 @@ impl Longest {
     }
 }
 
-/// Runs the child: the given number of concurrent writers, and threads that update bulk rows. It reports on standard output until it is killed.
+/// Runs the child: the given number of concurrent writers, and threads that update bulk rows. The child reports on standard output until it is killed.
 ///
 /// # Errors
 /// Any error from the store. None is expected before the kill.

@@ -1,4 +1,4 @@
-//! The workload: numbered transactions of one writer.
+//! The workload: numbered transactions by one writer.
 
 use std::fmt;
 use std::str::FromStr;

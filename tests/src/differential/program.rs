@@ -8,7 +8,7 @@
 //!   millisecond; `not not`; constants with an exponent.
 //! - AZ-5: filters on Timestamp, which differs anyway.
 //! - EGT-6, not among the AZ rules: in a batch, a write without properties (500), and a write to the empty RowKey (`PropertiesNeedValue`).
-//! - TBL-2, not among the AZ rules: a table name whose case differs from its creation.
+//! - TBL-2, not among the AZ rules: a table name whose case differs from the one with which the table was created.
 
 use chrono::DateTime;
 use proptest::collection::vec;
@@ -28,7 +28,7 @@ const ROWS: [&str; 8] = ["", "'", "1", "10", "2", "a b+c%", "\u{1F600}", "\u{FF2
 /// The property names, each with one type.
 const NAMES: [&str; 8] = ["Bin", "Bool", "Dbl", "Guid", "I32", "I64", "Text", "Time"];
 
-/// The writes of a transaction to one partition.
+/// The writes that a transaction makes to one partition.
 pub type Writes = (&'static str, Vec<(&'static str, Write)>);
 
 /// One step of a program, on its only table.
@@ -117,7 +117,7 @@ fn write() -> impl Strategy<Value = Write> {
     parts::write(properties, || parts::condition([3, 3], 1..3))
 }
 
-/// Generates writes with each row only once, because the transaction itself refuses a second write of a row.
+/// Generates writes with each row only once, because the transaction itself refuses a second write to the same row.
 fn writes() -> impl Strategy<Value = Writes> {
     let rows = vec((row(), write()), 1..5).prop_map(|mut rows| {
         rows.sort_by_key(|(row, _)| *row);

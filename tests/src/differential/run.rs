@@ -34,7 +34,7 @@ struct Pair<'a, A, B> {
 /// Runs a program in a separate table.
 ///
 /// # Errors
-/// The first step whose results differ, with both results.
+/// A description of the first step whose results differ, with both results.
 pub async fn run<A: TableStore, B: TableStore>(
     left: &A,
     right: &B,

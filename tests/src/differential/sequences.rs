@@ -13,9 +13,9 @@ use super::{run, smallest};
 const STEPS: usize = 14;
 const THREADS: usize = 8;
 
-/// Runs the programs with these numbers on both stores, which no other program uses. Reports the number of started programs to `done`.
-/// Returns the differences, each with the number of its program and the smallest program that shows it. After the first difference, no
-/// further programs are started.
+/// Runs the programs with these numbers on both stores. Nothing else may use the stores in the meantime. Reports the number of started
+/// programs to `done`. Returns the differences, each with the number of its program and the smallest program that shows it. After the first
+/// difference, no further programs are started.
 ///
 /// ```
 /// use table_core::Engine;

@@ -1,4 +1,4 @@
-//! Controlled blob stores. A process that dies loses its blobs at the same request as its tables.
+//! Controlled blob stores. When a process dies, it loses access to its blobs and to its tables at the same request.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use table_server::testing::{Port, answer};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use table_wire::sas::{TablePermissions, TableSas};
 
-/// The account key and the secret derived from it. No response may contain either of them.
+/// The account key, both in base64 and decoded. No response may contain either of them.
 const SECRETS: [&str; 2] = ["dW5zcGVha2FibGU", "unspeakable"];
 
 fn key() -> AccountKey {
@@ -38,10 +38,10 @@ pub fn account() -> Account {
     account
 }
 
-/// Sends the request that the bytes describe to an account. Returns `None` if they do not describe a request.
+/// Sends an account the request that the bytes describe. Returns `None` if they do not describe a request.
 ///
-/// The first line contains the port (`T` or `Q`), a `+` if the request is signed with the account key, the method and the target. Header lines
-/// follow, then an empty line and the body.
+/// The first line consists of the port (`T` or `Q`, followed by `+` for a request that is signed with the account key), the method and the target.
+/// Header lines follow, then an empty line and the body.
 #[must_use]
 pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;

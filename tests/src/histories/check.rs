@@ -2,7 +2,7 @@
 //! that it has tried.
 //!
 //! Each object is searched separately, because an order for each object gives an order for all objects (linearizability is local). All rows form one
-//! object, since units write several of them. Each counter is another object.
+//! object, since a unit of work can write several of them. Each counter is another object.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -14,7 +14,7 @@ use crate::histories::history::{Call, Change, Content, History, Outcome, Record,
 /// Checks whether all results of a history are possible.
 ///
 /// # Errors
-/// The object for which no order exists, and the calls on it.
+/// A description of the object for which no order exists, and of the calls on it.
 pub fn check(history: &History) -> Result<(), String> {
     let rows = rows(history);
     if !search(&rows, Rows::default()) {
@@ -213,7 +213,7 @@ impl Model for Rows {
                     match next.refuses(write) {
                         Some(found) if found == *code => return Some(self.clone()),
                         Some(_) => return None,
-                        // Later writes of the unit see this version, whose value is irrelevant.
+                        // Later writes in the unit of work see this version, whose value is irrelevant.
                         None => next.write(write, Version::Of(usize::MAX)),
                     }
                 }

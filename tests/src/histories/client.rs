@@ -26,7 +26,7 @@ pub(super) fn wrong_clock(seconds: i64) -> Clock {
     Clock::of_instants(move || start + TimeDelta::seconds(seconds))
 }
 
-/// Returns the retry policy for conflicts, based on the runtime's time.
+/// Returns the retry policy for conflicts, whose delays pass in tokio's time.
 pub(super) fn retry(seed: u64) -> Retry {
     let pace = Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time))).seed(seed);
     Retry::new(8, Duration::from_millis(5), Duration::from_millis(50)).with_runtime(pace)

@@ -1,4 +1,4 @@
-//! Requests of the clients and their results, in real-time order.
+//! The calls that clients make, and their results, in real-time order.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use table_core::ErrorCode;
 /// The content of an entity: two numbers, either of which may be missing.
 pub type Content = [Option<i32>; 2];
 
-/// One write of a row.
+/// One write to a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Insert.
@@ -38,7 +38,7 @@ pub struct Write {
 pub enum Call {
     /// Read a row.
     Get(usize),
-    /// Write rows, all or none. Several rows are written by a unit.
+    /// Write rows, all or none. Several rows are written by a unit of work.
     Write(Vec<Write>),
     /// Increment a counter.
     Add(usize, i64),
@@ -74,7 +74,7 @@ pub struct Record {
     pub ended: usize,
     /// The outcome.
     pub outcome: Outcome,
-    /// The number of times that a write of the call arrived at the account.
+    /// The number of times that the call's write arrived at the account.
     pub arrivals: usize,
 }
 

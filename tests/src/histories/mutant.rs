@@ -25,7 +25,7 @@ pub enum Mutant {
     RefusalStands,
     /// Treats a 404 for a deletion after a lost response as success.
     GoneIsDeleted,
-    /// Treats any response of the service as a definite rejection, even one with a 5xx status.
+    /// Treats any response from the service as a definite rejection, even one with a 5xx status.
     FailureIsRefusal,
     /// Treats a batch with a truncated response as applied.
     CutBatchIsDone,
@@ -51,7 +51,7 @@ impl Mutant {
     }
 }
 
-/// The property that `table-azure` stores the identifier of a write in.
+/// The property in which `table-azure` stores the identifier of a write.
 const IDENTIFIER: &str = "OperationId";
 
 /// A client with or without a fault.

@@ -1,4 +1,4 @@
-//! The random program of one client.
+//! The random program that one client runs.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -77,7 +77,7 @@ pub trait Steps: Send + Sync + 'static {
     /// Assigns all later requests to a step.
     fn begin(&self, step: usize);
 
-    /// Returns how often a write of a step arrived at the account, if it may be applied once per delivery.
+    /// Returns how often the write of a step arrived at the account, if the write may be applied once per delivery.
     fn arrivals(&self, step: usize) -> usize;
 }
 

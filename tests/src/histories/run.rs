@@ -1,4 +1,4 @@
-//! Runs the history of a seed, records it, and checks it.
+//! Runs the history that a seed determines, records it, and checks it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs the history of a seed, with correct or faulty clients.
+/// Runs the history that a seed determines, with correct or faulty clients.
 ///
 /// # Errors
 /// The history if its results are impossible.

@@ -97,7 +97,7 @@ impl Account {
         }
     }
 
-    /// Returns the response of a secondary that lags behind by the given time.
+    /// Returns the response from a secondary that lags behind by the given time.
     #[must_use]
     pub fn answer_of_secondary(&self, request: &WireRequest, behind: Duration) -> WireAnswer {
         let state = self.state();
@@ -234,7 +234,7 @@ fn written(etag: Option<String>) -> WireAnswer {
     }
 }
 
-/// Returns a rejection in the format of the service.
+/// Returns a rejection in the service's format.
 pub(super) fn refused(refusal: Refusal, index: Option<usize>) -> WireAnswer {
     WireAnswer {
         status: refusal.0,

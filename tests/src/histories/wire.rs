@@ -52,7 +52,7 @@ pub struct LossyWire {
     behind: Duration,
     /// The step of the program that requests belong to.
     step: AtomicUsize,
-    /// For each step, how often a write arrived at the account.
+    /// For each step, how often its write arrived at the account.
     arrivals: Arc<Mutex<Vec<usize>>>,
     log: Arc<Mutex<Vec<String>>>,
 }
@@ -77,7 +77,7 @@ impl LossyWire {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Returns how often a write of a step arrived at the account.
+    /// Returns how often the write of a step arrived at the account.
     #[must_use]
     pub fn arrivals(&self, step: usize) -> usize {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).get(step).copied().unwrap_or(0)

@@ -63,7 +63,7 @@ pub fn filter(
     })
 }
 
-/// Generates ranges between some of these strings.
+/// Generates ranges whose ends are among these strings.
 fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
     let bound = move || {
         (select(pool), 0..3).prop_map(|(text, kind)| match kind {
@@ -85,7 +85,7 @@ pub fn selected(names: Vec<Vec<&'static str>>) -> impl Strategy<Value = Select> 
     prop_oneof![3 => Just(Select::All), 1 => select(names).prop_map(Select::names)]
 }
 
-/// Generates queries of ranges of the given keys.
+/// Generates queries over ranges of the given keys.
 pub fn query(
     (partitions, rows): (&'static [&'static str], &'static [&'static str]),
     filter: impl Strategy<Value = Filter>,

@@ -33,7 +33,7 @@ pub struct Case {
 /// Returns the tests in a folder that cite rules, ordered by file.
 ///
 /// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, compiler message tests, and the expected deviations of scenarios
-/// on Azurite. Rules that other parts of a file name are ignored.
+/// on Azurite. Rules named in other parts of a file are ignored.
 ///
 /// # Errors
 /// An error if a file cannot be read.

@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Returns a kind of write that succeeds, given whether the row exists.
+    /// Returns a kind of write that succeeds if the row exists (`there`) or does not exist.
     pub(super) fn fitting(self, there: bool, deletes: bool) -> Self {
         match (self, there) {
             (_, true) if deletes => Self::Delete,
@@ -56,7 +56,7 @@ impl Shape {
     pub(super) fn of(number: u8) -> Self {
         let (key, value, properties, partitions, rows) = match number % 6 {
             0 => (8, 100, 1, 4, 20_000),
-            // This table has long keys on rows of few properties.
+            // This table has long keys, and rows with few properties.
             1 => (300, 0, 0, 2, 5_000),
             // This table has wide rows.
             2 => (12, 20, 120, 8, 500),
@@ -78,7 +78,7 @@ impl Shape {
         self.rows
     }
 
-    /// Returns the maximum number of operations of a transaction.
+    /// Returns the maximum number of operations in a transaction.
     pub(super) fn most_operations(self) -> u64 {
         if self.value > 100_000 { 2 } else { 100 }
     }
@@ -111,7 +111,7 @@ impl Shape {
         (0..self.value).map(step).collect()
     }
 
-    /// Returns the row of a version.
+    /// Returns the row with the given version.
     pub(super) fn row(self, version: i64) -> Row {
         let mut row = RowWriter::new();
         row.property("Version", ValueRef::Int64(version));

@@ -1,4 +1,4 @@
-//! Scenarios of deletes (DEL rules).
+//! Scenarios for deletes (DEL rules).
 
 use table_core::query::KeyRange;
 use table_core::{ErrorCode, IfMatch, Query, TableStore};

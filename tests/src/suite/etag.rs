@@ -1,4 +1,4 @@
-//! Scenarios of `ETag` and Timestamp (ETAG rules).
+//! Scenarios for `ETag` and Timestamp (ETAG rules).
 
 use table_core::{ErrorCode, IfMatch, OperationKind, TableStore};
 

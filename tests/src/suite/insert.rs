@@ -1,4 +1,4 @@
-//! Scenarios of inserts (INS rules).
+//! Scenarios for inserts (INS rules).
 
 use table_core::{ErrorCode, TableStore};
 

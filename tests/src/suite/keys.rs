@@ -76,7 +76,7 @@ pub async fn ord_1_to_4_partitions_come_in_utf16_order<S: TableStore>(store: &S)
     assert_eq!(keys.iter().map(|(p, r)| (p.as_str(), r.as_str())).collect::<Vec<_>>(), expected);
 }
 
-/// The engine also uses the order of UTF-16 (ENG-2).
+/// The engine also uses UTF-16 order (ENG-2).
 pub async fn ord_5_ranges_and_tokens_use_the_same_order<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     for key in ORDERED {

@@ -1,4 +1,4 @@
-//! Scenarios of merges (MRG rules).
+//! Scenarios for merges (MRG rules).
 
 use table_core::{ErrorCode, IfMatch, TableStore};
 

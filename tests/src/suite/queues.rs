@@ -81,7 +81,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
         panic!("nothing shows in `{}`", self.queue);
     }
 
-    /// Lets time pass until exactly the messages `expected` are visible.
+    /// Lets time pass until exactly the `expected` messages are visible.
     pub async fn wait_until_shown(&self, expected: &[&str]) {
         for _ in 0..PASSES {
             let seen = self.store.peek(&self.queue, 32).await.unwrap();

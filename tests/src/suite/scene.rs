@@ -20,10 +20,10 @@ pub struct Scene<'a, S> {
     pub table: TableName,
 }
 
-/// The properties of an entity, as read.
+/// The properties of an entity, as read from the store.
 pub type Properties = BTreeMap<String, Value>;
 
-/// An entity as read.
+/// An entity as read from the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     pub properties: Properties,
@@ -54,12 +54,12 @@ pub fn a(value: impl Into<Value>) -> Row {
     row([("A", value.into())])
 }
 
-/// Returns the properties of a row that [`a`] creates.
+/// Returns the properties of the row that [`a`] creates for this value.
 pub fn is_a(value: impl Into<Value>) -> Properties {
     is([("A", value.into())])
 }
 
-/// Returns the properties of a row that [`row`] creates.
+/// Returns the properties of the row that [`row`] creates for these properties.
 #[must_use]
 pub fn is<const N: usize>(properties: [(&str, Value); N]) -> Properties {
     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

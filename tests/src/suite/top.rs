@@ -1,4 +1,4 @@
-//! Scenarios of `$top` (TOP rules).
+//! Scenarios for `$top` (TOP rules).
 
 use table_core::query::{KeyRange, Query};
 use table_core::{ErrorCode, TableStore};

@@ -1,4 +1,4 @@
-//! Blobs by `object_store` over the account's connection string (BLB rules), and lists of indexes in them.
+//! Blobs that `object_store` reads and writes with the account's connection string (BLB rules), and index lists in blobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -273,7 +273,7 @@ fn blb_2_a_container_is_deleted_with_all_its_blobs() {
     });
 }
 
-/// The lists of an index are in the blobs of the same account as the entities that refer to them (PAT-IX option 1).
+/// An index stores its lists in blobs, in the same account as the entities that refer to them (PAT-IX option 1).
 #[test]
 fn pat_ix_4_lists_in_blobs_of_an_account() {
     #[expect(

@@ -1,6 +1,7 @@
 //! The engine in memory compared with Azurite: random programs, with all results compared.
 //!
-//! `SEQUENCES` sets the number of programs (800), and `FIRST_SEQUENCE` the first number (0), like the options of the `differential` program.
+//! `SEQUENCES` sets the number of programs (default: 800), and `FIRST_SEQUENCE` sets the first number (default: 0), like the options of the `differential`
+//! program.
 
 use std::env;
 

@@ -1,4 +1,4 @@
-//! Verification of the column for Azurite in `docs/server.md` with the pinned Azurite.
+//! Verifies the Azurite column in `docs/server.md` against the pinned Azurite.
 
 mod account;
 mod tables;
@@ -9,18 +9,18 @@ use std::path::Path;
 
 use tests::ask::{Answer, Ask};
 
-/// Returns the response of Azurite; `None` if it is not available.
+/// Returns Azurite's response; `None` if Azurite is not available.
 fn ask(asked: &Ask) -> Option<Answer> {
     Some(asked.of(&crate::azurite()?))
 }
 
-/// The test suites that run on Azurite like on every store. Scenarios named in `deviations.rs` must fail.
+/// The test suites that run on Azurite as on every other store. Scenarios named in `deviations.rs` must fail.
 const SUITES: &[&str] = &["behaviour.rs", "queues.rs", "signatures.rs", "blobs.rs", "deviations.rs"];
 
 /// The evidence for one row of the table.
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
-    /// Tests of this module or of [`SUITES`]. A name that ends in `_` represents all names with this prefix.
+    /// Tests in this module or in [`SUITES`]. A name that ends in `_` represents all names with this prefix.
     By(&'static [&'static str]),
     /// No test verifies the row, for this reason.
     Not(&'static str),

@@ -1,4 +1,4 @@
-//! Tokens created by this library, used against the server: the permitted and the refused requests (SAS, ASAS, ACL rules).
+//! Tokens that this library creates and the server checks: permitted and refused requests (SAS, ASAS, ACL rules).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Histories of clients over a lossy network: every response of our client can be true, and the checker finds each faulty client.
+//! Histories of clients over a lossy network: every response from our client must be possible, and the checker must detect each faulty client.
 
 use tests::histories::{Mutant, run};
 

@@ -40,7 +40,7 @@ struct Employee {
     photo: Option<BlobRef>,
 }
 
-/// Creates a client of the account whose requests follow a script. Retries are sent after 0.4 s.
+/// Creates a client whose requests to the account follow a script. Retries are sent after 0.4 s.
 fn client(
     account: &Account,
     options: Options,
@@ -51,7 +51,7 @@ fn client(
     account_client(wire, options.retry(retry), 7).unwrap()
 }
 
-/// Returns a script in which the first write is treated in this way and all other requests are served.
+/// Returns a script that applies `act` to the first write and serves all other requests.
 fn first_write(act: Act) -> impl FnMut(&WireRequest) -> Act + Send {
     let mut first = true;
     move |request| if request.method != "GET" && std::mem::take(&mut first) { act } else { Act::Serve }
@@ -89,7 +89,7 @@ async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// Ordinary network faults without another writer are not an error.
+/// Without another writer, ordinary network faults cause no error.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id() {
     let account = Account::default();

@@ -1,4 +1,4 @@
-//! A ticket type for each pair of indexes, each with a feed, a view, a participant and parts.
+//! Tests a ticket type for each pair of indexes, each with a feed, a view, a participant and parts.
 //!
 //! Each case is a ticket type with two or more declarations. Writers make changes in random interleavings; requests are refused, and writers die
 //! before or after any request, while workers settle changes. In the end, all derived data must match the tickets, and each ticket must match the
@@ -18,7 +18,7 @@ use rand::{RngExt, SeedableRng};
 use case::Case;
 use world::{Process, World};
 
-/// The number of histories of each case.
+/// The number of histories for each case.
 const RUNS: u64 = 20;
 
 /// Runs one history. Returns the defect at its end, if any.

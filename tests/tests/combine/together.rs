@@ -1,7 +1,7 @@
-//! A ticket type that declares everything, with every pair of patterns, several triples and almost all together, with blobs and
-//! an older program. Every process has its own clock, which may be wrong; tables and the queue are down for seconds to a day; and
-//! others write odd rows and messages. A second type in the table is written by programs built from two releases, twenty workers
-//! share the queue, and bearers of grants write without reading the schema.
+//! Tests a ticket type that declares everything: with every pair of patterns, with several triples, and with almost all patterns
+//! together, with blobs and a program built from an older release. Every process has its own clock, which may be wrong; tables and
+//! the queue are down for seconds to a day; and others write odd rows and messages. A second type in the table is written by programs
+//! built from two releases, twenty workers share the queue, and bearers of grants write without reading the schema.
 //!
 //! Entities that are sources of copies in addition to other patterns are tested with that pattern (`copies/tests/combined.rs`).
 

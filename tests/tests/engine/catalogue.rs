@@ -9,7 +9,7 @@ use simulation::power::{Call, SimulatedDisk};
 use table_core::embedded::{Engine, EngineOptions};
 use table_core::{Error, Result, TableEntity, TableName, TableStore, TableStoreExt};
 
-/// The number of bytes that an engine has written since the last reading.
+/// Counts the bytes that an engine has written since the last reading.
 struct Written(Arc<AtomicU64>);
 
 impl Written {

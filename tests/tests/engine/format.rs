@@ -32,7 +32,7 @@ fn fixture(format: u32) -> PathBuf {
 /// The minimum length of a run of equal bytes that is packed. Most of a journal consists of such runs.
 const RUN: usize = 16;
 
-/// Packs bytes as a repetition of: `u32` length of literal bytes, these bytes, `u32` length of a run of equal bytes, that byte.
+/// Packs bytes as repeated groups: a `u32` length, that many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.
 fn pack(mut bytes: &[u8]) -> Vec<u8> {
     let length = |bytes: usize| u32::try_from(bytes).unwrap().to_le_bytes();
     let mut packed = Vec::new();
@@ -73,7 +73,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 }
 
-/// Returns a folder as the engine of a format wrote it.
+/// Returns a folder as written by an engine with the given format.
 fn unpacked(format: u32) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files(&fixture(format)) {

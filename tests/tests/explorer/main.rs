@@ -32,7 +32,7 @@ const PACKAGES: [(&str, &str); 3] = [
 /// The path of the suite, which is read when the test runs: changing it does not require a rebuild.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite.mjs");
 
-/// Returns the number of rows of a large partition, and of partitions of a large table. `EXPLORER_ROWS` sets both.
+/// Returns the number of rows in a large partition, and the number of partitions in a large table. `EXPLORER_ROWS` sets both.
 fn large() -> (usize, usize) {
     let given = env::var("EXPLORER_ROWS").ok().and_then(|rows| rows.parse().ok());
     given.map_or((1_000_000, 100_000), |rows| (rows, rows))
@@ -185,7 +185,7 @@ async fn the_pages_work_in_a_real_browser() {
     fs::create_dir_all(&pictures).unwrap();
     let engine = store().await;
     let load = PartitionLoad::default();
-    // A program of the same process, whose requests the page of the heat shows.
+    // A program in the same process, whose requests the heat page shows.
     let program = CountingStore::new(engine.clone(), load.clone());
     let source =
         Source::new(DynTableStore::new(engine.clone()), "demo").with_engine(engine.clone()).with_load(load);

@@ -137,7 +137,7 @@ impl Package {
         pairs.filter(|(from, to)| from != to).collect()
     }
 
-    /// Returns the file that defines the object of a path: the file of the longest prefix that is a module, or the file from which it is re-exported.
+    /// Returns the file that defines the item at a path: the file of the longest prefix that is a module, or the file from which it is re-exported.
     fn file_of(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
         for _ in 0..8 {
@@ -185,7 +185,7 @@ fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String
     }
 }
 
-/// Passes on the used paths that begin with `crate` or `super`.
+/// Calls `each` with the paths in the tokens that begin with `crate` or `super`.
 fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     let mut path: Vec<String> = Vec::new();
     let mut joined = false;

@@ -1,4 +1,4 @@
-//! Shared access signatures of the account: each service, type of resource and permission against each operation.
+//! Account shared access signatures: each service, resource type and permission is tested with each operation.
 
 use table_wire::sas::{AccountPermissions, AccountSas, ResourceTypes, Services};
 use tests::ask::{Answer, Ask};

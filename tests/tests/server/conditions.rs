@@ -48,7 +48,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
             let answer = ask().header("if-match", condition).of(&SERVER);
             assert_eq!(answer.code(), (400, "InvalidInput"), "{verb} {condition}: {}", answer.body);
         }
-        // Several headers are a list.
+        // Several `If-Match` headers form a list.
         for [first, second] in [["*", "*"], ["*", "W/\"a\""], [&current, "*"], ["", "*"], ["*", ""]] {
             let answer = ask().header("if-match", first).also("if-match", second).of(&SERVER);
             assert_eq!(answer.code(), (400, "InvalidInput"), "{verb} {first} {second}: {}", answer.body);

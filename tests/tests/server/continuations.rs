@@ -32,7 +32,7 @@ const KEYS: [(&str, &str); 9] = [
     ("p3", "3"),
 ];
 
-/// Returns the keys of a page.
+/// Returns the keys of the entities on a page.
 fn keys(answer: &Answer) -> Vec<(String, String)> {
     let page: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
     let text = |row: &serde_json::Value, name: &str| row[name].as_str().unwrap().to_owned();
@@ -40,7 +40,7 @@ fn keys(answer: &Answer) -> Vec<(String, String)> {
     rows.map(|row| (text(row, "PartitionKey"), text(row, "RowKey"))).collect()
 }
 
-/// Returns the tokens of a response as query options.
+/// Returns the continuation tokens from a response as query options.
 fn next(answer: &Answer) -> Option<String> {
     let [partition, row] = NEXT.map(|name| answer.header(name));
     Some(format!("NextPartitionKey={}&NextRowKey={}", partition?, row?))

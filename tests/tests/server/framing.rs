@@ -32,12 +32,12 @@ fn statuses(sent: &str) -> Vec<u16> {
     lines.map(|line| line.get(..3).unwrap_or_default().parse().unwrap()).collect()
 }
 
-/// Returns the last request of a connection.
+/// Returns a request that is the last one on its connection.
 fn last() -> String {
     Ask::new("GET", "Tables").written(&SERVER)
 }
 
-/// Returns a request that creates a table with a new name, with other headers about its body, and the body.
+/// Returns the head and the body of a request that creates a table with a new name. `framing` replaces the headers that describe the body.
 fn create(framing: &str) -> (String, String) {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let body = format!("{{\"TableName\":\"Framing{}\"}}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -50,7 +50,7 @@ fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
 
-/// The length of each body of [`create`] has two digits.
+/// Sends a request with `framing`, in which `N` is replaced with the length of the body, and then another request. Returns the statuses of the responses.
 fn with_length(framing: &str) -> Vec<u16> {
     let (_, body) = create("");
     let (head, body) = create(&framing.replace('N', &body.len().to_string()));
@@ -118,7 +118,7 @@ fn the_only_transfer_coding_is_chunked() {
     assert_eq!(statuses(&format!("{head}{}{}", chunked(&body), last())), [400]);
 }
 
-/// Writes a body in chunks.
+/// A function that encodes a body in chunks.
 type Form = fn(&str) -> String;
 
 #[test]

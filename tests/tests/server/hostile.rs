@@ -13,8 +13,8 @@ const REQUESTS: u64 = 10_000;
 /// The number of requests that one account serves before it is replaced and its memory is freed.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
-/// Runs the server in the process of the test, to allow many requests. A response that violates a guarantee causes a panic, such as a response
-/// without a code, with an internal error, or with the key.
+/// Runs the server in the process of the test, to allow many requests. A response that violates a guarantee causes a panic: for example, one without
+/// a code, with an internal error, or with the key.
 #[test]
 fn malformed_requests_are_answered() {
     thread_local! {

@@ -1,4 +1,4 @@
-//! Tests of HTTP/2 by prior knowledge: concurrent requests on one connection.
+//! Tests of HTTP/2 with prior knowledge: concurrent requests on one connection.
 
 use bytes::Bytes;
 use chrono::Utc;

@@ -1,4 +1,4 @@
-//! Messages of queues at their limits: times, counts, receipts and texts.
+//! Queue messages at their limits: times, counts, receipts and texts.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -23,14 +23,14 @@ fn get(queue: &str, query: &str) -> Answer {
     Ask::queue("GET", format!("{queue}/messages{query}")).of(&SERVER)
 }
 
-/// Returns the texts of an element.
+/// Returns the texts of all elements with the given name.
 fn elements(answer: &Answer, name: &str) -> Vec<String> {
     let tag = format!("<{name}>");
     let parts = answer.body.split(&tag).skip(1);
     parts.map(|part| part.split('<').next().unwrap().to_owned()).collect()
 }
 
-/// The identifier and the receipt of a message, as a request writes them.
+/// The identifier and the receipt of a message, encoded for use in a request.
 struct Leased {
     id: String,
     receipt: String,

@@ -22,11 +22,11 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// The maximum number of guests of the server. Each kind of neighbour opens more connections.
+/// The server's maximum number of guests. Each kind of neighbour opens more connections.
 const GUESTS: usize = 64;
-/// The number of connections of a burst. By default, kernels before Linux 5.4 have room for 128.
+/// The number of connections in a burst. By default, kernels before Linux 5.4 have room for 128.
 const BURST: usize = 1_000;
-/// The number of unsigned requests of one connection.
+/// The number of unsigned requests on one connection.
 const UNSIGNED: usize = 2_000;
 /// The minimum time of these requests: 200 µs for each, except for the first ones.
 const UNSIGNED_TIME: Duration = Duration::from_millis(398);

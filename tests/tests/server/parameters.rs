@@ -1,4 +1,4 @@
-//! Parameters of the query: names in upper and lower case, which are equal in the signed text of a request, and values that are not UTF-8.
+//! Query parameters: names in upper and lower case, which are equivalent in the signed text of a request, and values that are not UTF-8.
 
 use tests::ask::{Answer, Ask};
 

@@ -1,4 +1,4 @@
-//! Shared access signatures: each set of permissions against each operation, and key ranges that no request leaves.
+//! Shared access signatures: each set of permissions is tested with each operation, and no request may leave the key range of its token.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn put(table: &str, row: &str) {
     assert_eq!(Ask::new("PUT", target).json("{}").of(&SERVER).status, 204);
 }
 
-/// Returns the response to a request with the token as its only proof.
+/// Returns the response to a request whose only credential is the token.
 pub(crate) fn with(ask: &Ask, target: &str, token: &str) -> Answer {
     let separator = if target.contains('?') { '&' } else { '?' };
     ask.clone().signed(None).target(format!("{target}{separator}{token}")).of(&SERVER)

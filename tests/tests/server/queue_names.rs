@@ -1,4 +1,4 @@
-//! Names, paths and metadata of queues at their limits.
+//! Queue names, paths and metadata at their limits.
 
 use tests::ask::Ask;
 
@@ -59,7 +59,7 @@ fn metadata_of_a_queue_are_a_list_of_identifiers() {
     let read = Ask::queue("GET", "described?comp=metadata").of(&SERVER);
     assert_eq!((read.header("x-ms-meta-owner"), read.header("x-ms-meta-_1")), (Some("Sales"), Some("a  b")));
     assert_eq!(read.header("x-ms-approximate-messages-count"), Some("0"));
-    // Several headers with one name form a list, as in the signature.
+    // Several headers with the same name form a list, as in the signature.
     let set = Ask::queue("PUT", "described?comp=metadata").also("x-ms-meta-a", "1").also("x-ms-meta-a", "2");
     assert_eq!(set.of(&SERVER).status, 204);
     let read = Ask::queue("GET", "described?comp=metadata").of(&SERVER);

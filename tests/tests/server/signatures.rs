@@ -1,4 +1,4 @@
-//! Signatures by another key, and shared access signatures with restricted permissions.
+//! Signatures created with a wrong key, and shared access signatures with restricted permissions.
 
 use std::time::Duration;
 

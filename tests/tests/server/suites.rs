@@ -40,7 +40,7 @@ fn batch(target: &str, operation: &str, in_change_set: bool) -> Answer {
     Ask::new("POST", target).body("multipart/mixed; boundary=batch_1", body).of(&EMULATOR)
 }
 
-/// Azurite, `table.entity.rest.test.ts`: no request of this file has a date.
+/// Azurite, `table.entity.rest.test.ts`: no request in this file has a date.
 #[test]
 fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     let undated = |ask: Ask| ask.without("x-ms-date");
@@ -92,7 +92,7 @@ fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: raw requests have an account SAS in the query, and a header. Either may be invalid.
+/// Azurite, `table.entity.rest.test.ts`: raw requests have an account SAS in the query and an `Authorization` header. Either may be invalid.
 #[test]
 fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);
@@ -105,14 +105,14 @@ fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let list = |header: &str, query: &str| {
         Ask::new("GET", format!("Tables?{query}")).signed(None).header("authorization", header).of(&EMULATOR)
     };
-    // A wrong header with a valid signature has the permissions of the signature.
+    // With a wrong header and a valid SAS, a request has the permissions of the SAS.
     for wrong in ["SharedKeyLite devstoreaccount1:AAAA", "SharedKey other:AAAA", "Basic x"] {
         assert_eq!(list(wrong, &query).status, 200, "{wrong}");
         let written = Ask::new("POST", format!("Tables?{query}")).signed(None);
         let written = written.header("authorization", wrong).json(body).of(&EMULATOR);
         assert_eq!(written.status, 403, "{}", written.body);
     }
-    // A valid header with an altered signature has the permissions of the key.
+    // With a valid header and an altered SAS, a request has the permissions of the account key.
     let altered = query.replacen("sig=", "sig=A", 1);
     assert_eq!(Ask::new("POST", format!("Tables?{altered}")).json(body).of(&EMULATOR).status, 201);
     assert_eq!(list("SharedKeyLite devstoreaccount1:AAAA", &altered).status, 403);
@@ -209,7 +209,7 @@ fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
 
 /// Azurite, `table.entity.test.ts` 03 and 38. JavaScript writes an invalid date, `NaN` and `Infinity` as `null`. Azurite refuses a null of every
 /// type. `azure-data-tables` 12.5 for Python (`test_encoder_create_entity_tuple`) and `azure-storage` for Android (`testNulls`) write nulls of
-/// other types than Double to the service and read entities without them. All services refuse text that is not valid for its type.
+/// types other than Double to the service and read entities without them. All services refuse text that is not valid for its type.
 #[test]
 fn ent_3_a_null_is_not_stored_except_that_a_null_double_and_text_of_another_type_are_refused() {
     create("Nulls");

@@ -16,7 +16,7 @@ fn refused(answer: &Answer, code: (u16, &str), sentence: &str) {
     assert!(answer.body.contains(sentence), "{}", answer.body);
 }
 
-/// `test_client_with_url_ends_with_table_name` of `test_table_client.py`, `test_table_service_properties.py` and `test_table_batch.py`: the
+/// `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and `test_table_batch.py`: the
 /// endpoint of the client ends with the name of a table. The client adds a hint to the errors below, which it recognises by their
 /// sentences.
 #[test]
@@ -61,7 +61,7 @@ fn ins_1_a_missing_table_takes_precedence_over_an_invalid_body() {
     }
 }
 
-/// `test_set_table_acl_too_many_ids` of `test_table.py`: the client recognises too many policies by this code.
+/// `test_set_table_acl_too_many_ids` in `test_table.py`: the client recognises too many policies by this code.
 #[test]
 fn acl_2_more_than_five_policies_are_no_valid_document() {
     create("SixPolicies");
@@ -78,7 +78,7 @@ fn acl_2_more_than_five_policies_are_no_valid_document() {
     }
 }
 
-/// `test_set_table_acl_with_empty_signed_identifier` of `test_table.py`: the client returns `None` for a policy without values.
+/// `test_set_table_acl_with_empty_signed_identifier` in `test_table.py`: the client returns `None` for a policy without values.
 #[test]
 fn acl_2_a_policy_without_values_has_no_access_policy() {
     create("EmptyPolicy");

@@ -40,7 +40,7 @@ fn host(connection: &str) -> &str {
     rest.split('/').next().unwrap()
 }
 
-/// Opens a connection that offers protocols, and only trusts the certificates in the folder.
+/// Opens a connection that offers the given protocols and trusts only the certificates in the folder.
 async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(folder.join(Tls::CERTIFICATE)).unwrap()).unwrap();
@@ -55,7 +55,7 @@ async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<Tcp
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }
 
-/// Our client trusts the certificates of the system. `SSL_CERT_FILE` determines them for a process, so this test starts itself as another process.
+/// Our client trusts the system's certificates. `SSL_CERT_FILE` determines them for a process, so this test starts itself as another process.
 #[test]
 fn our_client_works_once_it_trusts_the_certificate() {
     if let Ok(connection) = env::var(CONNECTION) {
@@ -107,7 +107,7 @@ fn http_2_is_negotiated_in_the_handshake() {
     });
 }
 
-/// Handshakes of clients that do not speak TLS, break off, or never send anything.
+/// Handshakes with clients that do not speak TLS, break off, or never send anything.
 #[test]
 fn broken_handshakes_are_released() {
     let folder = tempfile::tempdir().unwrap();

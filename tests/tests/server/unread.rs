@@ -8,14 +8,14 @@ use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// The number of requests of a connection. Together, their responses are larger than the send buffer of a connection, which is at most 4 MiB on Linux.
+/// The number of requests on a connection. Together, their responses are larger than the send buffer of a connection, which is at most 4 MiB on Linux.
 const REQUESTS: usize = 16;
 const CONNECTIONS: usize = 12;
 /// The size of the entity in characters.
 const CHARACTERS: usize = 13 * 32_000;
 /// The maximum number of bytes in unread responses, which is enough for five responses.
 const LIMIT: usize = 2 << 20;
-/// The number of requests of the other client after which the test fails.
+/// The number of requests by the other client after which the test fails.
 const ATTEMPTS: usize = 10_000;
 
 /// Sends a request and returns the response, without blocking the server of the test.
@@ -35,8 +35,8 @@ async fn open_connections(observed: SocketAddr) -> usize {
     line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{metrics}"))
 }
 
-/// Runs `program` with a server that has one large entity, the address of the server, the requests for the entity in one
-/// string, and the address of the metrics.
+/// Starts a server with one large entity. Runs `program` with the connection string, the server's host, the requests for the
+/// entity in one string, and the address of the metrics.
 fn run(program: impl AsyncFnOnce(String, String, String, SocketAddr)) {
     let mut config = Config::on_loopback(account());
     config.limits.unread_response_bytes = LIMIT;

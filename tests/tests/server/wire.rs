@@ -7,7 +7,7 @@ use tests::ask::{Answer, Ask, JSON};
 use crate::SERVER;
 
 trait Served {
-    /// Returns the response of this binary's server.
+    /// Sends the request to this binary's server, and returns the response.
     fn send(self) -> Answer;
 }
 

@@ -69,7 +69,7 @@ fn pat_intra_5_index_rows_of_entities_with_folded_keys_are_kept_apart() {
     });
 }
 
-/// Samples of a device by hour, each with its exact time.
+/// A sample from a device. Its key contains only the hour; a property contains the exact time.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Samples")]
 #[partition_key(device)]
@@ -142,7 +142,7 @@ fn a_codec_of_a_type_beside_text_and_in_an_index() {
     assert_eq!(index.name, "ByUrl");
 }
 
-/// People by the beginning of their names.
+/// A person, whose keys contain the beginning of the name.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People")]
 #[partition_key(first(1, name))]

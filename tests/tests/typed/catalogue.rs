@@ -1,4 +1,4 @@
-//! Tests of the rules of table design that the tests of no pattern show (DQ, IMP, PAT-HET rules).
+//! Tests of the rules of table design that the tests of the patterns do not show (DQ, IMP, PAT-HET rules).
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -202,7 +202,7 @@ fn pat_het_2_and_4_types_with_equal_keys_are_read_by_type_as_bags_and_as_a_sum()
     .unwrap();
 }
 
-/// A store that counts the maximum number of concurrent submits.
+/// A store that records the maximum number of concurrent submits.
 #[derive(Clone, Debug)]
 struct Busy {
     engine: Engine,

@@ -1,4 +1,4 @@
-//! A key codec of another crate, which uses only the public API: identifiers of traces as 32 hexadecimal digits, in the order of numbers.
+//! A key codec in another crate, which uses only the public API. It writes trace identifiers as 32 hexadecimal digits, in numeric order.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use table_core::key::order;
 use table_core::query::EntityRef;
 use table_core::{Engine, Entity, EntityKey, Error, ErrorCode, FromEntity, Result, Table, TableStoreExt};
 
-/// Text of 32 lower-case hexadecimal digits.
+/// A codec that writes numbers as 32 lower-case hexadecimal digits.
 enum TraceHex {}
 
 impl KeyCodec<u128> for TraceHex {

@@ -1,4 +1,4 @@
-//! Tests of forms of stored data from other programs: key fields stored as properties, remaining properties, chunks, rows of one partition
+//! Tests of forms of stored data from other programs: key fields stored as properties, remaining properties, chunks, rows in one partition that are
 //! distinguished by kind, and keys that are not read.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -14,7 +14,7 @@ use table_core::{
 
 use crate::published::both_ways;
 
-/// Streams of `Streamstone`: the head `SS-HEAD`, and the events `SS-SE-0000000001`, whose version is also a property.
+/// The head of a `Streamstone` stream, `SS-HEAD`. The stream's events are `SS-SE-0000000001` and so on, and their version is also a property.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -141,7 +141,7 @@ fn head_row_newest_n_and_versions_of_a_stream() {
     });
 }
 
-/// Silos of an Orleans cluster (`OrleansSiloInstances`): one row for each silo, and `VersionRow`.
+/// A silo in an Orleans cluster (`OrleansSiloInstances`). The table has one row for each silo, and `VersionRow`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansSiloInstances")]
 #[partition_key(cluster)]
@@ -230,7 +230,7 @@ fn kinds_of_one_partition_and_the_rest_of_a_row() {
     });
 }
 
-/// State of Orleans grains (`AzureTableGrainStorage`): `Data`, `Data1`, … of 64 KiB.
+/// The state of an Orleans grain (`AzureTableGrainStorage`): `Data`, `Data1`, … of 64 KiB each.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansGrainState")]
 #[partition_key(grain)]
@@ -292,7 +292,8 @@ fn one_field_in_chunks() {
     });
 }
 
-/// Reminders of Orleans: `{grain}-{name}`, both of which may contain `-`. Nothing is read from the key, because the fields are also properties.
+/// An Orleans reminder with the key `{grain}-{name}`, both parts of which may contain `-`. Nothing is read from the key, because the fields are also
+/// properties.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders", allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(service, "_", hex(8, upper, hash))]
@@ -347,8 +348,8 @@ fn a_key_that_cannot_be_read_back() {
     });
 }
 
-/// Requests per hour, as counted by Storage Analytics: `20140423T0900` and `user;GetBlob`. The test reads a
-/// copy in another table, because the engine has no metrics tables.
+/// The requests in an hour, as counted by Storage Analytics, with keys such as `20140423T0900` and
+/// `user;GetBlob`. The test reads a copy in another table, because the engine has no metrics tables.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsBlob",

@@ -62,7 +62,7 @@ struct Name {
     last_name: String,
 }
 
-/// An index that has the entity's key.
+/// A projection that contains the entity's key.
 #[derive(Debug, PartialEq, Projection)]
 #[projection(of = Employee)]
 struct Card {
@@ -177,7 +177,7 @@ fn every_entry_leads_back_to_its_entity() {
     }
 }
 
-/// Writes the entities and their copies as indexes are maintained.
+/// Writes the entities, and the copies that their indexes require.
 async fn filled() -> Result<Table<Employee, Engine>> {
     let store = Engine::in_memory();
     for table in ["Company", "Grown", "Badges", "LastNames"] {

@@ -14,7 +14,7 @@ fn instant(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// Logs of Azure Diagnostics (`Microsoft.WindowsAzure.Diagnostics`): a `PartitionKey` of `0` and the ticks of the minute.
+/// A log entry from Azure Diagnostics (`Microsoft.WindowsAzure.Diagnostics`): the `PartitionKey` consists of `0` and the ticks of the minute.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADLogsTable", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("0", minute)]
@@ -33,7 +33,7 @@ fn diagnostics_by_time() {
         for (minute, number) in minutes.map(instant).into_iter().zip(1..) {
             logs.insert(&Diagnostics { minute, number }).await.unwrap();
         }
-        // A row of another program, whose partition key is not a number of ticks.
+        // A row that another program wrote, whose partition key is not a number of ticks.
         let bags = logs.store().untyped("WADLogsTable").unwrap();
         bags.insert(&TableEntity::new("0x", "1").unwrap()).await.unwrap();
         let numbers = |selection: Selection<Diagnostics, PartitionRange>| {
@@ -60,7 +60,7 @@ fn diagnostics_by_time() {
     });
 }
 
-/// Reminders of Orleans (`Orleans.Reminders.AzureStorage`): `{serviceId}_{hash:X8}`, read by ranges of the ring of silos.
+/// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`, read by ranges of the ring of silos.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders")]
 #[partition_key(service, "_", hex(8, upper, hash))]
@@ -110,7 +110,7 @@ fn reminders_of_a_range_of_the_ring() {
     });
 }
 
-/// Instances of the Durable Task Framework (`DurableTask.AzureStorage`): an escaped instance id and an empty `RowKey`.
+/// An instance in the Durable Task Framework (`DurableTask.AzureStorage`), with an escaped instance id and an empty `RowKey`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Instances")]
 #[partition_key(caret(instance))]
@@ -137,7 +137,7 @@ fn instances_by_the_beginning_of_their_ids() {
     });
 }
 
-/// A daily log, spread over buckets by user.
+/// A visit in a daily log that is spread over buckets by user.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits")]
 #[partition_key(bucket(user, 4), "_", pattern("yyyyMMdd", day))]
@@ -165,7 +165,7 @@ fn days_of_all_buckets() {
     assert!(!copies.ranges().unwrap()[0].contains("day_x", "x"));
 }
 
-/// Carts under a hash of their user, read in shares.
+/// A cart in the partition for a hash of its user. Carts are read in shares of the hashes.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Carts")]
 #[partition_key(hash(crc32, 8, user))]

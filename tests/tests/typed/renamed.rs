@@ -25,7 +25,7 @@ mod employee {
     }
 }
 
-/// The type under another name, whose stored schema has the name of the type before it.
+/// The type under another name. Its stored schema keeps the name of the original type.
 mod kept {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company", schema_name = "Employee")]
@@ -161,7 +161,7 @@ fn evo_32_a_renamed_type_with_its_schema_name_keeps_its_schema_and_indexes() {
         // The stored schema is compared.
         let error = store.table::<kept_wider::Staff>().create_if_missing().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
-        // The program before the renaming may run at the same time.
+        // The version of the program before the renaming may run at the same time.
         store.entities::<employee::Employee>().create_if_missing().await.unwrap();
     });
 }

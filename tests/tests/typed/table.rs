@@ -20,7 +20,7 @@ fn employees() -> Table<Employee, Engine> {
     block_on(Engine::in_memory().table::<Employee>().create_if_missing()).unwrap()
 }
 
-/// Creates a table with numbers 0 to `count` in each of these departments, whose ages equal their numbers.
+/// Creates a table with employees 0 to `count` (exclusive) in each of these departments. Their ages equal their numbers.
 fn filled(departments: &[&str], count: u32) -> Table<Employee, Engine> {
     let table = employees();
     let age = |id: u32| i32::try_from(id).unwrap();

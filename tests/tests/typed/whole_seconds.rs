@@ -97,7 +97,7 @@ fn etag_6_and_pat_ec_2_guarded_steps_are_ordered_by_their_versions_or_refused() 
             Intent::of(ada.row_key.clone()).step(step)
         };
         refused(&outbox.operation(&intent(30)).unwrap_err(), "guarded steps", "Intent::version");
-        // Two changes within one second; the later one is applied first.
+        // Two changes happen within one second, and the later one is applied first.
         for (version, age) in [(2, 32), (1, 31)] {
             let limits = store.capabilities().limits;
             let mut change = table_core::Transaction::new(ada.partition_key.clone(), limits).unwrap();

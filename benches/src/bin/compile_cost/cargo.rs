@@ -1,4 +1,4 @@
-//! Generated crates, and measurements of them by cargo: check times and sizes of expanded sources.
+//! Generates crates, and uses cargo to measure their check times and the sizes of their expanded sources.
 
 use std::error::Error;
 use std::fs;
@@ -60,7 +60,7 @@ impl Crates {
     pub(crate) fn expanded(&self, name: &str) -> Result<Size, Box<dyn Error>> {
         let mut expand = self.cargo();
         expand.args(["rustc", "--quiet", "--offline", "--profile", "check", "--package", name]);
-        // Only nightly compilers support this option, or compilers that pretend to be nightly.
+        // This option requires a nightly compiler, or one that pretends to be nightly.
         expand.args(["--", "-Zunpretty=expanded"]).env("RUSTC_BOOTSTRAP", "1");
         let text = String::from_utf8(succeed(&mut expand)?.stdout)?;
         Ok(Size { lines: text.lines().count(), bytes: text.len() })

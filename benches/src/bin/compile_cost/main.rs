@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use cargo::Crates;
 
-/// The number of entities of each crate.
+/// The number of entities in each crate.
 const ENTITIES: usize = 100;
-/// The default number of checks of each crate.
+/// The default number of times that each crate is checked.
 const ROUNDS: usize = 7;
 /// The crate that uses this project's derive.
 const OURS: &str = "tables";

@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) closed_until: NaiveDate,
 }
 
-/// A posting, as its entry stores it.
+/// A posting as stored in its entry.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posted {
     pub(super) account: u32,

@@ -1,4 +1,4 @@
-//! Model tests of mapped items: written values are read back, and the members of other programs are kept.
+//! Model tests of mapped items: written values are read back, and members that other programs wrote are kept.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::mapping::Format;
 
 const LEVELS: [&str; 2] = ["contoso", "ada"];
 
-/// Returns the mapping of the tests.
+/// Returns the mapping that the tests use.
 fn mapping() -> Mapping {
     Mapping::new(["/tenantId", "/customer/id"])
         .property("Name", "/customer/name", Format::Text)
@@ -77,14 +77,14 @@ fn properties() -> impl Strategy<Value = Properties> {
     prop::collection::vec(property, 0..8).prop_map(|all| all.into_iter().collect())
 }
 
-/// Generates members of another program, at paths that the mapping does not use, including paths next to mapped members.
+/// Generates members that another program wrote, at paths that the mapping does not use, including paths next to mapped members.
 fn others() -> impl Strategy<Value = Vec<(&'static str, Json)>> {
     let places =
         vec!["/lines", "/customer/address", "/numbers/other", "/times/deep/other", "/times/zone", "/notes"];
     prop::collection::vec((prop::sample::select(places), json()), 0..6)
 }
 
-/// A write of this library.
+/// A write by this library.
 #[derive(Clone, Debug)]
 enum Change {
     Replace(Properties),
@@ -103,7 +103,7 @@ fn row(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Adds the members of the service to an item, as if it were stored.
+/// Adds the members that the service adds when it stores an item.
 fn stored(mut item: Json) -> Json {
     let system =
         json!({"_rid": "r", "_self": "s", "_attachments": "a", "_ts": 1_600_000_000, "_etag": "\"7\""});
@@ -113,7 +113,7 @@ fn stored(mut item: Json) -> Json {
     item
 }
 
-/// Returns the members that the mapping does not name.
+/// Returns the members that neither the mapping names nor the service adds.
 fn rest(item: &Json) -> Json {
     let mapping = mapping();
     let mut members = item.as_object().unwrap().clone();

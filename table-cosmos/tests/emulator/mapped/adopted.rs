@@ -1,4 +1,4 @@
-//! A container with orders and invoices of another program, opened with a mapping of orders.
+//! A container with another program's orders and invoices, opened with a mapping for the orders.
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{

@@ -1,4 +1,4 @@
-//! Random filters of mapped properties, compared with the engine.
+//! Random filters on mapped properties, compared with the engine.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -17,7 +17,7 @@ use crate::runtime;
 const WORLDS: u64 = 4;
 const ROWS: usize = 60;
 const QUERIES: usize = 150;
-/// The instant 2024-01-02, in ticks.
+/// The start of 2024-01-02, in ticks.
 const DAY: u64 = 638_397_504_000_000_000;
 const SECOND: u64 = 10_000_000;
 

@@ -130,7 +130,7 @@ fn con_11_and_wire_6_no_change_of_either_program_is_lost_over_a_lossy_network() 
     }
 }
 
-/// A network that repeats its first response to every read of the item, like a replica that is behind.
+/// A mock network that repeats its first response to every read of the item, like a replica that is behind.
 struct Behind {
     account: Emulator,
     first: Arc<Mutex<Option<Answer>>>,
@@ -255,7 +255,7 @@ fn con_11_an_insert_that_is_delivered_again_after_a_deletion_inserts_again() {
     });
 }
 
-/// A network that records writes.
+/// A mock network that records writes.
 #[derive(Debug)]
 struct Recording {
     account: Emulator,

@@ -1,4 +1,4 @@
-//! A network with one fault at one request.
+//! A mock network with one fault at one request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::time::sleep;
 /// The fate of the chosen request. All other requests are served.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
-    /// A response of the service: status, sub-status, and the delay that it requests in milliseconds.
+    /// A response from the service: status, sub-status, and the delay that it requests in milliseconds.
     Refused(u16, u16, Option<&'static str>),
     /// The request is applied, and the response is this status.
     AppliedThen(u16),
@@ -23,7 +23,7 @@ pub(super) enum Fate {
     Silence(bool),
 }
 
-/// A network that injects a fault into one item request.
+/// A mock network that injects a fault into one item request.
 pub(super) struct Once {
     account: Emulator,
     at: usize,

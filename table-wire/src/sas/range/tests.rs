@@ -15,7 +15,7 @@ fn text() -> impl Strategy<Value = String> {
     select(KEYS.to_vec()).prop_map(str::to_owned)
 }
 
-/// The keys of an end before validation.
+/// The keys at one end of a range, before validation.
 type Owned = Option<(String, Option<String>)>;
 
 fn end() -> impl Strategy<Value = Owned> {
@@ -136,7 +136,7 @@ fn sas_6_keys_that_one_range_cannot_express_are_refused() {
     }
 }
 
-/// In a string to sign, an empty key and a missing key have the same line.
+/// In a string to sign, an empty key and a missing key produce the same line.
 #[test]
 fn sas_6_no_range_ends_in_an_empty_key() {
     for (start, end) in [

@@ -92,7 +92,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(byte).collect::<Vec<_>>().concat()
 }
 
-/// Returns the string to sign as fields of a token, with the line breaks in `kept` within values.
+/// Splits the string to sign into the fields of a token. The line breaks in `kept` stay within values.
 fn cut(token: &SasToken, table: bool, kept: &[Index]) -> Pairs {
     let text = match token.table() {
         Some(_) => token.0.string_of_table(ACCOUNT),

@@ -12,7 +12,7 @@ use simulation::fault::{Fault, workspace};
 const USAGE: &str = "faults [--some N] [--only NAME] [--seeds N]";
 
 struct Plan {
-    /// The number of faults, chosen by the commit; all if `None`.
+    /// The number of faults to search for, chosen by the commit; `None` for all.
     some: Option<usize>,
     only: Option<String>,
     seeds: u64,
@@ -85,7 +85,7 @@ fn choose(mut faults: Vec<Fault>, plan: &Plan, root: &Path) -> io::Result<Vec<Fa
     Ok(faults)
 }
 
-/// Builds the simulation of a tree and runs its histories. Returns the line that reports the first wrong one; `None` if all are right.
+/// Builds the simulation in a tree and runs its histories. Returns the line that reports the first failed history; `None` if all succeed.
 fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     let target = tree.with_file_name("target");
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -105,7 +105,7 @@ fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     }
 }
 
-/// Makes a tree equal to the tracked files of the workspace. Files that are equal keep their modification time, so cargo does not compile them again.
+/// Makes a tree equal to the workspace's tracked files. Files that are already equal keep their modification time, so cargo does not recompile them.
 fn copy(root: &Path, tree: &Path) -> io::Result<()> {
     let listed = output(Command::new("git").args(["ls-files", "-z"]).current_dir(root))?;
     let names: BTreeSet<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
@@ -124,7 +124,7 @@ fn copy(root: &Path, tree: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the files below a folder of the tree that have none of the names.
+/// Removes the files below a folder of the tree whose names are not in `names`.
 fn remove_others(tree: &Path, folder: &Path, names: &BTreeSet<&str>) -> io::Result<()> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {

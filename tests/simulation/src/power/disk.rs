@@ -130,7 +130,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(state)), watcher: None }
     }
 
-    /// Returns a disk as it is found after the process has ended but the system has not: all changes are present.
+    /// Returns a disk as it is found after the process, but not the system, has ended: all changes are present.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = State::as_seen(&self.state());

@@ -49,7 +49,7 @@ fn some(file: &FileState, random: &mut StdRng) -> Content {
         versions.into_iter().map(|(sector, count)| (sector, random.random_range(0..=count))).collect();
     let mut bytes = file.durable.clone();
     let mut length = bytes.len();
-    // The length is file metadata with its own order of changes: a random prefix of them has happened.
+    // The length is file metadata with its own order of changes: a random prefix of these changes takes effect.
     let lengths = random.random_range(0..=file.pending.len());
     for (index, change) in file.pending.iter().enumerate() {
         match change {

@@ -58,9 +58,9 @@ pub(super) struct History {
     schedule: Arc<Schedule>,
     disk: SimulatedDisk,
     model: Model,
-    /// The `ETag` that each operation gave to its row.
+    /// For each operation, the `ETag` that it gave to its row.
     etags: BTreeMap<Number, ETag>,
-    /// The operation that gave this version to a row of a table.
+    /// For each version of a row in a table, the operation that created it.
     versions: BTreeMap<(u8, Place, u64), Number>,
     /// The leases that operations on the queue returned.
     leases: BTreeMap<Number, Lease>,
@@ -165,7 +165,7 @@ impl History {
         if outcome.is_ok() {
             outcome = self.last_look();
         }
-        // The threads of an open engine must end before the history.
+        // The threads of an open engine must end before the history ends.
         self.let_go();
         self.seen.calls = self.schedule.calls();
         (self.seen, self.schedule.trace(), outcome)

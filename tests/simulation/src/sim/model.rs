@@ -31,9 +31,9 @@ type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 struct Open {
     id: u64,
     write: Write,
-    /// The caller no longer waits for the result, or the result says nothing about the outcome.
+    /// `true` if the caller no longer waits for the result, or if the result says nothing about the outcome.
     silent: bool,
-    /// The effects on the states seen so far, by the address of the state. Every read asks for them again.
+    /// A cache of the effects on each state seen so far, by the address of the state. Every read needs them again.
     effects: RefCell<HashMap<*const State, (Arc<State>, Effect)>>,
 }
 
@@ -48,7 +48,7 @@ impl Open {
     }
 }
 
-/// One possibility: a state, and the fates of the first open writes that led to it.
+/// One possible course of events: a state, and the fates of the first open writes, which led to that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     state: Arc<State>,
@@ -91,7 +91,7 @@ impl fmt::Display for Wrong {
 pub(super) struct Model {
     worlds: Vec<World>,
     open: VecDeque<Open>,
-    /// `true` if writes may be skipped with a result that is dropped.
+    /// `true` if a write whose result is dropped may have been skipped.
     pub(super) may_skip: bool,
     /// All states that were possible so far, to which a damaged or unsynced journal may fall back.
     past: Vec<Arc<State>>,
@@ -105,7 +105,7 @@ fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     all.into_iter().filter(|one| seen.insert(one.clone())).collect()
 }
 
-/// Returns a state after the engine has ended, when the names of deleted tables are available again.
+/// Returns the state that follows when the engine ends: the names of deleted tables are available again.
 fn without_leaving(state: Arc<State>) -> Arc<State> {
     if state.leaving.is_empty() {
         return state;

@@ -117,7 +117,7 @@ impl Life {
         Self { work, checkpoint_bytes, memtable_bytes: 4 * checkpoint_bytes, ..self }
     }
 
-    /// Returns a life that ends with a power loss before much can become durable, as after a failed sync.
+    /// Returns a life that ends with a power loss before much can become durable. Such a life follows some lives in which a sync failed or that were killed.
     pub(super) fn short(self) -> Self {
         let (trouble, end) = (Trouble::None, End::Power);
         Self {
@@ -143,7 +143,7 @@ impl Trouble {
         matches!(self, Self::Disk(Fault::SyncFails(_) | Fault::CallFails(_) | Fault::CallFull(_)))
     }
 
-    /// Returns `true` if the trouble is a lack of space or descriptors, which refuses calls and stops nothing.
+    /// Returns `true` if the trouble is a lack of space or descriptors, which makes calls fail but stops nothing.
     pub(super) fn is_shortage(self) -> bool {
         matches!(self, Self::Disk(Fault::FullAfter(_) | Fault::NoDescriptors(..)))
     }

@@ -1,4 +1,4 @@
-//! Rows of a history: tables, keys and contents by number. A row contains the operation that wrote it, and each of its bytes can be verified.
+//! The rows in a history: tables, keys and contents, identified by number. A row contains the operation that wrote it, and each of its bytes can be verified.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -8,7 +8,7 @@ use table_core::{Result, Row, TableName, ValueRef};
 
 use crate::sim::model::{Number, Place};
 
-/// The number of tables, partitions and rows of a history, and the format of its keys and rows. All lives of the history share it.
+/// The number of tables, partitions and rows in a history, and the format of its keys and rows. All lives of the history share it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) tables: u8,
@@ -19,7 +19,7 @@ pub(super) struct Shape {
     content: Content,
 }
 
-/// The properties of each row. All rows of a history have the same properties, because a merge keeps all properties that it does not contain.
+/// The properties of each row. All rows in a history have the same properties, because a merge keeps all properties that it does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// No bytes, some bytes, or more bytes than a block contains.
@@ -36,7 +36,7 @@ enum Content {
 const TIMESTAMP: usize = 8;
 /// The maximum size in bytes of one binary property.
 const PIECE: usize = 60_000;
-/// The number of bytes after which those of [`Shape::filler`] repeat.
+/// The number of bytes after which the bytes of [`Shape::filler`] repeat.
 const PERIOD: u32 = 256;
 /// The number of binary properties in a row of [`Content::Huge`].
 const PIECES: usize = 15;
@@ -51,7 +51,7 @@ pub(super) fn row_key(number: u16) -> Result<RowKey> {
     RowKey::new(format!("r{number:04}"))
 }
 
-/// Returns the position that two keys denote.
+/// Returns the position that a pair of keys denotes.
 pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     let partition = partition_key.trim_end_matches('x').strip_prefix('p')?;
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))

@@ -24,7 +24,7 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The maximum number of calls of a history, a hundred times the number of the longest history. A history with more calls contains an endless loop.
+/// The maximum number of calls in a history, a hundred times the number in the longest history. A history with more calls contains an endless loop.
 const CALLS: u64 = 1_000_000;
 
 /// The state of a thread.
@@ -32,7 +32,7 @@ const CALLS: u64 = 1_000_000;
 enum Doing {
     /// The thread can run.
     Ready,
-    /// The thread waits for other threads. It has seen the given number of events, and continues at the given time in any case.
+    /// The thread waits for other threads. It has seen the given number of events, and continues at the given time at the latest.
     Waiting {
         seen: u64,
         until: Option<Duration>,
@@ -56,10 +56,10 @@ struct Inner {
     now: Duration,
     /// The number of events for which another thread could wait.
     doings: u64,
-    /// One in `switch` calls lets another thread run.
+    /// One in `switch` calls lets another thread run first.
     switch: u32,
     trace: DefaultHasher,
-    /// The number of calls of all threads.
+    /// The total number of calls by all threads.
     calls: u64,
     /// `true` if every thread waits for another thread.
     stalled: bool,
@@ -69,7 +69,7 @@ struct Inner {
 pub(super) struct Schedule {
     began: Instant,
     inner: Mutex<Inner>,
-    /// The callback that is called with the reason why the history cannot end.
+    /// The callback that receives the reason why the history cannot end.
     stall: Box<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -104,7 +104,7 @@ impl Schedule {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the scheduler for a call of a thread. A thread with too many calls is abandoned.
+    /// Locks the scheduler for a call by a thread. A thread with too many calls is abandoned.
     fn call(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner();
         inner.calls += 1;
@@ -116,7 +116,7 @@ impl Schedule {
         inner
     }
 
-    /// Returns the number of calls of all threads.
+    /// Returns the total number of calls by all threads.
     pub(super) fn calls(&self) -> u64 {
         self.inner().calls
     }
@@ -129,7 +129,7 @@ impl Schedule {
         }
     }
 
-    /// Records an event. Two histories are the same if they record the same events.
+    /// Records an event. Two histories are considered equal if they record the same events.
     pub(super) fn note(&self, what: impl Hash) {
         let mut inner = self.inner();
         (NUMBER.get(), what).hash(&mut inner.trace);
@@ -233,7 +233,7 @@ impl Inner {
         self.actors.len() - 1
     }
 
-    /// Chooses the next thread. If all wait, time passes until one can continue; callers get an error if none ever can.
+    /// Chooses the next thread. If all threads wait, time passes until one can continue; if none ever can, the callers get an error.
     fn choose(&mut self) -> usize {
         loop {
             let (now, doings) = (self.now, self.doings);

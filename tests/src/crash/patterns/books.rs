@@ -1,4 +1,4 @@
-//! Crash tests of the example ledger: entries with gapless numbers, postings, balances, requests, audit lines and a feed. Each post is one unit.
+//! Crash tests of the example ledger: entries with gapless numbers, postings, balances, requests, audit lines and a feed. Each post is one unit of work.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Books {
     }
 }
 
-/// Returns the error from the store. The workload causes no other refusal.
+/// Returns the store's error. The workload causes no other refusal.
 pub(super) fn failure(refused: Refused) -> Error {
     match refused {
         Refused::Store(error) => error,

@@ -11,7 +11,7 @@ use super::ledger::Kind;
 use super::workload::Hand;
 
 impl Hand<'_> {
-    /// Posts an entry, reverses the last entry that this hand has posted, or repeats a request.
+    /// Posts an entry, reverses the last entry that this [`Hand`] has posted, or repeats a request.
     pub(super) async fn post(&mut self) -> Result<()> {
         let tenant = TENANTS[self.number % TENANTS.len()];
         let choice = self.random.random_range(0..6_u32);
@@ -62,7 +62,7 @@ impl Hand<'_> {
         self.make(at, Some(lines_text(&lines)), change).await
     }
 
-    /// Repeats a request. It must change nothing and get the first response again.
+    /// Repeats a request. It must change nothing and return the first response again.
     async fn repeat(&mut self, tenant: &str, draft: Draft, number: u32) -> Result<()> {
         let books = &self.stores.books;
         let again =

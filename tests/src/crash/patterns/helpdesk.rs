@@ -38,7 +38,7 @@ const MOST: u64 = 10_000_000;
 type Queue = Outbox<Engine, Engine>;
 type Desk = WithParticipants<Engine>;
 
-/// The handles of the help desk on one engine.
+/// The help desk's handles on one engine.
 #[derive(Clone, Debug)]
 pub(super) struct HelpDesk {
     pub(super) store: Engine,
@@ -107,7 +107,7 @@ pub(super) fn text(name: &str, filling: usize) -> String {
     format!("{name} {}", "It beeps. ".repeat(filling))
 }
 
-/// Returns the name in a string.
+/// Returns the name at the beginning of a ticket's text.
 pub(super) fn name_in(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(name, _)| name)
 }
@@ -262,7 +262,7 @@ fn compare<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T, 
     }
 }
 
-/// Returns a comment of a ticket.
+/// Returns a comment on a ticket.
 pub(super) fn comment(ticket: &Ticket, number: usize) -> Comment {
     Comment {
         tenant: ticket.tenant.clone(),

@@ -1,4 +1,5 @@
-//! Checks indexes in three ways: by the table's own check, by reads through each index, and by the keys that the entities require.
+//! Checks indexes in three ways: with the table's own check, with reads through each index, and by comparing the stored keys with the keys that the entities
+//! require.
 
 use std::collections::BTreeSet;
 

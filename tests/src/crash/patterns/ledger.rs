@@ -17,9 +17,9 @@ pub enum Kind {
     Wide,
     /// An entity with a blob.
     Large,
-    /// A row in the table of an hour.
+    /// A row in the table for an hour.
     Period,
-    /// A drop of all tables before an hour. The value is that hour.
+    /// A drop of the tables for all hours before a given hour. The value is that hour.
     Expire,
     /// A row whose changes are in a feed.
     Feed,
@@ -228,7 +228,7 @@ impl Ledger {
     }
 }
 
-/// Returns the hour of a row of [`Kind::Period`].
+/// Returns the hour of a [`Kind::Period`] row.
 fn hour_of(row: &str) -> &str {
     row.split_once('_').map_or(row, |(hour, _)| hour)
 }

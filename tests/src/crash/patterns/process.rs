@@ -25,7 +25,7 @@ pub const CHILD: &str = "patterns-child";
 /// The number of threads that process the outbox.
 const WORKERS: usize = 2;
 
-/// Runs the child: all hands, workers and a sweep, until the child is killed or the parent has ended.
+/// Runs the child: all hands (see [`Hand`]), workers and a sweep, until the child is killed or the parent has ended.
 ///
 /// # Errors
 /// Any error from opening. An unexpected error in a hand ends the process.

@@ -279,7 +279,7 @@ impl Stores {
         Outbox::with_runtime(engine, queues, self.outbox.queue().clone(), Runtime::new().clock(clock))
     }
 
-    /// Returns a worker of the outbox whose clock is ahead.
+    /// Returns a worker on the [later outbox](Self::later_outbox).
     pub(super) fn later_worker(&self, hours: i64) -> Worker<Engine, Engine> {
         self.worker_of(self.later_outbox(hours), WorkerOptions::default())
     }
@@ -295,7 +295,7 @@ impl Stores {
         self.desk.worker(worker)
     }
 
-    /// Returns the tables of the hours. Their clock shows an hour of the test's own calendar.
+    /// Returns the hourly tables, with a clock that shows the given hour of the test's own calendar.
     pub(super) fn attempts(&self, hour: u32) -> PeriodTables<Attempt, Engine> {
         let now = ticks::from_datetime(instant(hour, 0)).unwrap_or_default();
         PeriodTables::new(self.engine.clone()).retain(KEPT).precreate(1).with_clock(Clock::new(move || now))
@@ -308,14 +308,14 @@ impl fmt::Debug for Stores {
     }
 }
 
-/// Returns a time within an hour, given its milliseconds.
+/// Returns the time that is the given number of milliseconds after the start of an hour.
 pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
-    // The first time is in 2014-01-01.
+    // The calendar starts on 2014-01-01.
     let begun = DateTime::from_timestamp_secs(1_388_534_400).unwrap_or_default();
     begun + TimeDelta::hours(hour.into()) + TimeDelta::milliseconds(milliseconds.into())
 }
 
-/// Returns the text of an hour.
+/// Formats the number of an hour as text.
 pub(super) fn hour_text(hour: u32) -> String {
     format!("{hour:07}")
 }

@@ -17,7 +17,7 @@ use table_patterns::large::whole;
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, books, check};
 
-/// Runs the given number of steps of each writer in turn, and returns the evidence.
+/// Lets the writers take turns until each has made the given number of steps, and returns the evidence.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
@@ -90,7 +90,7 @@ fn found_in(
     }
 }
 
-/// Deletes the first row of a table whose `RowKey` has a prefix.
+/// Deletes a table's first row whose `RowKey` has the given prefix.
 async fn delete_first(stores: &Stores, table: &str, prefix: &str) -> Result<()> {
     let name = TableName::new(table)?;
     let page = stores.engine.query(&name, &Query::new(KeyRange::ALL), None).await?;
@@ -200,7 +200,7 @@ fn pat_den_2_a_stale_copy_and_a_lost_reference_are_found() {
         stores.worker().run_until_idle().await?;
         let owned = stores.rooms.table().scan("damage").max_rows(100).collect().await?;
         let room = owned.into_iter().find(|room| room.owner.is_some()).unwrap();
-        // The next write is what a tool that ignores copies would do.
+        // A tool that ignores copies would write like this.
         let rooms = stores.engine.untyped("Rooms")?;
         let key = super::copies::Room::key(room.floor, room.id).into_key()?;
         let change = |room: &mut TableEntity| drop(room.insert("OwnerName", Value::from("nobody")));
@@ -230,7 +230,7 @@ fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
         let table = stores.sales.table();
         let sale = table.query(super::views::Sale::partition("north")).first().await?.unwrap();
         while stores.view.catch_up(100).await?.changes > 0 {}
-        // The next write is what a tool that ignores the feed would do.
+        // A tool that ignores the feed would write like this.
         let key = sale.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let amount = sale.amount + 1;
@@ -306,7 +306,7 @@ fn lost_and_duplicate_rows_of_a_help_desk_are_found() {
             let content = [Ticket::ATTACHMENT_BLOB.content(whole(super::helpdesk::attached(&ticket)))];
             stores.desk.attachments.set(Ticket::key("adatum", ticket.number), content).await?;
         }
-        // The next write is what a tool that ignores copies would do.
+        // A tool that ignores copies would write like this.
         let key = ticket.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let tool = stores.engine.untyped("HelpDesk")?;

@@ -1,4 +1,4 @@
-//! The workload: hands, each of which makes a sequence of changes to one pattern.
+//! The workload: threads called hands, each of which makes a sequence of changes with one pattern.
 
 use examples::ledger::books::Draft;
 use rand::rngs::StdRng;
@@ -23,7 +23,7 @@ use super::stores::{
 };
 use super::views::{REGIONS, Sale};
 
-/// The pattern of each hand.
+/// The pattern that each hand uses.
 pub const HANDS: [Kind; 32] = [
     Kind::Index,
     Kind::Index,
@@ -59,7 +59,7 @@ pub const HANDS: [Kind; 32] = [
     Kind::Entry,
 ];
 
-/// One thread of the workload. Its keys belong to it alone; it shares index values, lists, series, logs and the feed with other hands.
+/// One thread of the workload. No other hand uses its keys, but hands share index values, lists, series, logs and the feed.
 pub struct Hand<'a> {
     pub(super) stores: &'a Stores,
     pub(super) number: usize,
@@ -73,7 +73,7 @@ pub struct Hand<'a> {
 }
 
 impl<'a> Hand<'a> {
-    /// Creates the hand of a writer for one round. `tell` receives its lines.
+    /// Creates the hand with the given number for one round. `tell` receives the lines that report its changes.
     #[must_use]
     pub fn new(
         stores: &'a Stores,
@@ -90,7 +90,7 @@ impl<'a> Hand<'a> {
     /// Makes the next change.
     ///
     /// # Errors
-    /// Any error from the stores that a healthy workload does not cause.
+    /// Any error from the stores, except for refusals that other hands can cause.
     pub async fn step(&mut self) -> Result<()> {
         self.step += 1;
         match HANDS.get(self.number) {
@@ -345,7 +345,7 @@ pub(super) fn number_of(value: Option<ValueRef<'_>>) -> i64 {
     }
 }
 
-/// Returns `true` if an error means that nothing was written, for a reason that other writers can cause.
+/// Returns `true` if an error means that nothing was written, for a reason that other hands can cause.
 fn is_refusal(error: &Error) -> bool {
     error.code() == ErrorCode::UniqueViolation
         || has_no_agent(error)

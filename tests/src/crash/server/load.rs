@@ -23,11 +23,11 @@ pub(super) struct Ledger {
     pub(super) queues: [Tally; HANDS],
 }
 
-/// A report of a connection.
+/// A report from a connection.
 enum Report {
     Row(Acknowledged),
     Message,
-    /// The last report of a connection.
+    /// The last report from a connection: the error that ended it.
     Failed(table_core::Error),
 }
 

@@ -10,7 +10,7 @@ const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
 /// One in `KEEP_EVERY` received messages is kept.
 const KEEP_EVERY: u64 = 8;
 
-/// The calls that were made to a queue, and those that were acknowledged.
+/// The numbers of started and of acknowledged calls to a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     puts_begun: u64,

@@ -10,7 +10,7 @@ use crate::declared::model::Ticket;
 /// The only partition of the tickets.
 pub(crate) const TENANT: &str = "contoso";
 
-/// A ticket type with some declarations.
+/// A ticket type with two or more declarations.
 pub(crate) trait Case: Entity + Clone + Debug + PartialEq + Send + Sync + 'static {
     fn of(ticket: Ticket) -> Self;
     fn ticket(&self) -> Ticket;

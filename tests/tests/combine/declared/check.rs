@@ -1,4 +1,4 @@
-//! The defects at the end of a history: all derived data is compared with the tickets.
+//! Finds the defects at the end of a history, by comparing all derived data with the tickets.
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ pub(crate) struct Ticket {
     pub(crate) comments: i32,
 }
 
-/// The possible states of each ticket. Each ticket has one writer at a time, so a change without a result leaves two.
+/// The possible states of each ticket. Each ticket has one writer at a time, so a change without a result leaves two possible states.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model(Arc<Mutex<State>>);
 

@@ -161,19 +161,19 @@ impl<T: Case> World<T> {
             block_on(self.worker(&Control::default()).run_until_idle()).unwrap();
         }
         let view = self.view(&Control::default());
-        // Changes are left while a dead follower still has a lease.
+        // Changes remain while a dead follower still holds a lease.
         while block_on(view.catch_up(1_000)).unwrap().is_behind {}
     }
 }
 
-/// A process that runs one call at a time, and may die at any call.
+/// A process that a test steps call by call, and that may die at any call.
 pub(crate) struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
 }
 
 impl Process {
-    /// Creates a process that changes tickets which no other process writes at the same time.
+    /// Creates a process that changes tickets. No other process writes these tickets at the same time.
     pub(crate) fn writer<T: Case>(world: &World<T>, owner: usize, random: &mut StdRng) -> Self {
         let control = control(random);
         let (tickets, model) = (world.tickets(&control), world.model.clone());

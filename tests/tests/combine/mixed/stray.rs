@@ -1,4 +1,4 @@
-//! A row that belongs to no declared type: every operation that meets it returns an error with its key.
+//! A row that belongs to no declared type: every operation that meets the row returns an error with the row's key.
 
 use std::fmt::Debug;
 
@@ -20,7 +20,7 @@ fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     assert_eq!(error.table(), Some("Desk"), "{error}");
 }
 
-/// Checks that a check reports the row, with the reason.
+/// Asserts that the table's check reports the row and the reason.
 fn finds(kind: FindingKind, stray: &str, world: &World) {
     let report = block_on(world.tickets.check().run()).unwrap();
     let bad = report.findings.iter().filter(|found| found.kind == kind);
@@ -69,7 +69,7 @@ fn a_check_names_the_stray_row_and_a_rebuilt_view_sets_it_aside() {
     });
 }
 
-/// The same applies to the rows of an index.
+/// The row is also named if it is among the rows of an index.
 #[test]
 fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     let world = World::filled();

@@ -1,4 +1,4 @@
-//! Each operation of a type, in a partition with many types.
+//! Each operation on a type, in a partition with many types.
 
 use futures_util::{TryStreamExt, pin_mut};
 use pollster::block_on;
@@ -265,7 +265,7 @@ mod people {
     }
 }
 
-/// Tickets as declared by an earlier program.
+/// Tickets as declared in an earlier version of the program.
 mod before {
     use super::TENANT;
 

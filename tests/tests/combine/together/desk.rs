@@ -43,7 +43,7 @@ pub struct Ticket {
     pub owner_name: Option<String>,
 }
 
-/// The hours of work on a ticket, as slots of its entity.
+/// The hours of work on a ticket, as slots in its entity.
 impl Series for Ticket {
     type Value = i64;
     const SLOTS: &'static [&'static str] = series::HOURS;
@@ -157,7 +157,7 @@ pub struct Visit {
     pub tag: Option<String>,
 }
 
-/// The same entities as declared by an earlier program.
+/// The same entities as declared in an earlier version of the program.
 pub mod before {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Desk")]

@@ -16,7 +16,7 @@ use crate::together::desk::TENANT;
 /// The prefix of the patterns' rows.
 const RESERVED: char = '\u{FFFC}';
 
-/// Returns the keys of odd rows: table, partition, RowKey.
+/// Returns the tables and keys of odd rows: table, partition, RowKey.
 fn places() -> Vec<(&'static str, &'static str, String)> {
     let reserved = [
         "feed_",
@@ -63,7 +63,7 @@ pub fn is_place(key: &EntityKey) -> bool {
     key.row_key.as_str() == "odd" || places().iter().any(names)
 }
 
-/// Writes a random odd row. Returns `true` if it is a row of an outbox, which remains as poison.
+/// Writes a random odd row. Returns `true` if it is an outbox row, which remains as poison.
 pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
     let places = places();
     let (table, partition, row_key) = &places[rng.random_range(0..places.len())];

@@ -1,4 +1,4 @@
-//! A run: random writers and workers, some of which die before or after any of their calls, compared with a model.
+//! Runs random writers and workers, some of which die before or after any of their calls, and compares the results with a model.
 
 mod older;
 mod verb;
@@ -31,7 +31,7 @@ pub struct Run {
     changes: BTreeMap<u32, usize>,
     /// The processes that currently run.
     processes: Vec<Process>,
-    /// The number of odd rows of outboxes.
+    /// The number of odd outbox rows.
     odd: u64,
     visits: Visits,
     /// The workers that currently run.
@@ -43,7 +43,7 @@ impl Run {
         self.world.has(pattern)
     }
 
-    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some also run during the next steps.
+    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some processes continue to run during the next steps.
     fn process(&mut self) -> Process {
         self.processes.retain(|process| !process.control.is_dead());
         if self.processes.len() == 3 {
@@ -167,7 +167,7 @@ impl Run {
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }
             }
-            // If the response was lost, a store is down, or a jump of the clock interrupts an upload, either all of the change was made, or nothing.
+            // If the response was lost, a store is down, or a jump of the clock interrupts an upload, the change was made either completely or not at all.
             (Err(error), is_dead)
                 if is_dead || error.code() == ErrorCode::ServerBusy || matches!(verb, Verb::Photo(_)) =>
             {

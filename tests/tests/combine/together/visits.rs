@@ -42,7 +42,7 @@ pub struct Visits {
     granted: Option<(PartitionGrant, u64)>,
 }
 
-/// Returns the handle of a process on the visits.
+/// Returns a process's handle for the visits.
 pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
     let outbox = process.outbox().clone();
     Desk::from(outbox.store().clone())
@@ -50,7 +50,7 @@ pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
         .with_runtime(process.runtime().clone())
 }
 
-/// Returns the handle of a process that runs the older release.
+/// Returns the handle for the visits in a process that runs the older release.
 fn older(process: &Process) -> Entities<before::Visit, Store> {
     process.outbox().store().entities::<before::Visit>().with_runtime(process.runtime().clone())
 }
@@ -146,7 +146,7 @@ impl Visits {
             let expiry = ticks::from_datetime(expiry).unwrap();
             self.granted = granted.ok().map(|grant| (grant, expiry)).or(self.granted.take());
         }
-        // The store refuses the signature of a bearer from its expiry on.
+        // Once the grant has expired, the store refuses the bearer's signature.
         let granted = self.granted.as_ref().filter(|(_, expiry)| world.now() < *expiry);
         let granted = granted.filter(|_| rng.random_range(0..2) == 0);
         let outcome = block_on(async {
@@ -211,7 +211,7 @@ impl Visits {
         Some(model)
     }
 
-    /// Completes the indexes and checks that they find every visit, and nothing else.
+    /// Completes the indexes, and checks that they find exactly the stored visits.
     pub fn check(&self, world: &World) {
         let visits = block_on(handle(&world.alive()).create_if_missing()).unwrap();
         block_on(async {

@@ -77,7 +77,7 @@ impl Process {
         Clock::new(move || runtime.now())
     }
 
-    /// Returns the handle of a process without participants.
+    /// Returns the process's handle for tickets, without participants.
     pub fn plain(&self) -> Tickets {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -85,7 +85,7 @@ impl Process {
             .with_runtime(self.runtime.clone())
     }
 
-    /// Returns the handle of a process on the owners of tickets.
+    /// Returns the process's handle for the owners of tickets.
     pub fn people(&self) -> Entities<Person, Desk, Work> {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -93,7 +93,7 @@ impl Process {
             .with_runtime(self.runtime.clone())
     }
 
-    /// Returns the handle of a process on the firm of the owners.
+    /// Returns the process's handle for the firm of the owners.
     pub fn firms(&self) -> Entities<Firm, Desk, Work> {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -153,7 +153,7 @@ impl World {
         Process { grant: Some(grant), ..process }
     }
 
-    /// Returns the store's time in some seconds.
+    /// Returns the time that the store's clock will show in the given number of seconds.
     pub fn expiry(&self, seconds: u64) -> DateTime<Utc> {
         ticks::to_datetime(self.now() + seconds * 10_000_000).unwrap()
     }
@@ -171,7 +171,7 @@ impl World {
         Process { control, runtime, outbox, feed, grant: None }
     }
 
-    /// Begins an outage of a table or a queue; of everything if the name is empty.
+    /// Begins an outage of a table or a queue, or of everything if the name is empty.
     pub fn outage(&self, target: &str, time: Duration) {
         self.outages.begin(target, time, self.time.clock());
     }
@@ -180,7 +180,7 @@ impl World {
         self.parts.contains(pattern)
     }
 
-    /// Returns the handle of a process with the patterns of the run.
+    /// Returns a process's handle for tickets, with the patterns of the run.
     pub fn tickets(&self, process: &Process) -> Tickets {
         let (outbox, store) = (process.outbox.clone(), Desk::from(process.control.over(self.engine.clone())));
         let store = if self.has(Pattern::Participant) {
@@ -224,7 +224,7 @@ impl World {
             .with_index_handler(&visits::handle(process))
     }
 
-    /// Lets twenty workers work at the same time. Returns the metrics of each that had something to do.
+    /// Lets twenty workers work at the same time. Returns the metrics of each worker that had something to do.
     fn work(&self) -> Vec<WorkMetrics> {
         let workers: Vec<_> = (0..WORKERS).map(|_| self.worker(&self.alive())).collect();
         thread::scope(|scope| {

@@ -2,7 +2,7 @@
 
 use crate::files::below;
 
-/// Returns the numbered functions without a return value whose doc comment begins with "Returns".
+/// Returns the functions that have no return value but a doc comment that begins with "Returns", each with its line number.
 fn promises_without_a_result(text: &str) -> Vec<(usize, &str)> {
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
     let is_head =

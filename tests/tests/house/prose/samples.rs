@@ -2,7 +2,7 @@
 
 use crate::files::below;
 
-/// Returns the numbered lines of doc samples whose comment consists of rules, such as `// PAT-INTRA-7`.
+/// Returns the lines of doc samples whose comment consists only of rules, such as `// PAT-INTRA-7`, each with its line number.
 fn bare_rules(text: &str) -> Vec<(usize, &str)> {
     let lines = text.lines().enumerate().map(|(number, line)| (number + 1, line.trim_start()));
     let docs = lines.filter(|(_, line)| line.starts_with("///") || line.starts_with("//!"));

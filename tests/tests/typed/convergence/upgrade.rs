@@ -1,5 +1,5 @@
-//! A program with an older schema and one with a newer schema that adds an index in another table: writers and workers of both while the newer one
-//! is opened and builds its index, stepped call by call, with deaths and sleepers (EVO-20, EVO-21, PAT-INTER-3).
+//! Tests two versions of a program at the same time, of which the newer one adds an index in another table. Writers and workers of both versions are
+//! stepped call by call, die, or are suspended, while the newer version starts and builds its index (EVO-20, EVO-21, PAT-INTER-3).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -52,10 +52,10 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// The start of the backfill, relative to requests of older programs.
+/// The start of the backfill, relative to requests from the older version.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
-    /// The backfill starts when no request of the older programs can still take effect.
+    /// The backfill starts when no request from the older version can still take effect.
     Waits,
     /// The backfill starts immediately.
     Hastens,
@@ -65,7 +65,7 @@ struct World {
     engine: Engine,
     time: Time,
     backfill: Backfill,
-    /// `true` after the newer program has been opened.
+    /// `true` after the newer version has opened its table.
     is_open: Arc<AtomicBool>,
 }
 
@@ -80,7 +80,7 @@ impl Running {
         Self { control, future: Box::pin(future) }
     }
 
-    /// Makes one call; returns `true` at the end of the process.
+    /// Makes one call. Returns `true` if the process has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }
@@ -112,7 +112,7 @@ impl World {
         Entities::from(self.outbox(control)).with_runtime(self.runtime())
     }
 
-    /// Creates one run of a program's worker.
+    /// Creates a process that runs the worker of one version once.
     fn worker<E: Entity + Send + Sync + 'static>(&self) -> Running {
         let control = Control::default().stepped();
         let worker = self.settling::<E>(&control);
@@ -125,7 +125,7 @@ impl World {
         Worker::with_options(self.outbox(control), options).with_index_handler(&self.handle::<E>(control))
     }
 
-    /// Creates the start of the newer program: it is opened, and runs the backfill of its new index.
+    /// Creates a process that starts the newer version: it opens the table, and runs the backfill of the new index.
     fn upgrade(&self) -> Running {
         let control = Control::default().stepped();
         let (handle, is_open) = (self.handle::<newer::Employee>(&control), Arc::clone(&self.is_open));
@@ -209,7 +209,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
                 };
                 sleepers.push(std::mem::replace(&mut running[at], next));
             }
-            // The newer program is restarted, either during its start or after its backfill.
+            // The newer version is restarted, either during its start or after its backfill.
             32 if upgrade.is_some() => upgrade = Some(world.upgrade()),
             33..=60 => {
                 upgrade.take_if(Running::step);

@@ -1,4 +1,4 @@
-//! Tests of claims of workers: work is done once regardless of their number, and only work that was tried becomes poison (PAT-EC-4, PAT-EC-7).
+//! Tests of workers' claims: work is done once regardless of the number of workers, and only work that was tried becomes poison (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -168,7 +168,7 @@ impl Handler<Named> for Job {
     }
 }
 
-/// A worker that a test continues call by call.
+/// A worker that a test advances call by call.
 struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,

@@ -66,12 +66,12 @@ impl Company {
         self.time.pass(time);
     }
 
-    /// Returns a runtime whose time advances instead of being waited for.
+    /// Returns a runtime that advances the time instead of waiting.
     pub(crate) fn runtime(&self) -> Runtime {
         self.runtime_of(Skew::None)
     }
 
-    /// Returns the runtime of a process whose clock differs from the time.
+    /// Returns the runtime of a process whose clock has the given skew.
     pub(crate) fn runtime_of(&self, skew: Skew) -> Runtime {
         self.time.runtime_of(skew)
     }
@@ -82,7 +82,7 @@ impl Company {
         Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime())
     }
 
-    /// Returns the outbox of a process whose clock differs from the time.
+    /// Returns the outbox of a process whose clock has the given skew.
     pub(crate) fn outbox_by(&self, skew: Skew) -> Outbox<Store, Store> {
         let store = Control::default().over(self.engine.clone());
         Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime_of(skew))

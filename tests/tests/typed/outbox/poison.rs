@@ -186,7 +186,7 @@ fn pat_ec_4_an_intent_without_a_row_is_poison_after_five_attempts_too() {
     let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Hello("hello".into())).unwrap());
     block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
     let put = block_on(outbox.queues().peek(outbox.queue(), 1)).unwrap().remove(0).text;
-    // Receiving a message without working on it does not count as an attempt.
+    // A message that is received but not processed does not cause an attempt to be counted.
     for _ in 0..10 {
         block_on(outbox.queues().receive(outbox.queue(), 1, Duration::from_secs(1))).unwrap();
         company.pass(Duration::from_secs(2));
@@ -214,7 +214,7 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
-/// A message as written by a program that is one version ahead, and by a program with a mistake.
+/// A message as written by the next version of the program.
 #[derive(Serialize, Deserialize)]
 struct Later(String);
 
@@ -277,7 +277,7 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
 
 #[test]
 fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
-    /// A worker of the next program, which reads the message of either version.
+    /// A handler in the next version of the program, which reads messages of both versions.
     struct Next(Arc<AtomicU32>);
 
     impl Handler<Later> for Next {
@@ -296,7 +296,7 @@ fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
         company.pass(Duration::from_secs(700));
     }
     let outbox = company.outbox(&Control::default());
-    // A worker of an older program skips the row, and no attempt is counted.
+    // A worker in the older version of the program skips the row, and no attempt is counted.
     let poison = block_on(outbox.poison(32)).unwrap().len();
     assert_eq!((worker.metrics().failures, poison, company.pending()), (0, 0, 1));
     record_step(&company, Step::call(&Hello("old".into())).unwrap());

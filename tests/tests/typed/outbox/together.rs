@@ -21,7 +21,7 @@ fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worke
     Worker::with_options(company.outbox(control), options)
 }
 
-/// A handler whose calls only end after `of` calls have begun.
+/// A handler whose calls end only after `of` calls have begun.
 #[derive(Clone)]
 struct Meeting {
     of: usize,
@@ -99,7 +99,7 @@ fn pat_ec_1_intents_of_one_source_are_processed_in_the_order_of_changes() {
     assert_ne!(diary.iter().position(|line| line == "ada 1 begins"), Some(2), "{diary:?}");
 }
 
-/// A handler that never ends for one job.
+/// A handler whose call for one of the jobs never ends.
 #[derive(Clone)]
 struct Stuck {
     at: &'static str,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A call of the engine to the disk.
+/// A call from the engine to the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
     /// Creates a folder.

@@ -28,7 +28,7 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(PAGE).all(|page| ZEROS[..page.len()] == *page)
 }
 
-/// Returns the parts of a range of bytes that are in different pages: the number of each page, and the range inside it.
+/// Splits a range of bytes at page boundaries. Returns the number of each page, and the range inside it.
 fn parts(all: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
     let mut at = all.start;
     std::iter::from_fn(move || {

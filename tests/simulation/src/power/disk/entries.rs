@@ -38,7 +38,7 @@ type Names = BTreeMap<PathBuf, Entry>;
 pub(in crate::power) struct Entries {
     seen: Names,
     durable: Names,
-    /// The changes since then, in order. The changes of one rename are in one group.
+    /// The changes that have not been synced, in order. The changes that one rename makes are in one group.
     pending: Vec<Vec<NameChange>>,
 }
 
@@ -47,9 +47,9 @@ pub(in crate::power) struct Entries {
 pub(in crate::power) enum Survive {
     None,
     All,
-    /// A prefix of the changes in each folder, as in a journaling file system.
+    /// A prefix of the changes in each folder survives, as in a journaling file system.
     First,
-    /// Each change independently.
+    /// Each change survives or not, independently of the others.
     Any,
 }
 
@@ -85,14 +85,14 @@ impl Entries {
         })
     }
 
-    /// The numbers of all files that have a name, or may have one after a power loss.
+    /// Returns the numbers of all files that have a name, or may have one after a power loss.
     pub(in crate::power) fn numbers(&self) -> HashSet<usize> {
         let pending = self.pending.iter().flatten().filter_map(|change| change.entry);
         let all = self.seen.values().chain(self.durable.values()).copied().chain(pending);
         all.filter_map(|entry| if let Entry::File(number) = entry { Some(number) } else { None }).collect()
     }
 
-    /// The names in a folder.
+    /// Returns the names in a folder.
     pub(super) fn inside(&self, folder: &Path) -> Vec<String> {
         let inside = self.seen.keys().filter(|path| path.parent() == Some(folder));
         inside.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect()

@@ -25,7 +25,7 @@ pub enum Fault {
     NoMemory(u64),
 }
 
-/// The error numbers of Unix for an I/O error, and for a lack of memory and of descriptors.
+/// The Unix error numbers for an I/O error, for a lack of memory, and for a lack of descriptors.
 pub(super) const EIO: i32 = 5;
 const ENOMEM: i32 = 12;
 const EMFILE: i32 = 24;
@@ -98,7 +98,7 @@ impl Faults {
         if self.lost { Err(io::Error::other("the power is off")) } else { Ok(()) }
     }
 
-    /// Returns the kind of error of a full disk, which differs from call to call.
+    /// Returns the error kind with which a full disk fails; it differs from call to call.
     pub(super) fn full(&self) -> ErrorKind {
         let [full, quota, size] = FULL;
         match self.changes % 3 {

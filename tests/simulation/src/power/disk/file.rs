@@ -29,7 +29,7 @@ pub(in crate::power) enum Change {
     SetLength(usize),
 }
 
-/// The bytes of one write. Those of a long write are shared with the file.
+/// The bytes of one write. A long write shares its bytes with the file.
 #[derive(Clone, Debug)]
 pub(in crate::power) enum Written {
     Short(Vec<u8>),

@@ -1,4 +1,4 @@
-//! Changes and inspections of a disk by other programs, of which an engine is not informed.
+//! Changes to a disk and inspections of it by other programs, without the engine's knowledge.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The requests of callers, and the results that they receive.
+//! The requests that callers send, and the results that they receive.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -110,13 +110,13 @@ impl History {
         }
     }
 
-    /// Requests a checkpoint, and in one of three cases a compaction.
+    /// Requests a checkpoint; one time in three, requests a compaction instead.
     pub(super) fn ask_checkpoint(&mut self, engine: &Engine) {
         let compact = self.random.random_ratio(1, 3);
         self.ask_base(engine, compact);
     }
 
-    /// Requests a checkpoint, and possibly a compaction.
+    /// Requests a compaction if `compact` is `true`, and a checkpoint otherwise.
     pub(super) fn ask_base(&mut self, engine: &Engine, compact: bool) {
         let engine = engine.clone();
         self.log.add(format!("{}: asks for a checkpoint, compact {compact}", self.next / NUMBERS));

@@ -15,7 +15,7 @@ use crate::sim::model::{Number, Place, State, Wrong};
 use crate::sim::plan::Trouble;
 use crate::sim::rows::{self, Shape};
 
-/// The folder of all backups of a history.
+/// The folder for all backups in a history.
 pub(super) const BACKUP: &str = "/backup";
 /// The folder to which a backup is restored, on a new disk each time.
 const RESTORED: &str = "/restored";
@@ -23,9 +23,9 @@ const RESTORED: &str = "/restored";
 /// The possible content of the backup folder.
 #[derive(Default)]
 pub(super) struct Backups {
-    /// The request in progress.
+    /// The backup request in progress, if any.
     pub(super) under_way: Option<u64>,
-    /// The request of an image in progress.
+    /// The image request in progress, if any.
     pub(super) image_under_way: Option<u64>,
     /// `true` if a backup has succeeded. From then on, the folder contains a complete backup, regardless of later failures.
     pub(super) whole: bool,
@@ -37,7 +37,7 @@ pub(super) struct Backups {
 pub(super) type Tables = BTreeMap<u8, BTreeMap<Place, Number>>;
 
 impl History {
-    /// Requests a backup, one at a time.
+    /// Requests a backup, unless a backup or an image is in progress.
     pub(super) fn ask_backup(&mut self, engine: &Engine) {
         if self.backups.under_way.is_some() || self.backups.image_under_way.is_some() {
             return;
@@ -47,7 +47,7 @@ impl History {
         self.backups.under_way = Some(id);
         self.model.begin_to_note();
         let (engine, disk) = (engine.clone(), self.disk.clone());
-        // A backup makes few of the calls of a life, so the power failure is aimed at one of them.
+        // A backup makes few of the calls in a life, so the power failure is aimed at one of them.
         let may_cut = !matches!(self.life.trouble, Trouble::Disk(_)) && self.random.random_ratio(1, 2);
         let cut = may_cut.then(|| Fault::PowerAtCall(self.random.random_range(1..60)));
         let schedule = Arc::clone(&self.schedule);
@@ -90,12 +90,12 @@ impl History {
         }
     }
 
-    /// Restores the backup on a new disk, and compares it with the states that existed while it was made.
+    /// Restores the backup to a new disk, and compares it with the states that existed while it was made.
     pub(super) fn look_at_backup(&mut self) -> Result<(), Wrong> {
         self.check_backup(BACKUP, &self.backups.states, self.backups.whole)
     }
 
-    /// Restores the backup of a folder on a new disk, and compares it with the states that it may contain. A backup that is not `whole` need not be
+    /// Restores the backup in a folder to a new disk, and compares it with the states that it may contain. A backup that is not `whole` need not be
     /// restored.
     pub(super) fn check_backup(&self, folder: &str, states: &[Arc<State>], whole: bool) -> Result<(), Wrong> {
         if self.disk.has_lost_power() {
@@ -129,7 +129,7 @@ pub(super) fn is_in(state: &State, found: &Tables) -> bool {
     state.tables.iter().map(|(table, kept)| (table, kept.rows())).eq(found)
 }
 
-/// Returns the rows of all tables of an engine, or a description of a defective row.
+/// Returns the rows of all tables in an engine, or a description of a defective row.
 pub(super) fn tables(engine: &Engine, shape: Shape) -> Result<std::result::Result<Tables, String>> {
     let mut tables = Tables::new();
     for number in 0..shape.tables {

@@ -1,4 +1,4 @@
-//! The close of an engine while callers wait and send requests.
+//! Closes an engine while callers wait and send requests.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::power::SimulatedDisk;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// The outcome of a close, and `true` if the folder was locked when the close had returned.
+/// The outcome of a close, and `true` if the folder was still locked after the close returned.
 type Closed = (table_core::Result<()>, bool);
 
 /// Returns `true` if an engine has the folder open.

@@ -1,4 +1,4 @@
-//! Compactions that overlap, and the base after them.
+//! Compactions that overlap, and checks of the base after them.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use super::History;
 use crate::sim::model::Wrong;
 
 impl History {
-    /// Requests a compaction while another one runs. Once it is answered, the base contains every earlier request, but no row of a
-    /// dropped table, and nothing is left to merge.
+    /// Requests a compaction while another one runs. After both, the base must contain all earlier writes, but no row of a dropped table,
+    /// and nothing must be left to merge.
     pub(super) fn compact_twice(&mut self, engine: &Engine) -> Result<(), Wrong> {
         // A receive in progress would write again after the compaction.
         self.hear_all()?;

@@ -34,9 +34,9 @@ impl History {
         }
     }
 
-    /// Opens the copy, writes to it, and backs it up to the folder of the original's backups, whose last one has just ended. If that succeeds, the
-    /// backup must contain the same rows of the original as before. A backup that was requested before the folder was copied is not checked, because
-    /// the copy may have later rows.
+    /// Opens the copy, writes to it, and backs it up to the folder of the original's backups, the last of which has just ended. If the copy's backup
+    /// succeeds, the folder must still contain the rows of the original. An original backup that was requested before the folder was copied is not
+    /// checked, because the copy may have later rows.
     pub(super) fn back_up_copy(&mut self, backup: u64) -> Result<(), Wrong> {
         if self.disk.has_lost_power() || self.excuses.is_damaged() {
             return Ok(());

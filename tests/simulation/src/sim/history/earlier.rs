@@ -1,4 +1,4 @@
-//! Folders that earlier releases have written, in which some histories begin. Their tables must keep all rows.
+//! Folders written by earlier releases, with which some histories begin. Their tables must keep all rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const TABLES: [&str; 2] = ["Everything", "Later"];
 /// The keys and the row of each entity.
 pub(super) type Entities = Vec<(String, String, Row)>;
 
-/// Returns the bytes of a packed file: a repetition of a length, as many bytes, the length of a run of equal bytes, and that byte.
+/// Unpacks a file. It consists of repeated groups: a length, that many bytes, the length of a run of equal bytes, and the repeated byte.
 fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     fn length(packed: &mut &[u8]) -> Option<usize> {
         let (length, rest) = packed.split_first_chunk()?;

@@ -69,7 +69,7 @@ impl History {
         self.disk.after_power_loss(self.random.random())
     }
 
-    /// Records that acknowledged data may be lost, so its versions and receipts may be given again.
+    /// Records that acknowledged data may be lost, so its versions and receipts may be reused.
     pub(super) fn fall_back(&mut self) {
         self.model.fall_back();
         (self.etags, self.versions, self.leases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

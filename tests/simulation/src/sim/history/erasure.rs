@@ -14,7 +14,7 @@ use super::{FOLDER, History};
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// Returns the outcome of a deletion that succeeds if nothing was there.
+/// Returns the outcome of a deletion, treating a missing queue as success.
 fn if_present(deleted: Result<()>) -> Result<()> {
     match deleted {
         Err(error) if error.code() == ErrorCode::QueueNotFound => Ok(()),

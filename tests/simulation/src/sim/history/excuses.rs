@@ -1,9 +1,9 @@
-//! The reasons for which the result of an engine may differ from the expected one.
+//! The reasons why an engine's result may differ from the expected one.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The bytes on the disk that were changed.
+/// The extent of the damage to bytes on the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Damage {
     #[default]
@@ -26,12 +26,12 @@ pub(super) struct Excuses {
 }
 
 impl Excuses {
-    /// Returns the excuses that the disk gives to all later lives.
+    /// Returns the excuses that also apply to later lives, because they are about the disk.
     pub(super) fn of_disk(&self) -> Self {
         Self { damage: self.damage, ..Self::default() }
     }
 
-    /// Records a change of bytes on the disk.
+    /// Records damage to bytes on the disk.
     pub(super) fn add(&mut self, damage: Damage) {
         self.damage = if self.is_damaged() { Damage::Any } else { damage };
     }

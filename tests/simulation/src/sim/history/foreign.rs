@@ -1,4 +1,4 @@
-//! Files of other programs in the engine's folder, with names similar to those of the engine's files.
+//! Files that other programs keep in the engine's folder, with names similar to those of the engine's files.
 
 use std::path::{Path, PathBuf};
 

@@ -24,7 +24,7 @@ const LINKED: &str = "/linked";
 /// The copy of the backup.
 const LINKED_BACKUP: &str = "/linked-backup";
 
-/// The copies by hard links.
+/// The copies made by hard links.
 #[derive(Default)]
 pub(super) struct Linked {
     /// The possible content of the copied folder; `None` if there is no copy.
@@ -53,7 +53,7 @@ impl Linked {
 }
 
 impl History {
-    /// Copies the folder or the backup by hard links, or uses a copy that exists. No engine is open.
+    /// Copies the folder or the backup by hard links, or uses an existing copy. No engine is open.
     pub(super) fn use_links(&mut self) -> std::result::Result<(), Wrong> {
         if !self.established || self.excuses.is_damaged() {
             return Ok(());
@@ -76,7 +76,7 @@ impl History {
         Ok(())
     }
 
-    /// Runs an engine on the copied folder. In one of two cases the process ends at one of its calls to the disk.
+    /// Runs an engine on the copied folder. Half of the time, the process ends at one of its calls to the disk.
     fn use_linked_folder(&mut self) -> std::result::Result<(), Wrong> {
         // The rows of the copy are checked after a power loss as well.
         let quiet = Life { relaxed: false, ..self.life.quiet() };

@@ -21,7 +21,7 @@ pub struct Seen {
     pub rests: u64,
     /// The number of faults that occurred.
     pub faults: u64,
-    /// The number of calls of the longest history.
+    /// The number of calls in the longest history.
     pub calls: u64,
 }
 

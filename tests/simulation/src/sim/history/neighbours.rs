@@ -1,5 +1,5 @@
-//! Other programs and other engines that use the disk of a history. Their choices come from a separate source, so they do not change the other
-//! choices of a history.
+//! Other programs and other engines that use the disk of a history. Their choices come from a separate source of random numbers, so they do not
+//! change the other choices in a history.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Folders of earlier formats, and folders that were opened many times.
+//! Folders in earlier formats, and folders that were opened many times.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::sim::plan::Life;
 
 /// The formats of folders before the current one.
 const EARLIER: std::ops::Range<u32> = 2..6;
-/// More openings than a folder remembers.
+/// A number of openings that exceeds the number that a folder remembers.
 const MANY: usize = 260;
 
 /// Returns the bytes of the manifest of a format (`docs/format.md`, "Folder").
@@ -23,7 +23,7 @@ fn manifest(format: u32) -> Vec<u8> {
 }
 
 impl History {
-    /// Replaces the manifest of the folder or of the backup by that of an earlier format, which the next engine replaces again.
+    /// Replaces the manifest of the folder or of the backup with one in an earlier format. The next engine upgrades it again.
     pub(super) fn go_back_to_earlier_format(&mut self) {
         if !self.established || !self.neighbours.random.random_ratio(1, 6) {
             return;

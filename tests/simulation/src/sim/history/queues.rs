@@ -1,4 +1,4 @@
-//! The requests of callers to a queue.
+//! The requests that callers send to a queue.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ pub(super) fn queue() -> Result<QueueName> {
     QueueName::new("work")
 }
 
-/// Returns the message of a lease.
+/// Returns the number of the message that a lease contains.
 fn message(lease: &Lease) -> Option<Number> {
     lease.message.text.parse().ok()
 }
 
-/// Returns the message that was received, if the write was a receive.
+/// If the write was a receive, returns the number of the message that was received.
 pub(super) fn received(write: &Write, lease: &Lease) -> Option<Number> {
     matches!(write, Write::Receive { .. }).then(|| message(lease)).flatten()
 }
@@ -58,7 +58,7 @@ impl History {
                 };
                 self.ask(Some(Write::Update { message, receipt, shows, number }), Box::pin(future));
             }
-            // A receive skips damaged messages, which the model does not know.
+            // A receive skips damaged messages, but the model does not know which messages are damaged.
             (_, 4..=6) if self.excuses.is_damaged() => {}
             (_, 4..=6) => {
                 let future = async move {
@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// Returns a lease that was given earlier, with the operation that gave it. Usually its receipt is no longer valid.
+    /// Returns a lease that was granted earlier, with the operation that granted it. Usually its receipt is no longer valid.
     fn any_lease(&mut self) -> Option<(Number, Lease)> {
         let place = self.random.random_range(0..self.leases.len().max(1));
         // Recent leases are more likely.
@@ -95,7 +95,7 @@ impl History {
         Ok(())
     }
 
-    /// Checks that the number of messages equals that of the model.
+    /// Checks that the number of messages equals the number in the model.
     pub(super) fn count_messages(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         let Ok(queue) = queue() else { return Ok(()) };
         let count = match pollster::block_on(engine.approximate_count(&queue)) {

@@ -1,4 +1,4 @@
-//! Reads, whose results are compared with the model.
+//! Reads data, and compares the results with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -20,7 +20,7 @@ pub(super) struct Scan {
     from: Option<Continuation>,
     /// The first position that has not been read yet.
     start: Option<Place>,
-    /// The creations of the table to which its first page may belong.
+    /// The creations of the table, to one of which the scan's first page belongs.
     made: BTreeSet<Number>,
 }
 
@@ -42,7 +42,7 @@ fn within(table: &Table, start: Option<Place>, end: Option<Place>) -> Vec<(Place
 }
 
 impl History {
-    /// Records the version of a row. Each operation gives one version, and versions of the same row are unique.
+    /// Records the version of a row. Each operation creates one version, and versions of the same row are unique.
     pub(super) fn note_version(
         &mut self,
         table: u8,
@@ -74,7 +74,7 @@ impl History {
         }
     }
 
-    /// Reads while the engine is being closed and afterwards. A result is correct, or `EngineClosed`.
+    /// Reads while the engine is being closed and afterwards. Each read must return the correct result or `EngineClosed`.
     pub(super) fn read_beside_close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         match self.random.random_range(0..4) {
             0 => self.look_up(engine),
@@ -134,7 +134,7 @@ impl History {
                 return Ok(None);
             }
             Err(error) if error.rule() == Some("PAGE-9") && scan.from.is_some() => {
-                // The scan ends if a different table now has the name.
+                // The scan ends if the name now belongs to a different table.
                 let others = |state: &State| {
                     let made = state.tables.get(&number).map(|table| table.made);
                     made.is_some_and(|made| scan.made.len() > 1 || !scan.made.contains(&made))
@@ -279,7 +279,7 @@ fn is_missing(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::TableNotFound | ErrorCode::TableBeingDeleted)
 }
 
-/// Returns the position at which a page ends.
+/// Returns the position at which the next page starts.
 fn position(scan: &Scan, next: &Continuation) -> Result<Place, Wrong> {
     let name = rows::table(scan.table).map_err(|error| Wrong(error.to_string()))?;
     let position =

@@ -1,4 +1,4 @@
-//! The wrong times that the clock of a history shows, and their corrections.
+//! The wrong times that the clock in a history shows, and their corrections.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::History;
 
 /// The error of a clock that is far behind.
 const BEHIND: u64 = 100 * 86_400 * 10_000_000;
-/// The life of a message that expires. No correct clock of a history ever shows its end.
+/// The life of a message that expires. No correct clock in a history ever reaches its end.
 const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The clock errors in a history.

@@ -32,7 +32,7 @@ impl History {
         }
     }
 
-    /// Randomly ends a lack of space or descriptors.
+    /// Ends a lack of space or descriptors at a random time.
     pub(super) fn end_trouble_of_room(&mut self) {
         if self.random.random() {
             self.disk.set_fault(None);
@@ -97,7 +97,7 @@ impl History {
         }
     }
 
-    /// Changes, truncates or removes a file of a folder that no engine has open, or replaces it by an earlier state.
+    /// Changes, truncates or removes a file of a folder that no engine has open, or replaces it with an earlier state.
     pub(super) fn rot_at_rest(&mut self) {
         // After a close, a journal without its end must be recognised.
         let is_short = self.closed && self.random.random();

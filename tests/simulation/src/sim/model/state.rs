@@ -15,7 +15,7 @@ pub(in crate::sim) type Number = u32;
 /// The range of numbers reserved for one transaction, which exceeds the number of its operations.
 pub(in crate::sim) const NUMBERS: Number = 128;
 
-/// One table: the creation to which it belongs, and its rows.
+/// One table: the operation that created it, and its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::sim) struct Table {
     pub(in crate::sim) made: Number,
@@ -103,7 +103,7 @@ pub(in crate::sim) enum Write {
         table: u8,
         number: Number,
     },
-    /// Drops a table, whose name is refused until the engine ends if the drop is slow.
+    /// Drops a table. If the drop is slow, the table's name is refused until the engine ends.
     Drop {
         table: u8,
         is_slow: bool,
@@ -121,7 +121,7 @@ pub(in crate::sim) enum Write {
     Receive {
         number: Number,
     },
-    /// Hides a message or makes it visible, by the receipt that an operation gave.
+    /// Hides a message or makes it visible, using the receipt that an earlier operation returned.
     Update {
         message: Number,
         receipt: Number,
@@ -152,7 +152,7 @@ fn missing(code: ErrorCode) -> Refusal {
 }
 
 impl State {
-    /// Returns the state after a write and the message that it received, or the reason why it is refused.
+    /// Returns the state after a write and the message that it received, or the reason why the write is refused.
     pub(super) fn after(&self, write: &Write) -> Result<(Self, Option<Number>), Refusal> {
         let mut state = self.clone();
         let mut received = None;
@@ -232,7 +232,7 @@ impl State {
         self.queue.as_mut().ok_or(missing(ErrorCode::QueueNotFound))
     }
 
-    /// Removes a message by a receipt.
+    /// Removes a message, given a receipt for it.
     pub(super) fn take(&mut self, message: Number, receipt: Number) -> Result<Message, Refusal> {
         let messages = self.messages()?;
         let place = messages.iter().position(|there| there.number == message);

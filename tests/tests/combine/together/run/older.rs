@@ -9,7 +9,7 @@ use crate::together::desk::{
 use crate::together::run::Run;
 
 impl Run {
-    /// Runs an earlier program, which writes the properties that it knows until it is refused.
+    /// Runs the program built from the earlier release, which writes the properties that it knows until a write is refused.
     pub(super) fn older_program(&mut self) {
         let process = self.world.alive();
         let old = block_on(process.before().create_if_missing()).unwrap();
@@ -31,7 +31,7 @@ impl Run {
         write(0, 1).unwrap();
         write(1, 2).unwrap();
         block_on(self.world.tickets(&process).create_if_missing()).unwrap();
-        // The store belongs to this process, so the older program knows the newer schema immediately.
+        // Both programs share this process's store, so the older program knows the newer schema immediately.
         let error = write(2, 3).unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         let tickets = block_on(process.plain().create_if_missing()).unwrap();
