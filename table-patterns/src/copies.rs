@@ -20,8 +20,8 @@
 //! `#[entity(copies_from(…))]`. All writes through their handles, [`Entities`](crate::Entities), then maintain the copies.
 //!
 //! # Guarantee
-//! - One point query of the holder returns the copied properties (PAT-DEN-1).
-//!   Only this module sets them; a write of a holder reads their values from the source.
+//! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write to a holder reads their values from the
+//!   source.
 //! - Within one partition of one table, source and copies change in one entity group transaction, each under its
 //!   `ETag`, so neither changes without the other (PAT-DEN-2), within the bounds below. A holder that adds a reference
 //!   is written only if the source still has the version that was copied.

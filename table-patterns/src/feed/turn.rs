@@ -1,4 +1,4 @@
-//! Turns at the heads of feeds within one process: one writer of a partition at a time, with the head that the previous writer left.
+//! Turns for the writers within one process: one writer per partition at a time, each with the head of the feed that the previous writer left.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

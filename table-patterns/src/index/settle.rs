@@ -1,4 +1,4 @@
-//! The entries of a remote index as rows derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
+//! Settles the entries of a remote index, which are derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
 
 mod steps;
 mod verdict;
