@@ -255,7 +255,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Times { now, first: ticks_of(self.options.redelivery.initial), longest: self.longest_wait() }
     }
 
-    /// Returns the time of the next attempt at an intent after `attempts` started attempts.
+    /// Returns the time of the next attempt to process an intent after `attempts` started attempts.
     pub(super) fn next_attempt(&self, attempts: u32, now: u64) -> u64 {
         let random = self.outbox.runtime().random();
         let delay = self.options.redelivery.delay(attempts.saturating_sub(1), random);

@@ -348,7 +348,7 @@ impl World {
         rows
     }
 
-    /// Returns the number of findings of the checks of all indexes, with the rows of the partition and the remote ones, without odd reserved rows.
+    /// Checks all indexes, both in the partition and remote. Returns the number of findings, not counting odd reserved rows.
     pub(super) fn findings(&self) -> usize {
         let report = block_on(self.tickets.check().list_at_most(usize::MAX).run()).unwrap();
         report.findings.iter().filter(|finding| finding.kind != FindingKind::OddRow).count()
