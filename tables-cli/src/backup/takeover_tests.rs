@@ -114,7 +114,7 @@ fn back_up(objects: Arc<dyn ObjectStore>, store: &DynTableStore) -> crate::failu
     Ok(captured.generation.id)
 }
 
-/// The actions of the command that takes over, besides a backup.
+/// The actions of the command that takes over, in addition to a backup.
 #[derive(Clone, Copy, Debug)]
 struct TakeOver {
     /// Removes the progress of the paused backup.
@@ -123,7 +123,7 @@ struct TakeOver {
     keeps_one: bool,
 }
 
-/// Makes a backup pause before one write. Meanwhile another command takes over, backs up another state, and removes files that no generation needs.
+/// Makes a backup pause before one write. During the pause, another command takes over, backs up another state, and removes files that no generation needs.
 /// Returns `false` if the backup has no such write.
 fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
     let (objects, gate): (Arc<dyn ObjectStore>, _) = (Arc::new(InMemory::new()), Arc::new(Gate::default()));
