@@ -26,7 +26,7 @@ pub(crate) const SMALL: u64 = 16 << 20;
 /// The name for samples of the entire store. No table can have this name.
 pub(crate) const WHOLE: &str = "";
 
-/// The samples of a store.
+/// Takes samples of the sizes of a store and its tables, and keeps them in a file or in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     file: JsonFile<Content>,

@@ -46,7 +46,7 @@ const BUCKETS: u32 = 16;
 /// The maximum number of partitions that a writer remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The registrations made by this process, with their times, and the registrations made by others.
+/// Remembers the partitions that this process has registered, with the times, and the partitions that others have registered.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     own: Mutex<HashMap<(String, String), u64>>,

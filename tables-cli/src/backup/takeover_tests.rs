@@ -26,7 +26,7 @@ struct Gate {
     is_open: AtomicBool,
 }
 
-/// The requests of a command that pauses after a number of writes to a folder, before the next one.
+/// An object store for a command that pauses after a number of writes to a folder, before the next write.
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,

@@ -105,7 +105,7 @@ enum Role {
     Copy,
 }
 
-/// The entities of a schema and the index rows of one of its indexes, in key order.
+/// Reads the entities of a schema and the rows of one of its indexes, in the order of the store.
 struct RowsOfIndex<'a> {
     rows: Paged<'a>,
     schema: &'a StoredSchema,

@@ -33,7 +33,7 @@ struct Compared {
     lacks_announced: bool,
 }
 
-/// An opened handle's knowledge of the stored schema.
+/// An opened handle's knowledge of the stored schema, which determines whether a write may start.
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,

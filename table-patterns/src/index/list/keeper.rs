@@ -16,7 +16,7 @@ use crate::index::list::blobs::{ListBlobs, Upload};
 use crate::index::list::content;
 use crate::index::list::{ListForm, Members};
 
-/// The lists of one table.
+/// Reads and writes the lists of one table.
 pub(crate) struct Lists<'a> {
     pub(crate) table: &'a TableName,
     pub(crate) blobs: Option<&'a ListBlobs>,

@@ -135,7 +135,7 @@ pub(super) struct World {
     ahead: Arc<AtomicU64>,
 }
 
-/// A step of a tenant.
+/// An action on the data of one tenant.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Insert { title: u8, topic: u8, agent: Option<u32>, file: Option<u32> },
@@ -158,7 +158,7 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..most)
 }
 
-/// Returns fixed steps that create every kind of row; the last of them leave recorded steps. The first file has `bytes` bytes.
+/// Returns fixed actions that create every kind of row. The last ones record steps for workers. The first file has `bytes` bytes.
 pub(super) fn steps_with_file(bytes: u32) -> Vec<(bool, Step)> {
     let insert = |title, topic, agent, file| Step::Insert { title, topic, agent, file };
     vec![
