@@ -27,8 +27,8 @@
 //!   is written only if the source still has the version that was copied.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
 //!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even
-//!   if processes die. A holder is read before its source and written under its `ETag`, and each change to a source writes every holder. An outdated
-//!   write by a slow writer therefore always fails; see `docs/convergence.md`.
+//!   if processes die. A holder is read before its source, its write is conditional on its `ETag`, and each change to a source writes every holder. An
+//!   outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a
 //!   referenced source is refused, or its holders are [cleared](OnDelete).
 //!

@@ -34,7 +34,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         let reference = Reference { relation: relation.name.to_owned(), holder_table, holder: key.clone() };
         let (mut written, mut sources) = (0, Vec::with_capacity(left.len() + 1));
         for source in left {
-            // IMPORTANT: the reference is read before the holder, and deleted under the version that was read.
+            // IMPORTANT: the reference is read before the holder, and its deletion is conditional on the version that was read.
             // A holder that refers to the source again renews the reference.
             let link = reference.key(source)?;
             let found = store.get(&source_table, &link, &Select::names(["PartitionKey"])).await;

@@ -54,8 +54,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
 
     /// Adds the writes that a change to a source requires: its holders in the same partition, and an outbox step for holders in other partitions.
     ///
-    /// IMPORTANT: the source is read before its references, and written under the version that was read.
-    /// Adding a reference also writes the source, so no reference is missed.
+    /// IMPORTANT: the source is read before its references, and its write is conditional on the version that was read. Adding a reference also writes the
+    /// source, so no reference is missed.
     ///
     /// # Errors
     /// - `InvalidInput` (PAT-DEN-2), with the name of the holder, if the source is deleted while a

@@ -235,8 +235,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at the given time. A claim or a wait results from a clock that is ahead if it is longer than intended by the
-    /// worker that recorded it.
+    /// Returns `true` if a row is free at the given time. A remaining wait that exceeds the longest wait of any claim or retry was recorded by a clock that is
+    /// ahead, and is ignored.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
         // Earlier releases did not record the length of their waits.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());

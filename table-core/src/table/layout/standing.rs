@@ -27,7 +27,7 @@ const LEASE_TICKS: u64 = 5 * 10_000_000;
 
 /// The result of comparing the stored schema with the schema of a handle.
 struct Compared {
-    /// `true` if both are equal.
+    /// `true` if the schemas are equal.
     is_own: bool,
     /// `true` if the schema of the handle lacks announced parts.
     lacks_announced: bool,
