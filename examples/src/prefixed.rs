@@ -7,8 +7,7 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
-/// A store that contains the tables of another store whose names begin with a prefix. Its own table names lack the prefix; errors
-/// contain the full names.
+/// A view of another store that is limited to the tables whose names begin with a prefix. Its own table names lack the prefix; errors contain the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,

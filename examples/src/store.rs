@@ -95,7 +95,7 @@ pub fn open(folder: &Path) -> Result<Store> {
     Ok(Store::new(engine.clone(), engine, Arc::new(blobs)))
 }
 
-/// Refuses a folder that contains files, unless an example created it, because an example must write and delete only in its own folder.
+/// Returns an error if a folder contains files and no example created it, because an example must write and delete only in its own folder.
 fn own(folder: &Path) -> Result<()> {
     let mark = folder.join(MARK);
     if std::fs::read_to_string(&mark).is_ok_and(|text| text == MARK_TEXT) {
@@ -106,7 +106,7 @@ fn own(folder: &Path) -> Result<()> {
     std::fs::write(&mark, MARK_TEXT).map_err(|error| cannot("write", &mark, error))
 }
 
-/// Refuses a folder that is not empty.
+/// Checks that a folder is empty.
 ///
 /// # Errors
 /// `FolderNotOurs` if the folder is not empty; `Io` if it cannot be read.

@@ -8,7 +8,7 @@ use table_hierarchy::{query_units, read_units, write_units};
 use crate::random::real;
 use crate::step::Step;
 
-/// The load of a run. Partition keys have the form `table/PartitionKey`.
+/// Adds up the load of a run, by partition key and by range of partition keys. Partition keys have the form `table/PartitionKey`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
     pub(super) keys: BTreeMap<String, KeyDemand>,

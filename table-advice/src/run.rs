@@ -70,7 +70,7 @@ fn run(workload: &Workload) -> Result<Report> {
     Ok(tally.finish(workload, patterns))
 }
 
-/// The sums over all patterns.
+/// Adds up the requests and the load of all patterns.
 struct Tally {
     numbers: BTreeMap<String, usize>,
     touches: Vec<Touch>,

@@ -124,7 +124,7 @@ fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
     Error::of(LayoutFileFault::File { verb, path: path.to_owned(), source })
 }
 
-/// The compatibility of the differences, and their description.
+/// The worst compatibility among the differences, and a report of all differences.
 struct Judged {
     compatibility: Compatibility,
     report: String,

@@ -37,7 +37,7 @@ impl Known {
 /// The states of a table's indexes, and the time at which they were read.
 type States = (DateTime<Utc>, Vec<IndexState>);
 
-/// The cached [`Known`], and the cached trees and index states.
+/// Caches the tables and schemas of a store, and the trees and index states of its tables.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     known: Mutex<Option<Arc<Known>>>,

@@ -26,7 +26,7 @@ pub(crate) const SMALL: u64 = 16 << 20;
 /// The name for samples of the entire store. No table can have this name.
 pub(crate) const WHOLE: &str = "";
 
-/// The samples of a store.
+/// Takes samples of the sizes of a store and its tables, and keeps them in a file or in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     file: JsonFile<Content>,
@@ -110,7 +110,7 @@ pub(crate) fn bytes(found: &Statistics) -> u64 {
     found.base_bytes.saturating_add(found.memtable_bytes as u64)
 }
 
-/// Counts the tables by reading each of them once, on a blocking thread. A table that was deleted meanwhile has no count.
+/// Counts the tables by reading each of them once, on a blocking thread. A table that was deleted in the meantime has no count.
 pub(crate) async fn count(engine: Engine, known: Arc<Known>) -> Result<Vec<Option<TableStatistics>>> {
     let all = move || known.tables.iter().map(|name| engine.table_statistics(name).ok()).collect();
     let counted = tokio::task::spawn_blocking(all).await;

@@ -11,7 +11,7 @@ use crate::failure::Result;
 
 pub(crate) use counted::Counted;
 
-/// The reads of one page.
+/// Reads the rows for one page, and counts the requests.
 #[derive(Debug)]
 pub(crate) struct Reader {
     store: Counted,

@@ -10,7 +10,7 @@ use table_core::Result;
 /// The maximum number of ranges in one query. If it would be exceeded, the deepest level only filters the results (RT-9).
 const MOST_RANGES: usize = 256;
 
-/// The condition of a query on one level.
+/// The condition that a query sets for one level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
     /// No condition that narrows the ranges. A range of values or a prefix is not such a condition, because hashes do not preserve order (RT-11).

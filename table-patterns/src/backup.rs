@@ -83,7 +83,7 @@ const BASE: &str = "BASE";
 const ROWS: &str = ".rows";
 /// The number of bytes per read.
 const PIECE: u64 = 1 << 20;
-/// The number of bytes per request of a multipart upload.
+/// The number of bytes per request in a multipart upload.
 const PART: usize = 8 << 20;
 
 /// The backup destination of one engine: a prefix in a blob store.

@@ -8,14 +8,14 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, Shared, select};
 use table_core::runtime::Runtime;
 
-/// The number of turns that a queue has granted, and the time-out of its waiting tasks.
+/// Detects a queue that no longer makes progress: counts the turns that the queue has granted, and limits how long its tasks wait.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     given: AtomicU64,
     alarm: Arc<Alarm>,
 }
 
-/// A time-out that all waiting tasks of several queues share, because the default sleep function needs a thread.
+/// A time-out that the waiting tasks of several queues share: one sleep serves them all, because the default sleep function needs a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<Shared<BoxFuture<'static, ()>>>>);
 

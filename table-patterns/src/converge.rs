@@ -118,7 +118,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// Reads the sources and computes the writes.
     fn wanted(&self, stored: Self::Stored) -> impl Future<Output = Result<WantedOf<Self>>> + Send;
 
-    /// Writes parts of one partition in one transaction. Returns the number of changed derived rows, or `None` if another writer committed first.
+    /// Writes the parts for one partition in one transaction. Returns the number of changed derived rows, or `None` if another writer committed first.
     fn write(
         &self,
         place: &Place,
@@ -226,8 +226,7 @@ fn distinct(items: &mut Vec<usize>) {
     items.dedup();
 }
 
-/// Writes the parts of one partition. Returns the number of changed rows, the parts for
-/// which another writer committed first, and the parts that failed.
+/// Writes the parts for one partition. Returns the number of changed rows, the parts for which another writer committed first, and the parts that failed.
 async fn write_run<D: Derive>(
     of: &D,
     run: &[Part<D::What>],
@@ -251,7 +250,7 @@ async fn write_run<D: Derive>(
     (written, lost, failed)
 }
 
-/// Submits operations of one partition.
+/// Submits operations on one partition as one transaction.
 ///
 /// # Errors
 /// Any error from the store; an error if the transaction is too large.

@@ -26,12 +26,12 @@ pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     false
 }
 
-/// Returns `true` if a change to an entity leads to index or copy changes in other partitions.
+/// Returns `true` if a change to an entity can require changes to indexes or copies in other partitions.
 const fn needs_outbox<E: Entity>() -> bool {
     E::RELATIONS.is_some() || has_remote(E::SCHEMA.indexes)
 }
 
-/// Creates a handle with the contributors that the struct declares and the store has attached.
+/// Creates a handle with the contributors that the struct declares, and those that are attached to the store.
 pub(crate) fn handle<E, S, O>(table: Table<E, S>, outbox: O) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,
@@ -90,8 +90,8 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), outbox)
     }
 
-    /// Attaches a participant to the store. Every handle and unit on the returned store calls it for
-    /// each write of an `E`: see [`participant`](crate::participant).
+    /// Attaches a participant to the store. Every handle and unit of work created from the returned store calls it each time an `E` is written: see
+    /// [`participant`](crate::participant).
     #[must_use]
     fn with_participant<E: Entity>(
         self,

@@ -141,7 +141,7 @@ pub struct FeedEntry {
     pub kind: String,
     /// The details of the change.
     pub payload: Vec<u8>,
-    /// The Timestamp that the store gave the transaction, in [ticks](table_core::ticks). It does not define the order.
+    /// The Timestamp that the store assigned to the transaction, in [ticks](table_core::ticks). It does not define the order.
     pub timestamp: u64,
     /// The cursor just after this entry.
     pub cursor: Cursor,

@@ -21,7 +21,8 @@ use crate::entities::Entities;
 /// between the two: a lease of five seconds, reads, and retries.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
-/// The first word of a backfill's position between the refusal of older programs and the pass. The time of the refusal and a random number follow.
+/// The first word of the position that a backfill records once older programs are refused and until the pass begins. The time of the refusal and a random
+/// number follow.
 const CLOSING: &str = "closing";
 
 /// The delay before a retry if another run is in progress.

@@ -36,15 +36,15 @@
 //!   (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify) (PAT-INTER-5).
 //!   If two entities have the same unique value, settling the second one detects it. The record of that entity is retried with growing delays until
 //!   one of them releases the value; a [check](crate::Entities::check) reports both.
-//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition,
-//!   eventually consistent in other partitions. The new blob is complete before the entity refers to it, and the entity is written under its `ETag`.
+//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition, eventually
+//!   consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its `ETag`.
 //!   Blobs that no entity names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a
 //!   collection removes a blob before a reader has read it, the reader starts again.
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without
 //!   the index. [`check`](crate::Entities::check) finds damage by other tools.
-//! - A backfill and a repair write the missing rows of several entities of a partition together, each entity under the version that was read. If a
-//!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
+//! - A backfill and a repair write the missing rows of several entities of a partition together, conditional on the versions that were read. If a concurrent
+//!   writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
 //! - All writers must open the table (`create_if_missing`).
 //!   A writer that neither opens the table nor declares the index leaves the index stale, which only a check detects.
 //!

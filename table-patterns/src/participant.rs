@@ -3,7 +3,7 @@
 //! # Context
 //! An audit row for each change, a counter, or a message to another system must be written in the transaction of the entity, by every kind of write.
 //! A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and recorded steps. The write path calls it:
-//! it reads the entity, calls the participant, submits under the `ETag` of the entity, and retries if another writer committed first.
+//! it reads the entity, calls the participant, submits the transaction conditional on the `ETag` of the entity, and retries if another writer committed first.
 //!
 //! # Laws
 //! - A participant is pure: equal old and new entities give equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called

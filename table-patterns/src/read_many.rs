@@ -18,7 +18,7 @@ const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;
 
-/// Reads the rows of keys. Returns them in the order of the keys, with `None` for a key without a row.
+/// Reads the rows with the given keys. Returns them in the order of the keys, with `None` for a key without a row.
 pub(crate) async fn rows<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],

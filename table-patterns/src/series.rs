@@ -13,8 +13,8 @@
 //!
 //! # Guarantee
 //! - [`set`](SeriesTable::set) merges one slot and leaves the other slots unchanged (PAT-SER-2). The last writer wins.
-//! - [`increment`](SeriesTable::increment) loses no update. It reads, adds, and writes under the `ETag` that it read. If another writer committed
-//!   first, it retries after a [back-off](table_core::retry), a limited number of times (PAT-SER-3). A sum that exceeds its type is an error.
+//! - [`increment`](SeriesTable::increment) loses no update. It reads, adds, and writes on the condition that the `ETag` is unchanged. If another writer
+//!   committed first, it retries after a [back-off](table_core::retry), a limited number of times (PAT-SER-3). A sum that exceeds its type is an error.
 //! - On backends that can lose responses, an increment stores an identifier. After a lost response, the identifier is looked up, and the sum is
 //!   returned if it was added. If the outcome remains unknown, for example after another writer's increment, the result is [an ambiguous
 //!   error](crate::Error::is_ambiguous), and the increment is not repeated (CON-11).

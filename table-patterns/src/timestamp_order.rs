@@ -21,7 +21,7 @@ pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
     store.capabilities().timestamp_step <= 1
 }
 
-/// Refuses guarded steps without versions on a store whose Timestamps do not determine the order of changes.
+/// Returns an error for guarded steps without versions if the Timestamps of the store do not determine the order of changes.
 ///
 /// # Errors
 /// `Unsupported` (ETAG-6) if the Timestamps of the store are coarse.

@@ -15,8 +15,7 @@ use crate::table::StoreTable;
 pub struct SqlOptions {
     /// The number of rows whose properties become columns in addition to the properties of stored schemas; `None` for all rows.
     pub sample: Option<usize>,
-    /// `true` to announce the key order to DataFusion. If the order of SQL differs from the store's because of characters above
-    /// U+FFFF, a statement fails.
+    /// `true` to announce the key order to DataFusion. A statement then fails if SQL order differs from the store's order because of characters above U+FFFF.
     pub key_order: bool,
 }
 

@@ -40,7 +40,7 @@ pub struct TablesSql {
     no_key_order: bool,
 }
 
-/// Runs the statement and writes its rows to `out`. Memory holds all rows of the result.
+/// Runs the statement and writes its rows to `out`. Keeps all rows of the result in memory.
 ///
 /// # Errors
 /// `Usage` if the statement is invalid or writes; any error from the store.

@@ -49,7 +49,7 @@ pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> R
     Range { keys, schema: None }
 }
 
-/// Returns `true` for a condition that no row without the part satisfies.
+/// Returns `true` for a condition that rows without the part never satisfy.
 const fn is_null_free(condition: &Condition<'_>) -> bool {
     matches!(condition.column.source, Source::Part(_))
 }

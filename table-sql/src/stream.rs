@@ -90,7 +90,7 @@ impl Position {
         Ok(RecordBatch::try_new_with_options(scanned.schema.clone(), arrays, &options)?)
     }
 
-    /// Refuses rows that are not in the order of SQL. For keys with characters above U+FFFF, this order differs from the store's.
+    /// Returns an error if rows are not in SQL order. This order differs from the store's order for keys with characters above U+FFFF.
     fn check_order(&mut self, entity: EntityRef<'_>) -> Result<()> {
         if !self.scanned.is_ordered {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Property test of conditions that the store evaluates: a statement has the same result on a store as on the same rows in memory.
+//! Property test for conditions that the store evaluates: a statement has the same result on a store as on the same rows in memory.
 
 use std::sync::Arc;
 

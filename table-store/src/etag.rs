@@ -139,8 +139,8 @@ impl IfMatch {
     }
 }
 
-/// The type of constants that other libraries use for any version. This type does not implement [`IntoIfMatch`], so the message of that bound names
-/// [`IfMatch::Any`].
+/// The type of constants under the names that other libraries use for any version. It does not implement [`IntoIfMatch`], so the compiler reports such a
+/// constant with the message of that bound, which names [`IfMatch::Any`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct AnyETag;

@@ -29,7 +29,7 @@ const GRID_ROWS: usize = 1_000;
 /// The maximum number of rows in CSV output if the columns are not named.
 const CSV_ROWS: usize = 10_000;
 
-/// A writer that formats entities as they arrive. Memory holds at most 10,000 rows.
+/// A writer that formats entities as they arrive. Keeps at most 10,000 rows in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Entities<'a> {
     format: Format,

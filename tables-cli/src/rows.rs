@@ -134,7 +134,7 @@ impl std::str::FromStr for TextRangeArgument {
     }
 }
 
-/// The pages of a query, with one request per page. Memory holds one page at a time.
+/// The pages of a query, with one request per page. Keeps one page at a time in memory.
 #[derive(Debug)]
 pub struct Pages<'a> {
     store: &'a DynTableStore,

@@ -37,7 +37,7 @@ pub struct Tail {
 impl Tail {
     /// Returns the newest rows, at most `lines`, oldest first.
     ///
-    /// If the newest rows sort first, this reads one page; otherwise, it reads the entire range. Memory holds `lines` rows and one page.
+    /// If the newest rows sort first, this reads one page; otherwise, it reads the entire range. Keeps `lines` rows and one page in memory.
     ///
     /// # Errors
     /// Any error from the store.

@@ -46,7 +46,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         }
         Ok::<_, Error>(())
     };
-    away().await?; // what a run left that was stopped
+    away().await?; // the data of an earlier run that was stopped
 
     // The blob is written first, and then the entity that names it, so a reader never finds an address without a file (PAT-LARGE-2).
     let half = csv(&inputs.weather[..912], "Seattle", 2014);

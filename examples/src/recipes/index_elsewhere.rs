@@ -22,7 +22,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    store.unmetered().table::<Employee>().delete_table().await?; // that of an earlier run
+    store.unmetered().table::<Employee>().delete_table().await?; // the table of an earlier run
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("directory")?);
     outbox.create_queues().await?;
     outbox.queues().clear(outbox.queue()).await?;

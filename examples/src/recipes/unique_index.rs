@@ -18,7 +18,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    store.unmetered().table::<Employee>().delete_table().await?; // that of an earlier run
+    store.unmetered().table::<Employee>().delete_table().await?; // the table of an earlier run
     let employees = store.entities::<Employee>().create_if_missing().await?;
     let sales = inputs.employees.iter().filter(|employee| employee.department == "Sales");
     for employee in sales.cloned() {

@@ -217,7 +217,7 @@ fn the_readme_names_exactly_the_existing_recipes() {
         rows.flat_map(|row| row.rsplit('|').nth(1).unwrap().split('`').skip(1).step_by(2)).collect();
     let recipes: BTreeSet<&str> =
         cookbook::list().map(|(name, _)| name).filter(|name| !name.starts_with("large-")).collect();
-    let of_accounts = BTreeSet::from(["scoped"]); // compiled with the feature `azure` alone
+    let of_accounts = BTreeSet::from(["scoped"]); // compiled only with the `azure` feature
     let named: BTreeSet<&str> =
         if cfg!(feature = "azure") { named } else { named.difference(&of_accounts).copied().collect() };
     assert_eq!(named, recipes);

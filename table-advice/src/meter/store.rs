@@ -31,7 +31,7 @@ struct State {
     record: Option<Vec<Recorded>>,
 }
 
-/// The table and the last partition of a query, the query without its partition, and the state of its fan-out.
+/// The last query for a first page, by which the next query is recognised as part of the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,

@@ -21,7 +21,7 @@ use super::text::{KeyText, partition};
 /// The terminator of levels. It sorts before every character of an escaped string, so any string can be a level without changing its order.
 const END: &str = "!";
 
-/// The number of values up to which the first field of a partition key is rejected.
+/// The largest number of values with which a field is rejected as the first field of a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.

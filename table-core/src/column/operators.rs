@@ -1,4 +1,4 @@
-//! The operators between conditions: `&`, `|` and `!`. A column of `bool` is a condition of them, too.
+//! The operators between conditions: `&`, `|` and `!`. A column of `bool` can be an operand, too.
 
 use std::ops::{BitAnd, BitOr, Not};
 

@@ -55,7 +55,7 @@ pub(crate) fn read_from<F: ReadableAs<T>, T>(
 ) -> Result<Versioned<T>> {
     let row: RowView<'_> = found.row.view();
     let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row).with_etag(&found.etag);
-    // `map_err` would move the entity once again.
+    // `map_err` would move the entity once more.
     match Versioned::read_with(entity, F::read) {
         Ok(read) => Ok(read),
         Err(error) => Err(error.with_table(table.as_str())),

@@ -130,7 +130,7 @@ proptest! {
         for cut in &design.cuts {
             let at = Epk::of(&levels(*cut, design.depth));
             let id = map.locate(&at).id;
-            let _ = map.split(id, &at); // one that is a bound already divides nothing
+            let _ = map.split(id, &at); // a split at an existing bound divides nothing
         }
         let asked: Vec<Fixed<'_>> = design.asked.iter().take(design.depth).map(|values| match values {
             None => Fixed::Not,

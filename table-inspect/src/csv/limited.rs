@@ -104,7 +104,7 @@ impl State {
     }
 }
 
-/// An input whose lines are counted.
+/// An input that counts its lines and limits the size of each record.
 #[derive(Debug)]
 pub(super) struct Limited<R> {
     input: R,

@@ -18,7 +18,7 @@ pub struct Types {
     pub guess: bool,
 }
 
-/// The records of a CSV file. Memory holds one record, of at most 4 MiB.
+/// The records of a CSV file. Keeps one record, of at most 4 MiB, in memory.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<Limited<R>>,
@@ -231,7 +231,7 @@ impl<R: Read> Iterator for CsvReader<R> {
     }
 }
 
-/// Refuses files in UTF-16, which Excel writes as "Unicode text".
+/// Returns an error for a file in UTF-16, which Excel writes as "Unicode text".
 fn refuse_encoding(header: &csv::ByteRecord) -> Result<()> {
     let first = header.get(0).unwrap_or_default();
     let is_utf16 = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") || first.contains(&0);

@@ -43,7 +43,7 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     Some((base, part))
 }
 
-/// Refuses to replace a part of a wide entity with a row from another write. Changing other properties is allowed.
+/// Returns an error if a row would replace a part of a wide entity with a part from another write. Changing other properties is allowed.
 ///
 /// # Errors
 /// `Derived`, with the key of the wide entity.

@@ -178,7 +178,7 @@ fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Resul
     Ok(range)
 }
 
-/// Refuses conditions on parts that follow a part without a single value, because keys do not support them.
+/// Returns an error for conditions on parts that follow a part without a single value, because keys do not support them.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

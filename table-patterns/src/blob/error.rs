@@ -5,14 +5,14 @@ use table_core::{Error, Result};
 
 use crate::blob::fault::StoreFault;
 
-/// Returns the error for a failed request on a blob.
+/// Returns the error for a failed request on the blob with this path.
 pub(crate) fn blob_error(path: &str, error: StoreError) -> Error {
     Error::of(StoreFault::of(path, error))
 }
 
-/// An extension trait that converts errors of a blob store.
+/// An extension trait that converts errors from a blob store.
 pub(crate) trait InBlobs<T> {
-    /// Converts the error of a blob store, and adds the name of the blob.
+    /// Converts an error from the blob store, and adds the name of the blob.
     fn in_blob(self, path: impl AsRef<str>) -> Result<T>;
 }
 

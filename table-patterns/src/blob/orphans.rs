@@ -37,7 +37,7 @@ pub(crate) trait Naming {
     /// The owner of a blob, as parsed from its name.
     type Of: Send + Sync;
 
-    /// Parses the segments of a blob name below the folder, without the last one. Returns `None` if the name has a different format.
+    /// Parses the segments of a blob's name below the folder, except for the last segment. Returns `None` if the name has a different format.
     fn of(&self, segments: &[String]) -> Option<Self::Of>;
 
     /// Returns `true` if an entity currently refers to the blob.

@@ -82,7 +82,7 @@ impl BlobWriter {
 
 /// Writes a stream to a new blob.
 ///
-/// An error of the stream or of the store leaves either no blob, or a blob that no entity refers to.
+/// If the stream or the store fails, the call leaves either no blob, or a blob that no entity refers to.
 pub(crate) async fn upload(
     blobs: &dyn ObjectStore,
     path: Path,

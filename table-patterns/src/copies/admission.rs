@@ -6,7 +6,7 @@ use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 
-/// A relation as seen from a source's handle, with the admission of writes to holders.
+/// A relation as seen from a source's handle. It checks whether the relation's holders may be written.
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,

@@ -27,14 +27,14 @@ const LISTED: usize = 1_000;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CopiesReport {
-    /// The number of processed sources with references, and of processed entities.
+    /// The number of sources with references, plus the number of entities, that were processed.
     pub scanned: u64,
     /// The number of entities written.
     pub written: u64,
     /// Entities whose copies could not be settled, with the errors; at most 1,000.
     /// Settle them once they are corrected, with [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
-    /// The delay after which a backfill that has not begun can be run again. Until then, programs built from an older release may have requests in flight.
+    /// If the backfill could not begin, the delay after which to run it again. Until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
@@ -58,7 +58,7 @@ impl Side {
     }
 }
 
-/// The position of a pass: the key range, and the position in it.
+/// The position of a pass: the key range, and the position within that range.
 #[derive(Clone, Debug, PartialEq)]
 struct Place {
     range: usize,
@@ -241,8 +241,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok((place.after(&mut page, ranges.len()), failures))
     }
 
-    /// Returns the keys to process for one page: on the side of the sources, the sources of its references; on the side
-    /// of the holders, its entities. Rows of other types are skipped.
+    /// Returns the keys to process for one page: for [`Side::Sources`], the sources of the references on the page; for [`Side::Holders`], the entities on the
+    /// page. Rows of other types are skipped.
     fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
         // A row that cannot be classified is reported as an error when it is settled.
         let is_own =

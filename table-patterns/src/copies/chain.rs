@@ -34,7 +34,7 @@ pub(super) fn of_source(key: &EntityKey, path: &[EntityKey]) -> RemoteChange {
     RemoteChange::new(Derived::CopiesOf, key.clone(), path.to_vec())
 }
 
-/// Returns the path of the changes that the holders of a source pass on.
+/// Returns the path to record in the changes that the holders of a source pass on.
 ///
 /// # Errors
 /// `InvalidInput` (PAT-DEN-2) with the keys of the cycle if the path has visited the source too often.

@@ -19,7 +19,7 @@ use crate::feed::FeedRecorder;
 /// The writes for one holder.
 #[derive(Debug)]
 pub(crate) struct HolderStep {
-    /// The write of the holder; `None` if the holder does not refer to the source.
+    /// The write to the holder; `None` if the holder does not refer to the source.
     pub(super) write: Option<EntityPlan>,
     /// References that are obsolete because their holder is missing or refers to another source.
     pub(super) drop: Vec<StoredReference>,

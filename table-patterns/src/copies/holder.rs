@@ -25,7 +25,7 @@ use crate::index::{Derived, RemoteChange};
 /// The rows that a change to a holder adds to its transaction.
 #[derive(Default)]
 struct HolderRows {
-    /// References in the partition of the holder, new and obsolete.
+    /// The references to write or delete in the partition of the holder.
     references: Vec<(RowKey, OperationKind)>,
     /// The versions of the copied sources in the partition of the holder. They are conditions: the transaction fails if a source changed since it was
     /// copied.

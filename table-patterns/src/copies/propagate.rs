@@ -17,7 +17,7 @@ use crate::copies::{io, reference};
 use crate::entities::{Batch, Entities, EntityPlan, StepRecorder};
 use crate::work::Delivery;
 
-/// The holders of one source.
+/// Updates the holders of one source.
 pub(super) struct Holders<'a, E, S, O> {
     /// The handle that writes the holders: the handle of the source's type, or of the holders' type.
     pub(super) handle: &'a Entities<E, S, O>,

@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// The rules for references, for checks.
+/// The rules by which a check finds unreadable reference rows.
 pub(super) const RESERVED: ReservedRows =
     ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
 
@@ -121,7 +121,7 @@ pub(super) fn query(source: &EntityKey) -> Query {
     Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
 }
 
-/// Returns the references of a source in one page. Rows of foreign writers are skipped: they would block every write of the source.
+/// Returns the references of a source in one page. Rows of foreign writers are skipped, because an error would block every write to the source.
 pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec<StoredReference> {
     let read = |entity: EntityRef<'_>| {
         let (reference, row_key) = (Reference::read(source, entity)?, RowKey::new(entity.row_key).ok()?);

@@ -1,4 +1,4 @@
-//! The relations of an entity as a contributor, which adds the writes of sources and holders.
+//! The contributor for the relations of an entity, which adds the writes to sources and holders.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
         call: Option<Delivery<'a>>,
     ) -> BoxFuture<'a, Result<usize>>;
 
-    /// Completes the write of an entity.
+    /// Completes a pending write to an entity.
     fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> BoxFuture<'a, Result<Completed<E>>>;
 
     /// Returns the relations for an opened handle.
@@ -70,7 +70,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The copies of a handle.
+/// Settles the copies for entities of type `E` through a handle of type `H`.
 pub(crate) struct Copies<E, H>(pub(crate) Arc<dyn SettleCopies<E, H>>);
 
 impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
@@ -172,7 +172,7 @@ where
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Completes the write of an entity: sets its copied properties, and updates its holders.
+    /// Completes a pending write to an entity: sets its copied properties, and updates its holders.
     async fn complete(&self, pending: PendingWrite) -> Result<Completed<E>> {
         let mut kept = CopyPlan::of(&pending)?;
         let PendingWrite { key, kind, stored, .. } = pending;
@@ -196,7 +196,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 }
 
-/// Returns the context for writes of holders through a handle. The path ends with their source.
+/// Returns the context for writes to holders through a handle. The path ends with the source of these holders.
 pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     handle: &'a Entities<E, S, O>,
     path: &'a [EntityKey],

@@ -20,7 +20,7 @@ use crate::work::Delivery;
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
     /// Brings a holder in line with the source that it refers to in a relation, and removes its references from sources that it no longer refers to.
-    /// Returns the number of writes of the holder.
+    /// Returns the number of writes to the holder.
     pub(super) async fn align(
         &self,
         held: &Incoming<H>,
@@ -34,7 +34,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         let reference = Reference { relation: relation.name.to_owned(), holder_table, holder: key.clone() };
         let (mut written, mut sources) = (0, Vec::with_capacity(left.len() + 1));
         for source in left {
-            // IMPORTANT: the reference is read before the holder, and deleted under the version that was read.
+            // IMPORTANT: the reference is read before the holder, and its deletion is conditional on the version that was read.
             // A holder that refers to the source again renews the reference.
             let link = reference.key(source)?;
             let found = store.get(&source_table, &link, &Select::names(["PartitionKey"])).await;
@@ -80,7 +80,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         (held.reference)(&holder)
     }
 
-    /// Writes a reference again, so a worker that is about to delete it as obsolete fails. Returns the version of the source if the source exists.
+    /// Writes a reference again, so that a worker that is about to delete it as obsolete fails. Returns the version of the source if the source exists.
     async fn renew(
         &self,
         table: &TableName,

@@ -32,8 +32,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Removes references in unknown relations, if only a newer version of the program has announced
-    /// these relations. The backfill of that version completes their copies later.
+    /// Drops the references in unknown relations from the list if the stored schema is newer than this program, which has then only announced these relations.
+    /// The backfill of the newer version completes their copies later.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         let given = self.given();
         let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
@@ -54,8 +54,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
 
     /// Adds the writes that a change to a source requires: its holders in the same partition, and an outbox step for holders in other partitions.
     ///
-    /// IMPORTANT: the source is read before its references, and written under the version that was read.
-    /// Adding a reference also writes the source, so no reference is missed.
+    /// IMPORTANT: the source is read before its references, and its write is conditional on the version that was read. Adding a reference also writes the
+    /// source, so no reference is missed.
     ///
     /// # Errors
     /// - `InvalidInput` (PAT-DEN-2), with the name of the holder, if the source is deleted while a
@@ -122,7 +122,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Refuses the deletion of a source while a holder refers to it. A reference whose holder no longer refers to the source is ignored.
+    /// Returns an error if a holder refers to the source, which therefore must not be deleted. A reference whose holder no longer refers to the source is
+    /// ignored.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
         let given = &self.given_by(found)?.relation;
         let group = Group::of(found.clone());

@@ -21,7 +21,7 @@ pub(crate) struct FaultyBlobs {
     hook: Arc<Mutex<Option<Hook>>>,
 }
 
-/// An action right before a request.
+/// An action to run right before a request.
 struct Hook(Box<dyn FnOnce(&InMemory) + Send>);
 
 impl fmt::Debug for Hook {
@@ -72,7 +72,7 @@ impl FaultyBlobs {
         }
     }
 
-    /// Refuses attributes, as a local folder does.
+    /// Makes the store reject attributes, as a local folder does.
     pub(crate) fn without_attributes(self) -> Self {
         self.faults.lock().unwrap().no_attributes = true;
         self
@@ -91,7 +91,7 @@ impl FaultyBlobs {
         names
     }
 
-    /// Returns whether the request fails before it takes effect, and whether it fails afterwards.
+    /// Counts the next request. Returns whether it fails before it takes effect, and whether it fails afterwards.
     fn judge(&self) -> (bool, bool) {
         let mut faults = self.faults.lock().unwrap();
         let fails = faults.fail_at == Some(faults.calls);

@@ -13,9 +13,9 @@ use crate::fence::{self, Fence};
 
 /// The word that denotes a feed in a schema.
 const FEED: &str = "feed";
-/// The note for a pending feed, next to the stored schema.
+/// The note that marks the feed as pending, stored with the schema.
 const NOTE: &str = "keeps feed";
-/// The position of a feed's backfill, which needs no pass over the rows.
+/// The position that marks a feed's backfill as begun. No other position exists, because the backfill needs no pass over the rows.
 const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
@@ -75,7 +75,7 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
     }
 }
 
-/// Returns `true` if the entities declare a feed that may lack changes by older programs.
+/// Returns `true` if the entities declare a feed that may lack changes made by older programs.
 pub(crate) async fn is_announced<E: Entity, S: TableStore>(table: &Table<E, S>) -> Result<bool> {
     if !E::SCHEMA.keeps.contains(&FEED) {
         return Ok(false);

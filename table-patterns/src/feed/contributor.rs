@@ -1,4 +1,4 @@
-//! The feed as a contributor: each change to an entity is recorded in its transaction.
+//! The contributor for the feed, which records each change to an entity in the entity's transaction.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::entities::{
 };
 use crate::feed::{Feed, entries, read};
 
-/// The feed of a handle.
+/// Records changes in the feed of a handle.
 pub(crate) struct FeedRecorder<S> {
     feed: Feed<S>,
     recorder: Arc<dyn RecordChanges>,
@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
         self.with_contributor(FeedRecorder::new(feed, true))
     }
 
-    /// Returns the feeds of the partitions.
+    /// Returns a handle to the feeds of the store. If this handle has a feed, its remembered heads are shared.
     #[must_use]
     pub fn feed(&self) -> Feed<S> {
         let known = self.feed_recorder().map(|recorder| recorder.feed.clone());

@@ -1,4 +1,4 @@
-//! Recording: the entries of a transaction, and its commit under the head of the feed.
+//! Records changes: adds entries to a transaction, and commits it on condition that the head of the feed has not changed.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -48,7 +48,7 @@ pub(crate) fn operations<'a>(records: impl IntoIterator<Item = &'a Record>) -> u
     if rows == 0 { 0 } else { rows + 1 }
 }
 
-/// Returns the records of each row.
+/// Splits the records into rows. Returns the range of records in each row.
 fn rows<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Range<usize>> {
     let (mut rows, mut bytes) = (Vec::<Range<usize>>::new(), 0);
     for (at, record) in records.into_iter().enumerate() {
@@ -131,7 +131,7 @@ impl<S: TableStore> Feed<S> {
                         .await?;
                 }
                 Err(error) => {
-                    // A refused operation of the program does not depend on the head.
+                    // If the store refuses an operation of the program, the remembered head is still valid.
                     let is_refused = error.is_conflict() && error.operation().is_some();
                     turn.leave(is_refused.then_some(known));
                     return Err(error);

@@ -234,7 +234,7 @@ fn number(row_key: &str) -> Option<u64> {
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// The rules for feed rows, for checks.
+/// The rules by which a check finds unreadable feed rows.
 pub(super) const RESERVED: ReservedRows = ReservedRows { pattern: "feed", prefix: FEED_PREFIX, fault };
 
 fn fault(row: EntityRef<'_>) -> Option<&'static str> {

@@ -246,7 +246,7 @@ proptest! {
     }
 }
 
-/// Returns the number of changes after the position of a reader that are trimmed.
+/// Returns a strategy for trims: the number of changes to trim after the position of a reader, or `None` for no trim.
 fn trim() -> impl Strategy<Value = Option<u64>> {
     prop::option::weighted(0.3, 0..150_u64)
 }

@@ -1,4 +1,4 @@
-//! Turns at the heads of feeds within one process: one writer of a partition at a time, with the head that the previous writer left.
+//! Turns for the writers within one process: one writer per partition at a time, each with the head of the feed that the previous writer left.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,18 +23,18 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 type Known = Option<(Head, ETag)>;
 
-/// The heads that this process remembers, by table and partition.
+/// Assigns turns to the writers of each partition, and remembers the heads of the feeds.
 #[derive(Debug, Default)]
 pub(super) struct Turns(Mutex<HashMap<(String, String), Arc<Line>>>);
 
-/// The writers of one partition.
+/// The queue of the writers of one partition, with the remembered head.
 #[derive(Debug, Default)]
 struct Line {
     head: Arc<Lock<Known>>,
     patience: Patience,
 }
 
-/// The turn of one writer; `None` after a time-out.
+/// The turn of one writer, with the remembered head; `None` after a time-out.
 #[derive(Debug)]
 pub(super) struct Turn(Option<OwnedMutexGuard<Known>>);
 

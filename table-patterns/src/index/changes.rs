@@ -118,7 +118,7 @@ fn push(
     }
 }
 
-/// Returns the entry of a stored entity in an index; `None` if no key of the index can contain the value of the entity.
+/// Returns the entry of a stored entity in an index; `None` if the index's keys cannot contain the value of the entity.
 pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
     match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
         Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {

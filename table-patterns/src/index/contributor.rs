@@ -1,4 +1,4 @@
-//! Indexes as contributors: they add the rows of changes in the partition, and the steps of remote changes.
+//! The contributor for indexes: it adds index rows for changes within the partition, and outbox steps for remote changes.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
 }
 
 impl Indexes {
-    /// Adds the row of a change in the partition.
+    /// Adds the index row for a change within the partition.
     pub(crate) fn add_row<E: Entity>(
         &self,
         one: Change,

@@ -32,7 +32,7 @@ pub(crate) struct CopyChange {
     pub(crate) after: Option<(EntityKey, Row)>,
     /// `true` if the stored row is known to match the entities, because the index is complete.
     pub(crate) is_trusted: bool,
-    /// The stored schema of an entity whose copy is whole: the row also contains properties that only a newer schema declares.
+    /// The stored schema as the handle knows it, for a copy of the whole entity: such a row also contains properties that only a newer schema declares.
     pub(crate) watch: SchemaWatch,
 }
 
@@ -81,7 +81,7 @@ impl CopyChange {
         Ok(if stored.is_some_and(holds) { None } else { Some(owner) })
     }
 
-    /// Adds the properties of the stored entity that only programs built from a newer release know to its new row.
+    /// Adds to the new row those properties of the stored entity that only programs built from a newer release know.
     ///
     /// IMPORTANT: the transaction has a condition on the version of the entity, or inserts it. If the entity was changed since that version, the
     /// transaction fails.

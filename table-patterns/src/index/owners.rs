@@ -25,7 +25,7 @@ const ROW_KEY: &str = "\u{FFFC}owners";
 /// The property that stores the claims.
 const OWNERS: &str = "Owners";
 
-/// The keys of an index, identified by their leading literals.
+/// A claim on the index keys that begin with these literals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
     /// The entity type and its table.

@@ -1,4 +1,4 @@
-//! The outbox of this crate as the recorder of remote changes: changes are recorded as intents, and workers settle them (PAT-EC-8).
+//! Implements the recorder of remote changes with the outbox of this crate: changes are recorded as intents, and workers settle them (PAT-EC-8).
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Refuses the record of a change in another partition or table. A writer of one partition may record only the changes in that partition.
+    /// Returns an error if a recorded change belongs to another partition or table. A writer of one partition may record only the changes in that partition.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
             && self.table.name()?.folded() == call.table.folded();

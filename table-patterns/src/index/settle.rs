@@ -1,4 +1,4 @@
-//! The entries of a remote index as rows derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
+//! Settles the entries of a remote index, which are derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
 
 mod steps;
 mod verdict;
@@ -75,7 +75,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 /// The number of stale reads after which settling fails and is left for a later attempt.
 const LOOKS: usize = 3;
 
-/// The entries of an index that a change to an entity affects.
+/// Settles the entries of an index that a change to an entity affects.
 struct Entries<'a, E: Entity, S, O> {
     handle: &'a Entities<E, S, O>,
     index: &'static IndexOf<E>,
@@ -88,20 +88,20 @@ struct Entries<'a, E: Entity, S, O> {
     looks: AtomicUsize,
 }
 
-/// The settled change to the entity. Later changes have larger versions.
+/// Identifies the change that is settled. Later changes to the entity have larger versions.
 struct Generation {
     origin: Origin,
     version: u64,
 }
 
-/// The stored rows at a key of a remote index.
+/// The stored rows at a key of a remote index: the guard and the entry.
 pub(crate) struct Target {
     key: EntityKey,
     guard: Option<(Guard, ETag)>,
     row: Option<StoredRow>,
 }
 
-/// The stored rows at a key, with the desired row.
+/// The stored rows at a key, and the desired entry.
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,

@@ -47,12 +47,12 @@ impl fmt::Display for IndexState {
     }
 }
 
-/// Returns the name of an index in the notes next to a schema.
+/// Returns the name under which an index appears in the notes stored with a schema.
 pub(crate) fn note(index: &str) -> String {
     format!("index {index}")
 }
 
-/// Returns the state of an index according to the notes next to the schema.
+/// Returns the state of an index according to the notes stored with the schema.
 pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
     let note = note(index);
     if layout.disabled.contains(&note) {
@@ -115,7 +115,7 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
     Ok(layout)
 }
 
-/// Returns the error of a read through an index that is not ready according to the notes next to the schema; `None` if it is ready.
+/// Returns the error for a read through an index that is not ready according to the notes stored with the schema; `None` if the index is ready.
 pub(crate) fn not_ready(layout: &SchemaRecord, index: &str) -> Option<Error> {
     let name = index.to_owned();
     let fault = match noted(layout, index) {

@@ -31,7 +31,7 @@ use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::pace::Pacer;
 use crate::panicked::caught_in;
 
-/// The phases of a pass. Rows come first: rows without an owner are removed before other rows take their place.
+/// The phases of a pass. Rows come first: rows without an owner are removed before other rows are written under their keys.
 ///
 /// ```
 /// use table_patterns::index::Phase;
@@ -53,7 +53,7 @@ pub enum Phase {
     Entities,
 }
 
-/// The position of a page in a phase: the key range, and the position in it.
+/// The position of a page in a phase: the key range, and the position within that range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Place {
     pub(crate) range: usize,
@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans the transaction that adds an entity's entry. It touches the entity: the entity's version is a condition, and changes.
+    /// Plans the transaction that adds an entity's entry. It also touches the entity: it requires the entity's version, and changes it.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {

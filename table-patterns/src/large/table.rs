@@ -15,7 +15,7 @@ use crate::large::Large;
 use crate::large::fault::LargeFault;
 use crate::large::own::OwnBlobs;
 
-/// The size of an upload part in bytes. It exceeds 5 MiB, the largest minimum of any store.
+/// The size of an upload part in bytes. It exceeds 5 MiB, the highest minimum that any store requires.
 const PART: usize = 8 << 20;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -39,8 +39,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { table, blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
     }
 
-    /// Sets the time for which a blob is kept after no entity refers to it; a day by default. An upload may take at most half of this time. A reader
-    /// may keep an entity for this time before it opens the value.
+    /// Sets how long a blob is kept after the last reference to it is removed; a day by default. An upload may take at most half of this time. A reader may
+    /// keep an entity for this time before it opens the value.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }

@@ -76,7 +76,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Removes the uploaded blobs if the write failed, and returns its outcome.
+    /// Removes the uploaded blobs if the write failed, and returns the outcome of the write.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
             // If the outcome is unknown, an entity may refer to the blobs, so only the collector can decide whether to remove them.

@@ -154,7 +154,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
             if !is_of(address, key) {
                 return Err(self.refuse(LargeFault::OthersBlob).with_property(blob.property()));
             }
-            // The collector may have removed any blob but those of the stored version. The write fails if the stored version is another one.
+            // The collector may have removed any blob that the stored version does not name. If the condition of the write names another version, the write
+            // fails anyway.
             let names = |stored: &Versioned<E>| blob.address_in(stored) == Some(address);
             let is_moved = |stored: &Versioned<E>| if_match.is_some_and(|etag| !etag.accepts(stored.etag()));
             let is_kept = stored.as_ref().is_none_or(|stored| names(stored) || is_moved(stored));

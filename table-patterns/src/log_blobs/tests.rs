@@ -226,8 +226,8 @@ proptest! {
         prop_assert_eq!(name(left).cmp(&name(right)), left.cmp(&right));
     }
 
-    /// The model is a list. Requests fail before or after they take effect, and the clock is set back and corrected. Flushed lines are read once, in the
-    /// order of their instants, for any interval. A line waits no longer for a flush than its age permits.
+    /// The model is a list. Requests fail before or after they take effect, and the clock is set back and corrected. Flushed lines are read once, in the order
+    /// of their times, for any interval. A line waits no longer for a flush than its age permits.
     #[test]
     fn log_5_and_6_flushed_lines_are_read_once(
         steps in prop::collection::vec((prop_oneof![9 => 0_i64..3_000, 1 => -90_000_i64..90_000], 0_usize..3, prop::option::weighted(0.3, (0_usize..3, any::<bool>()))), 1..40),

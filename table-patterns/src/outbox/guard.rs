@@ -11,7 +11,7 @@
 //! # Guarantee
 //! The version of a step is the version [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it.
 //! A step reads the guard and is skipped if the guard contains the same or a newer version of its source. Otherwise target and guard are written in
-//! *one* transaction under the guard's `ETag`. Provided that later changes have larger versions, the following holds:
+//! *one* transaction, conditional on the guard's `ETag`. Provided that later changes have larger versions, the following holds:
 //! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again, regardless of how long it was suspended.
 //! - The versions in a guard never decrease. For any order and repetition of deliveries, the newest step of a source is the last one that takes
 //!   effect, and it has taken effect once all steps have been delivered.

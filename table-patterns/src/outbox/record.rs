@@ -95,7 +95,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Returns the operation that records an intent, for programs that build their own transactions.
     /// Add it to the transaction of the change, in the same partition.
     ///
-    /// Call this function again for another attempt at the transaction, because each attempt needs a separate row.
+    /// Call this function again before each further attempt to commit the transaction, because each attempt needs a separate row.
     ///
     /// # Errors
     /// - `InvalidInput` if the intent has no steps, or two guarded steps for the same target.
@@ -138,7 +138,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
-    /// Assumes that another program, which granted the partition to this one, has registered it, for the lifetime of this outbox.
+    /// Assumes, for the lifetime of this outbox, that a partition is registered. The program that granted the partition to this one has registered it.
     pub(crate) fn assume_registered_partition(&self, table: &TableName, partition_key: &PartitionKey) {
         self.0.registered.assume(table, partition_key);
         self.seals().grant();

@@ -46,7 +46,7 @@ const BUCKETS: u32 = 16;
 /// The maximum number of partitions that a writer remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The registrations made by this process, with their times, and the registrations made by others.
+/// Remembers the partitions that this process has registered, with the times, and the partitions that others have registered.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     own: Mutex<HashMap<(String, String), u64>>,
@@ -238,7 +238,7 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
 
 /// Marks a partition without pending rows as quiet if it has not been registered for a while. Returns `true` if it was marked.
 ///
-/// The mark is written under the `ETag` of the entry, so a concurrent registration stays unmarked.
+/// The write of the mark is conditional on the `ETag` of the entry, so a concurrent registration stays unmarked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if entry.is_quiet || now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(false);
@@ -279,7 +279,7 @@ pub(crate) async fn mark_erased<S: TableStore>(
 
 /// Removes the entry of an erased partition that no writer relies on any more. `now` is the store's time.
 ///
-/// The entry is deleted under its `ETag`, so a concurrent registration remains.
+/// The deletion is conditional on the `ETag` of the entry, so a concurrent registration remains.
 pub(crate) async fn remove_erased<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<()> {
     if now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(());

@@ -108,7 +108,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Reads a pending row or a poison row. The place of a poison row is the one to which it can be returned.
+    /// Reads a pending row or a poison row. For a poison row, the place is the location to which the row can be returned.
     pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
         let partition_key = PartitionKey::new(entity.partition_key)?;
         let row_key = OutboxKey::of_stored(entity.row_key)?;

@@ -62,7 +62,7 @@ pub(crate) struct Place<'a> {
     pub(crate) row_key: &'a str,
 }
 
-/// The keys of an outbox, the key used for sealing first; `None` until they have been read.
+/// The keys of an outbox; `None` until they have been read. The first key is used for new seals.
 #[derive(Default)]
 pub(crate) struct Seals(Mutex<Known>);
 

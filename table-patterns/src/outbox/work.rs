@@ -37,7 +37,7 @@ pub(crate) enum Work {
     },
 }
 
-/// The attempts at an intent without a row, which are stored in its message.
+/// The attempts to perform an intent without a row. They are stored in the message that contains the intent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
     /// The number of started attempts.
@@ -82,7 +82,7 @@ impl Work {
             seal: None,
             tried: Tried::default(),
         };
-        // In a message, each quote of the intent takes twice as many bytes.
+        // In a message, each quote in the intent takes twice as many bytes.
         let bytes = work.write()?.len();
         if bytes > MESSAGE {
             return Err(Error::of(WorkFault::LargeMessage { bytes, most: MESSAGE }));

@@ -205,7 +205,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         Ok(())
     }
 
-    /// Deletes rows of one partition. Rows that no longer exist or have changed are removed from the batch, and the rest is submitted again.
+    /// Deletes rows in one partition. Rows that no longer exist or have changed are removed from the batch, and the rest is submitted again.
     async fn commit(
         &mut self,
         table: &TableName,

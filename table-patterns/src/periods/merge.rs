@@ -83,7 +83,7 @@ impl Cursor {
     }
 }
 
-/// The cursors of all tables.
+/// Merges the entities of several tables in key order, with one cursor for each table.
 #[derive(Debug)]
 pub(super) struct Merge<S> {
     store: S,

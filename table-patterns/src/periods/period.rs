@@ -75,7 +75,7 @@ impl Period {
         }
     }
 
-    /// Returns the suffix of the name of the table that contains `instant`; `None` outside the years 1 to 9999.
+    /// Returns the suffix in the name of the table for the period that contains `instant`; `None` outside the years 1 to 9999.
     #[must_use]
     pub fn suffix(self, instant: DateTime<Utc>) -> Option<String> {
         let (year, month, day) = (instant.year(), instant.month(), instant.day());

@@ -43,7 +43,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
         Ok(Self { entities: entities.clone(), row_key, size: size.max(1), in_hand })
     }
 
-    /// Returns a number of the partition that no other call returns, in any process.
+    /// Returns a number that no other call returns for this partition, in any process.
     ///
     /// # Errors
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).

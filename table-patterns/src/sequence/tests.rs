@@ -271,7 +271,7 @@ proptest! {
         if only_units {
             prop_assert_eq!(&stored, &(1..=u32::try_from(stored.len()).unwrap()).collect::<Vec<_>>());
         }
-        // Numbers of blocks are not used by tickets.
+        // Tickets do not use the numbers from blocks.
         let of_units = stored.iter().copied().collect::<BTreeSet<_>>();
         prop_assert!(given.iter().all(|number| of_units.contains(number) || !only_units));
         let next = insert(&tickets, "the last").unwrap();

@@ -344,7 +344,7 @@ impl Import<'_> {
 
 #[cfg(not(feature = "blobs"))]
 impl Import<'_> {
-    /// Refuses a blob, because this program was built without the `blobs` feature.
+    /// Returns an error, because this program was built without the `blobs` feature.
     #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         Err(Error::of(TenantFault::UnknownBlob(part.name)))

@@ -73,8 +73,8 @@ fn no_outbox(table: &TableName, key: &EntityKey) -> Error {
 
 /// Converts a poison intent back into a pending intent with no attempts; returns any other row unchanged.
 ///
-/// The target has no message for it in its poison queue. The new key cannot be the key of another intent, which a foreign writer could
-/// replace otherwise.
+/// The poison queue of the target contains no message for the intent. The new key cannot be the key of another intent; otherwise, a foreign writer could
+/// replace that intent.
 pub(super) fn resumed(key: EntityKey, row: Row) -> Result<(EntityKey, Row)> {
     let Some(rest) = key.row_key.as_str().strip_prefix(POISON_PREFIX) else { return Ok((key, row)) };
     let source = rest.get(..SOURCE).unwrap_or_default();

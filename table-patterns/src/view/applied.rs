@@ -13,7 +13,7 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The partitions of the view that the entity was in when it was last read. A partition that is missing here only costs additional requests.
+    /// The partitions of the view that the entity was in when it was last read. A partition that is missing from this set only costs additional requests.
     pub(super) places: BTreeSet<String>,
 }
 

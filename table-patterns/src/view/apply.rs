@@ -1,4 +1,4 @@
-//! The rows and sums of a view as rows derived from its source: see [`converge`].
+//! Applies entities to a view, whose rows and sums are derived from the source: see [`converge`].
 
 use std::collections::BTreeSet;
 

@@ -51,7 +51,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Some(async move {
                 loop {
                     let (cursor, etag) = self.stored_position(&partition_key).await?;
-                    // If the table was deleted and created again during the rebuild, a cursor of another feed is later.
+                    // A cursor in another feed means that the table was deleted and created again during the rebuild. Such a cursor is later than the end.
                     if cursor != Cursor::default() && !cursor.is_of(end) {
                         let now = self.feed().end(table, &partition_key).await?;
                         if !now.is_of(end) {

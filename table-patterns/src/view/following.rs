@@ -61,7 +61,7 @@ pub(super) struct Found {
     pub(super) cursor: Cursor,
     /// `true` if the last call found changes.
     pub(super) was_active: bool,
-    /// The version of the registry in which a writer has announced a commit, and how often this version has been seen without that commit.
+    /// The registry version in which a writer announced a commit, and the number of calls that have seen this version without the commit.
     pub(super) announced: Option<(ETag, u32)>,
 }
 

@@ -93,7 +93,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.write_lease(None, Some(lease.etag.clone())).await.map(drop)
     }
 
-    /// Writes the holder of the lease under its version. Returns the new version, or `None` if another follower committed first.
+    /// Writes the holder of the lease, conditional on the lease's version. Returns the new version, or `None` if another follower committed first.
     async fn write_lease(&self, holder: Option<&str>, etag: Option<ETag>) -> Result<Option<ETag>> {
         let key = record::lease_key()?;
         let write = upsert(record::lease_row(holder), etag);

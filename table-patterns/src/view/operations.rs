@@ -14,7 +14,7 @@ pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     })
 }
 
-/// Returns the write of a row's sums under the version that was read. A new row gets a number in each of its columns.
+/// Returns the write of a row's sums, conditional on the version that was read. A new row gets a number in each of its columns.
 pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], etag: Option<ETag>) -> OperationKind {
     let mut writer = RowWriter::with_capacity(sums.len());
     for (name, sum) in sums {

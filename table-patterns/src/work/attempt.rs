@@ -18,7 +18,7 @@ use crate::work::outcome::End;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Makes one attempt at each started row. Returns the rows with their outcomes, and the first error that left a row unchanged.
+    /// Makes one attempt to process each started row. Returns the rows with their outcomes, and the first error that left a row unchanged.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
         let hands = Hands { claims: self, rows: Mutex::new(begun.clone()) };
         let attempts = by_source(&begun).into_iter().map(|run| {

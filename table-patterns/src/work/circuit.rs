@@ -38,7 +38,7 @@ impl From<Error> for StepError {
     }
 }
 
-/// The targets that were down when last tried: tables and handlers.
+/// Tracks the targets (tables and handlers) that were down when they were last tried.
 #[derive(Debug, Default)]
 pub(super) struct Circuits(Mutex<HashMap<String, Circuit>>);
 
@@ -54,7 +54,7 @@ struct Circuit {
     error: Error,
 }
 
-/// The current time of a worker and its delays, in ticks.
+/// The current time and the delays of a worker, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) now: u64,

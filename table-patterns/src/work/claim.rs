@@ -134,7 +134,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             let to = if self.worker.is_due(&pending, now) || is_ours { &mut free } else { &mut taken };
             to.push(pending);
         }
-        // The other rows are claimed by workers whose messages will be delivered again, except for the earlier receiver of this message.
+        // Other workers have claimed the other rows, and their messages will be delivered again. The exception is an earlier receiver of this message.
         if self.is_repeated {
             for pending in &taken {
                 self.wait_until(pending.not_before);

@@ -1,11 +1,11 @@
-//! The outcomes of attempts at rows, and the operations that record them.
+//! The outcomes of attempts to process rows, and the operations that record them.
 
 use table_core::Result;
 use table_core::operation::Operation;
 
 use crate::outbox::rows::{Note, Pending};
 
-/// The outcome of an attempt at a row.
+/// The outcome of an attempt to process a row.
 pub(super) enum End {
     /// All steps were performed.
     Done,

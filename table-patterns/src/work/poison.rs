@@ -234,7 +234,7 @@ impl Walk {
     }
 }
 
-/// A poison entry whose work is JSON, without JSON in JSON: the work itself, with one more property.
+/// A poison entry in its flat form: the JSON of the work with one more property, instead of JSON within JSON.
 #[derive(Serialize, Deserialize)]
 struct Flat {
     #[serde(flatten)]

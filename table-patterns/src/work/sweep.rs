@@ -174,7 +174,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// The outer error is an error of the queue, which all partitions share; the inner error is an error of the table.
+    /// Sends a message for each due row that a query finds. The outer error comes from the queue, which all partitions share; the inner error comes from the
+    /// table.
     async fn sweep(
         &self,
         table: &TableName,

@@ -235,8 +235,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at the given time. A claim or a wait results from a clock that is ahead if it is longer than intended by the
-    /// worker that recorded it.
+    /// Returns `true` if a row is free at the given time. A remaining wait that exceeds the longest wait of any claim or retry was recorded by a clock that is
+    /// ahead, and is ignored.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
         // Earlier releases did not record the length of their waits.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
@@ -255,7 +255,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Times { now, first: ticks_of(self.options.redelivery.initial), longest: self.longest_wait() }
     }
 
-    /// Returns the delay in ticks until the next attempt at an intent, after `attempts` started attempts.
+    /// Returns the delay in ticks until the next attempt to process an intent, after `attempts` started attempts.
     pub(super) fn delay_after(&self, attempts: u32) -> u64 {
         let random = self.outbox.runtime().random();
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))

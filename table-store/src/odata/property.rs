@@ -36,7 +36,7 @@ impl Annotate {
     }
 }
 
-/// Any value that implements `Display`, as a JSON string without a copy.
+/// Serializes any value that implements `Display` as a JSON string, without copying it.
 pub(crate) struct Text<T>(pub(crate) T);
 
 impl<T: Display> Serialize for Text<T> {
@@ -45,7 +45,7 @@ impl<T: Display> Serialize for Text<T> {
     }
 }
 
-/// An instant in ticks, in the service's format (TYPE-5).
+/// Serializes an instant, given in ticks, in the service's format (TYPE-5).
 pub(crate) struct Ticks(pub(crate) u64);
 
 impl Serialize for Ticks {

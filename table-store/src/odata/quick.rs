@@ -33,7 +33,7 @@ pub(super) fn rows(json: &[u8]) -> Option<Rows> {
 struct Page {
     rows: Rows,
     writer: RowWriter,
-    /// The number of properties of the previous entity, which is usually also that of the next entity.
+    /// The number of properties of the previous entity. The next entity usually has the same number.
     properties: usize,
     /// The buffer for decoded bytes.
     bytes: Vec<u8>,

@@ -18,7 +18,7 @@ pub enum Sender {
     /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5). The names of `null` properties are checked,
     /// and a `null` that is declared as a Double is refused (ENT-3).
     Client,
-    /// A client that writes an entity whose key is in the URL (UPD-5). Members for the key are ignored. Otherwise, the document is read like that of a
+    /// A client that writes an entity whose key is in the URL (UPD-5). Members for the key are ignored. Otherwise, the document is read as from a
     /// [`Client`](Self::Client).
     ClientByUrl,
     /// A service that responds to a request. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).

@@ -39,8 +39,8 @@ pub struct Rows {
     etags: Vec<Option<ETag>>,
 }
 
-/// The ends of an entity's parts in their buffers; each part starts where that of the previous entity ends. The struct is small because a page writes
-/// and reads one for each row.
+/// The ends of an entity's parts in their buffers. Each part starts where the previous entity's part ends. The struct is small because a page writes and reads
+/// one for each row.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,

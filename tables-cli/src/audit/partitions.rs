@@ -11,7 +11,7 @@ const HUGE_ROWS: u64 = 1_000_000;
 /// The minimum size in bytes of a huge partition.
 const HUGE_BYTES: u64 = 1 << 30;
 
-/// The sizes of partitions. Rows must be added in key order. Memory holds only the current partition and the largest ones.
+/// Measures the sizes of partitions. Rows must be added in key order. Keeps only the current partition and the largest ones in memory.
 #[derive(Debug, Default)]
 pub(super) struct Partitions {
     rows: u64,

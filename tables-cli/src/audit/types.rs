@@ -9,7 +9,7 @@ use crate::audit::finding::Finding;
 /// The maximum number of names that are counted.
 const NAMES: usize = 2_000;
 
-/// The types of each property.
+/// Counts the types of the values of each property.
 #[derive(Debug, Default)]
 pub(super) struct Types {
     names: BTreeMap<String, Vec<Seen>>,

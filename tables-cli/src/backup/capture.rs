@@ -186,7 +186,7 @@ impl Capture<'_> {
         })
     }
 
-    /// Compares a table with its backup until both are equal, and adds the changes made meanwhile.
+    /// Compares a table with its backup until both are equal, and adds the changes made in the meantime.
     ///
     /// A pass without differences has read the same rows as the previous pass. Between the two passes, the table contained exactly these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {

@@ -22,11 +22,12 @@ use super::storage::objects::Objects;
 use super::tests::{Met, program};
 use super::{Contents, Repository};
 
-/// The requests of one command. The command dies at one of them, either before or after the store executes it. Every later request fails as well.
+/// An object store for one command, which dies at one of its requests, either before or after the store executes the request. Every later request fails as
+/// well.
 #[derive(Debug)]
 struct Dying {
     store: Arc<dyn ObjectStore>,
-    /// The number of requests before the command dies.
+    /// The number of requests until the command dies, including the request at which it dies; `usize::MAX` if it does not die.
     left: AtomicUsize,
     /// `true` if the store executes the last request.
     is_executed: bool,

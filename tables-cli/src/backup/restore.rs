@@ -104,8 +104,8 @@ impl Restoring<'_> {
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 
-    /// Refuses a target with rows that a restore would overwrite, or that would remain together with the restored rows. Rows equal to the backup are
-    /// accepted, because an interrupted restore leaves them.
+    /// Returns an error if the target has rows that a restore would overwrite, or that would remain together with the restored rows. Rows equal to the backup
+    /// are accepted, because an interrupted restore leaves them.
     ///
     /// # Errors
     /// `Refused`, with the first such row, if one exists; any error from the store.

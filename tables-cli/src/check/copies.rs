@@ -44,8 +44,8 @@ pub struct CopyFinding {
 
 /// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows.
 ///
-/// The first pass over the table compares sums of the expected and the stored index rows. Only if the sums differ, a second pass looks up the rows
-/// that may be wrong. Memory holds one page and the sums.
+/// The first pass over the table compares sums of the expected and the stored index rows. Only if the sums differ, a second pass looks up the rows that may be
+/// wrong. Keeps one page and the sums in memory.
 ///
 /// # Errors
 /// Any error from the store or `found`.
@@ -105,7 +105,7 @@ enum Role {
     Copy,
 }
 
-/// The entities of a schema and the index rows of one of its indexes, in key order.
+/// Reads the entities of a schema and the rows of one of its indexes, in the order of the store.
 struct RowsOfIndex<'a> {
     rows: Paged<'a>,
     schema: &'a StoredSchema,

@@ -114,7 +114,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
 /// Deletes a poison intent. Its work will never be done.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row was changed meanwhile; any error from the store.
+/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error from the store.
 pub async fn discard(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
     let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;

@@ -11,7 +11,7 @@ use crate::failure::Result;
 /// can repair the fault.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if a row was changed meanwhile; check again.
+/// `UpdateConditionNotSatisfied` if a row was changed in the meantime; check again.
 pub async fn repair_copy(store: &DynTableStore, table: &TableName, finding: &CopyFinding) -> Result<bool> {
     let version = |row: &TableEntity| row.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
     let mut transaction = Transaction::new(finding.key.partition_key.clone(), store.capabilities().limits)?;

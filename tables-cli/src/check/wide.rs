@@ -53,7 +53,7 @@ impl Parts {
 }
 
 /// Checks all wide entities of a table in one pass over its keys, and calls `found` for each entity that is incomplete or mixes several writes.
-/// Returns the number of wide entities. Memory holds one page.
+/// Returns the number of wide entities. Keeps one page in memory.
 ///
 /// # Errors
 /// Any error from the store or `found`.
@@ -63,7 +63,7 @@ pub async fn check_wide(
     mut found: impl AsyncFnMut(WideFinding) -> Result<()>,
 ) -> Result<u64> {
     let mut pages = Pages::new(store, table, query(KeyRange::ALL));
-    // Between the parts of an entity there may be rows of another entity, such as `2014_01_01` between `2014_01` and `2014_02`.
+    // Rows of another entity may be between the parts of an entity, such as `2014_01_01` between `2014_01` and `2014_02`.
     let (mut open, mut entities): (Vec<Parts>, u64) = (Vec::new(), 0);
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
@@ -151,7 +151,7 @@ async fn read(
     Ok(open.into_iter().next())
 }
 
-/// Refuses a selection that contains some parts of a wide entity, but not all of them.
+/// Returns an error if a selection contains some parts of a wide entity, but not all of them.
 ///
 /// # Errors
 /// `Refused`, with the first such entity, if one exists; any error from the store.

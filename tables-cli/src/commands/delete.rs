@@ -115,7 +115,7 @@ impl Delete {
     }
 }
 
-/// Refuses to delete a table that contains derived rows, or whose entities have derived rows in other tables.
+/// Returns an error if a table contains derived rows, or if its entities have derived rows in other tables. Such a table must not be deleted.
 async fn refuse_remote(store: &DynTableStore, name: &TableName) -> Result<()> {
     let help = "or pass `--bypass-derived`";
     for schema in keys::schemas(store, name).await? {

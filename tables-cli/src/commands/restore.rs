@@ -123,7 +123,7 @@ impl Restore {
         Ok(if rows == 0 && self.table.is_some() { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Refuses a restore after which derived rows in the target would be wrong.
+    /// Returns an error if the restore would leave wrong derived rows in the target.
     async fn admit(&self, restoring: &Restoring<'_>, (name, new): (&TableName, &TableName)) -> Result<()> {
         let (target, schemas) = (restoring.target, restoring.backup.schemas(name).await?);
         let is_missing =
@@ -149,7 +149,7 @@ impl Restore {
         self.refuse_mixed_parts(restoring, (name, new)).await
     }
 
-    /// Refuses rows that would be inconsistent with kept rows of the target.
+    /// Returns an error if restored rows would be inconsistent with rows of the target that are kept.
     async fn refuse_mixed_parts(
         &self,
         restoring: &Restoring<'_>,

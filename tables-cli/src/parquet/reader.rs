@@ -16,7 +16,7 @@ const BATCH_ROWS: usize = 1_024;
 /// The number of bytes that are decoded at a time, estimated from the average row of a group.
 const BATCH_BYTES: u64 = 8 << 20;
 
-/// The records of a Parquet file. Memory holds one page of each column, and the entities of a batch.
+/// The records of a Parquet file. Keeps one page of each column, and the entities of a batch, in memory.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct ParquetReader {
     file: SerializedFileReader<File>,

@@ -21,7 +21,7 @@ const GROUP_ROWS: usize = 100_000;
 /// The number of bytes of values after which a group is written.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// A writer of entities as Parquet with a fixed set of columns. Memory holds one group of rows.
+/// A writer of entities as Parquet with a fixed set of columns. Keeps one group of rows in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct ParquetWriter<W: Write + Send> {
     layout: Layout,

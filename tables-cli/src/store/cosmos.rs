@@ -90,7 +90,7 @@ impl CosmosDatabase {
         Ok(DynTableStore::new(store))
     }
 
-    /// Refuses the database, because the program was built without the `cosmos` feature.
+    /// Returns an error, because the program was built without the `cosmos` feature.
     #[cfg(not(feature = "cosmos"))]
     #[expect(clippy::unused_async, reason = "the function of the feature is async")]
     pub(super) async fn open(&self) -> Result<DynTableStore> {

@@ -42,7 +42,7 @@ impl Compared {
     }
 }
 
-/// A comparison of two sources in key order. Memory holds one page or block of each.
+/// A comparison of two sources in key order. Keeps one page or block of each in memory.
 #[derive(Debug)]
 pub struct Comparison<L, R> {
     source: L,

@@ -13,8 +13,8 @@ use crate::transfer::ordered::{Entities, Ordered, Paged, key_order};
 
 /// Returns the first row of a query that another table lacks or has with other properties; `None` if the other table contains all rows.
 ///
-/// If both stores return rows in key order, each is read once, in parallel. Otherwise, for each page, the other table is queried once per partition
-/// of the page. Memory holds one page of each table.
+/// If both stores return rows in key order, each is read once, in parallel. Otherwise, for each page, the other table is queried once per partition of the
+/// page. Keeps one page of each table in memory.
 ///
 /// # Errors
 /// Any error from either store.

@@ -14,7 +14,7 @@ const SEAL_KEYS: &str = "keys";
 /// The end of a rejection's message.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
-/// Refuses to transfer only one table if its rows are derived from other tables.
+/// Returns an error if the rows of a table are derived from other tables, because such a table must not be transferred alone.
 ///
 /// # Errors
 /// `Refused`, with the reason, if the rows are derived.

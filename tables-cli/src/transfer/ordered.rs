@@ -8,7 +8,7 @@ use table_core::{Continuation, EntityKey, FromEntity, TableEntity};
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 
-/// A source of entities, in any order. Memory holds one page or block.
+/// A source of entities, in any order. Keeps one page or block in memory.
 pub trait Entities: Send {
     /// Returns the next entity; `None` at the end.
     ///

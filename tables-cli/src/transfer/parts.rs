@@ -71,7 +71,7 @@ impl StoredParts {
         Ok(stored)
     }
 
-    /// Refuses a row that comes from another write than the stored parts of its entity, and a row that sets a sequence back.
+    /// Returns an error if a row comes from another write than the stored parts of its entity, or sets a sequence back.
     pub(super) fn admit(&self, row: &TableEntity, mode: Mode) -> Result<()> {
         let row_key = row.key().row_key.as_str();
         if let Some(stored) = self.sequences.get(row_key) {
@@ -118,7 +118,7 @@ impl Replaced {
     }
 }
 
-/// Refuses a transfer that would replace only some parts of a wide entity of the target, or set a sequence of the target back.
+/// Returns an error if a transfer would replace only some parts of a wide entity of the target, or set a sequence of the target back.
 ///
 /// # Errors
 /// `Refused`, with the first such entity or sequence, if one exists; `Refused` if the target has parts or sequences but one of the stores does

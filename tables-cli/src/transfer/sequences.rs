@@ -26,7 +26,7 @@ pub(super) fn is_sequence(row: &TableEntity) -> bool {
     sequence_of(row).is_some()
 }
 
-/// Refuses to replace the row of a sequence with a row that has a smaller next number.
+/// Returns an error if a row would replace the row of a sequence but has a smaller next number.
 ///
 /// # Errors
 /// `Refused`, with the sequence and both numbers, if the next number is smaller.

@@ -100,7 +100,7 @@ impl StateFile {
         self.path.is_some()
     }
 
-    /// Refuses an empty target if the state counts written records. The table may have been deleted since then.
+    /// Returns an error if the target is empty although the state counts written records. The table may have been deleted since then.
     ///
     /// # Errors
     /// `Refused` if the table is empty or does not exist; any error from the store.

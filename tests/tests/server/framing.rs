@@ -40,7 +40,7 @@ fn last() -> String {
 /// Returns the head and the body of a request that creates a table with a new name. `framing` replaces the headers that describe the body.
 fn create(framing: &str) -> (String, String) {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let body = format!("{{\"TableName\":\"Framing{}\"}}", NEXT.fetch_add(1, Ordering::Relaxed));
+    let body = format!("{{\"TableName\":\"Framing{:04}\"}}", NEXT.fetch_add(1, Ordering::Relaxed));
     let request = Ask::new("POST", "Tables").json(body.as_str()).written(&SERVER).replace(CLOSE, "");
     let (head, _) = request.split_once("content-length:").unwrap();
     (format!("{head}{framing}\r\n"), body)

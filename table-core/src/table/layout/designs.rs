@@ -61,7 +61,7 @@ pub(super) async fn store<S: TableStore>(
     }
 }
 
-/// The next step of storing a schema.
+/// The next step in storing a schema.
 enum Next {
     /// This schema, or a newer compatible schema, is already stored. No further step is needed.
     Stored(Stored),

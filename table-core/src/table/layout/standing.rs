@@ -25,15 +25,15 @@ const SETTLED_AFTER: Duration = Duration::from_secs(2 * LEASE.as_secs());
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
 
-/// The stored schema, relative to that of a handle.
+/// The result of comparing the stored schema with the schema of a handle.
 struct Compared {
-    /// `true` if both are equal.
+    /// `true` if the schemas are equal.
     is_own: bool,
     /// `true` if the schema of the handle lacks announced parts.
     lacks_announced: bool,
 }
 
-/// An opened handle's knowledge of the stored schema.
+/// An opened handle's knowledge of the stored schema, which determines whether a write may start.
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
@@ -143,7 +143,7 @@ impl Standing {
         self.exclusive.as_ref().map_or(0, Exclusive::replaced_schemas)
     }
 
-    /// Records a query of the store. The arguments are from before the query.
+    /// Records a query of the store. The arguments were determined before the query.
     fn note_asked(&self, replaced: u64, now: u64) {
         self.replaced.store(replaced, Ordering::Relaxed);
         self.asked.store(now, Ordering::Relaxed);
@@ -162,7 +162,7 @@ impl Standing {
                 self.wait_until_settled((store, runtime), table).await?;
                 now = runtime.now();
             }
-            // IMPORTANT: after the wait, because another program may have replaced the schema in the meantime.
+            // IMPORTANT: the number is read after the wait, because another program may have replaced the schema in the meantime.
             let replaced = self.replaced_schemas();
             self.ask(store, table).await?;
             self.note_asked(replaced, now);

@@ -6,7 +6,8 @@ use crate::name::TableName;
 use crate::schema::EntitySchema;
 use crate::table::layout::Standing;
 
-/// The stored schemas that an opened handle has read, for patterns that write rows of its entities or of related ones. Created by `Table::schema_watch`.
+/// The stored schemas that an opened handle has read, for patterns that write rows of the handle's entities or of related entities. Created by
+/// `Table::schema_watch`.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableStoreExt};

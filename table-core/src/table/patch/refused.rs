@@ -11,7 +11,7 @@ use crate::table::patch::{Patch, PatchTarget};
 )]
 pub trait Computes<E>: Refused {}
 
-/// A patch that removes a property by a method of another library. No patch implements this trait.
+/// A patch that removes a property with a method from another library. No patch implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: an optional property is set to `None`",
     label = "write `set({E}::…, None)`",
@@ -19,7 +19,7 @@ pub trait Computes<E>: Refused {}
 )]
 pub trait RemovesBy<E>: Refused {}
 
-/// A patch that is sent by a method of another library. No patch implements this trait.
+/// A patch that is sent with a method from another library. No patch implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",

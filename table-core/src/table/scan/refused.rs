@@ -27,7 +27,7 @@ where
     }
 }
 
-/// A scan with a limit. No scan implements it: it has the message of `Bounded` for methods that a scan has only after `max_rows`.
+/// A scan with a limit. No scan implements this trait. It has the message of `Bounded`, for methods that a scan has only after `max_rows`.
 #[diagnostic::on_unimplemented(
     message = "[T093] this table scan has no limit",
     label = "call `max_rows` first",

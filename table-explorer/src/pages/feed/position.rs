@@ -1,4 +1,4 @@
-//! Positions in a feed: the stored format of cursors, which numbers the changes in a partition.
+//! Positions in a feed: reads and replaces the number of a change in the stored form of a cursor.
 
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;

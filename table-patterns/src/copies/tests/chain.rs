@@ -119,7 +119,7 @@ enum Act {
     Rename(u32, u8),
     Move(u32, Option<u32>),
     Delete(u32),
-    /// Deletes a node that may be an owner, although it has no parts.
+    /// Deletes a node together with its parts. A node may be an owner, although it has no parts.
     DeleteWithParts(u32),
     /// Writes several nodes in bulk.
     Bulk(Vec<(u32, Option<u32>, u8)>),
@@ -215,7 +215,7 @@ fn pat_den_2_a_bulk_may_contain_a_source_and_its_holders() {
         // In one transaction, in any order.
         nodes.bulk().insert_all([node(5, Some(4), 0), node(4, None, 1)]).await?;
         assert_eq!(value(5).await?.as_deref(), Some("value1"));
-        // The copies of a new holder are those of the new source, and no worker needs to correct them.
+        // A new holder copies from the new source, so no worker needs to correct it.
         nodes
             .bulk()
             .insert_or_replace_all([node(4, None, 2), node(5, Some(4), 0), node(1, Some(4), 0)])
@@ -311,7 +311,7 @@ fn settle_ring(length: u32) {
         let text = format!("{poison:?}");
         let found = members.get(Member::key(half(0), 0)).await?;
         assert!(text.contains("form a circle"), "{length} members: {text}, {found:?}");
-        // The stored error of poison has a bounded length.
+        // The error that is stored with poison has a bounded length.
         let is_named = |id: u32| text.contains(&format!("member_{id:02}"));
         assert!(length > 8 || (0..length).all(is_named), "{length} members: {text}");
         Ok::<_, Error>(())

@@ -1,4 +1,4 @@
-//! Tests with programs that die before or after any request, and with programs that are suspended at any request while all other programs continue.
+//! Tests in which a program dies before or after any request, or is suspended at any request while all other programs continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

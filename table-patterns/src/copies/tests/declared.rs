@@ -96,7 +96,7 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
         unit.insert(&other).unwrap().insert(&Ticket { id: 9, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
         assert_eq!(tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 3);
-        // A unit of another type, without a handle on the holders.
+        // A unit for another type, without a handle for the holders.
         let mut unit = agents.unit(Agent::partition("t")).unwrap();
         unit.insert(&Ticket { id: 12, ..ticket() }).unwrap();
         unit.commit().await.unwrap();

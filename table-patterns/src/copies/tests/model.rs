@@ -1,4 +1,4 @@
-//! Tests that compare random programs with a simple model. Workers run late, twice and in any order.
+//! Tests that compare random sequences of actions with a simple model. Workers run late, twice and in any order.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ enum Act {
     Plan(u16, Option<u32>, Option<u32>),
     Lead(u16, Option<u32>, Option<u32>),
     Drop(u16),
-    /// Delivers any pending message.
+    /// Delivers one of the pending messages.
     Work,
-    /// Repeats or delays a delivery.
+    /// Settles the copies of an employee, as a repeated or delayed delivery would.
     Propagate(u32),
     Settle(u16),
     Recover,

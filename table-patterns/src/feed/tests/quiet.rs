@@ -33,7 +33,7 @@ fn pat_ec_8_a_quiet_feed_is_marked_and_unmarked_before_the_next_commit() {
 fn a_feed_that_is_kept_listed_is_never_marked() {
     let world = World::new(1_000);
     let (writer, follower) = (world.feed(0), world.feed(0));
-    // Before its first entry, and after it is marked.
+    // First before the feed has an entry, then after an attempt to mark it.
     for number in 0..2 {
         block_on(follower.keep_listed(&world.table, &world.sales)).unwrap();
         world.write(&writer, &[number]);

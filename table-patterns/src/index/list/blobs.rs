@@ -1,4 +1,4 @@
-//! Configuration of blobs for lists: the store, the names of blobs, and the grace period of unreferenced blobs.
+//! Configuration of blobs for lists: the store, the names of blobs, and the grace period for unreferenced blobs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};
 use crate::index::list::fault::ListFault;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The size of an upload part in bytes: above 5 MiB, the largest minimum of any store.
+/// The size of an upload part in bytes. It exceeds 5 MiB, the highest minimum that any store requires.
 const PART: usize = 8 << 20;
 
 /// A stored blob to which no entity refers yet.
@@ -85,8 +85,8 @@ impl ListBlobs {
         Self { spill_above: Some(keys), ..self }
     }
 
-    /// Sets the time for which a blob is kept after no entity refers to it; a day by default. A write of a list may take at most half of this time.
-    /// A reader that takes longer between reading the entity and reading the blob must read the entity again.
+    /// Sets how long a blob is kept after the last reference to it is removed; a day by default. A write to a list may take at most half of this time. A reader
+    /// that takes longer between reading the entity and reading the blob must read the entity again.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -133,7 +133,7 @@ impl ListBlobs {
         Ok((blob, Upload { path, born }))
     }
 
-    /// Refuses an upload that took too long, because the collector could remove the blob before an entity refers to it.
+    /// Returns an error if an upload took too long, because the collector could remove the blob before an entity refers to it.
     ///
     /// # Errors
     /// `InvalidInput` if the upload took more than half of the grace period.

@@ -1,4 +1,4 @@
-//! The change to a list in the partition of its entities. The list is read, changed, and written under its version.
+//! Changes a list in the partition of its entities: reads it, changes it, and writes it on condition that its version has not changed.
 
 use std::any::Any;
 use std::sync::Arc;

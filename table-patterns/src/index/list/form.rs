@@ -118,7 +118,7 @@ impl ListForm {
         Ok(members)
     }
 
-    /// Refuses a list that has grown beyond the declared bound. A shrinking list may exceed the bound, because the bound may have been lowered.
+    /// Returns an error if a list has grown beyond the declared bound. A shrinking list may exceed the bound, because the bound may have been lowered.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4).

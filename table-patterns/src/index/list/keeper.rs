@@ -16,7 +16,7 @@ use crate::index::list::blobs::{ListBlobs, Upload};
 use crate::index::list::content;
 use crate::index::list::{ListForm, Members};
 
-/// The lists of one table.
+/// Reads and writes the lists of one table.
 pub(crate) struct Lists<'a> {
     pub(crate) table: &'a TableName,
     pub(crate) blobs: Option<&'a ListBlobs>,
@@ -24,7 +24,7 @@ pub(crate) struct Lists<'a> {
     pub(crate) limits: Limits,
 }
 
-/// The write of a list.
+/// A pending write to a list.
 pub(crate) struct ListWrite {
     pub(crate) kind: OperationKind,
     /// The new blob to which the row refers, if any.
@@ -114,7 +114,7 @@ impl Lists<'_> {
         Ok((form.pointer(&blob), Some(upload)))
     }
 
-    /// Refuses a blob whose upload took too long, because the collector could remove it before an entity refers to it.
+    /// Returns an error if the upload of a blob took too long, because the collector could remove the blob before an entity refers to it.
     ///
     /// # Errors
     /// `InvalidInput` if the upload took more than half of the grace period.

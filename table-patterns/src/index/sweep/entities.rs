@@ -180,8 +180,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes the entry of an entity. Within its partition, this is one transaction with the entity, whose version is a
-    /// condition and changes, so no writer with another value can interfere.
+    /// Writes the entry of an entity. Within its partition, this is one transaction with the entity. The transaction requires the entity's version and changes
+    /// it, so no writer with another value can interfere.
     async fn make_good(&self, current: Current<E>, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();

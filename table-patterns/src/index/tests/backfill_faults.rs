@@ -1,5 +1,4 @@
-//! Tests of backfills that die at any submit, and of backfills with concurrent writers.
-//! Later runs continue them, and the result agrees with the model.
+//! Tests in which a backfill dies at any submit, or runs with concurrent writers. Later runs continue the backfill, and the result agrees with the model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -14,7 +14,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::{Error, ErrorCode, Result};
 
-/// The fault of a disturbed store at a submit.
+/// How a submit to a [`Disturbed`] store fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The program dies before the submit is sent.
@@ -25,7 +25,7 @@ pub(super) enum Fault {
 
 type Hook = Box<dyn Fn(&Engine) + Send>;
 
-/// An engine whose submits are counted and can fail from a given submit on, with hooks before them.
+/// An engine that counts submits, fails from a given submit on, and runs hooks before submits and gets.
 #[derive(Clone)]
 pub(super) struct Disturbed {
     pub(super) engine: Engine,

@@ -1,4 +1,4 @@
-//! Tests of programs that die before or after any submit. The stored rows are either the old rows or the new rows (PAT-INTRA-4).
+//! Tests in which a program dies before or after any submit. The stored rows are then either the old rows or the new rows (PAT-INTRA-4).
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -27,7 +27,7 @@ async fn program(people: &People) {
     let _ = settle_all(people).await;
 }
 
-/// The entities are the source of truth, and the remaining records make the lists agree with them.
+/// Settles the remaining records, and asserts that the lists then agree with the entities and that the store contains only blobs that rows name.
 async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     scene.store.live();
     scene.blobs.heal();

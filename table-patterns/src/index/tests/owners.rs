@@ -22,7 +22,7 @@ struct Customer {
     email: String,
 }
 
-/// A supplier, whose keys equal the keys of customers.
+/// A supplier, whose index entries have the same keys as the entries of customers.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Suppliers")]
 #[partition_key(tenant)]
@@ -35,7 +35,7 @@ struct Supplier {
     email: String,
 }
 
-/// A partner, whose keys begin with another literal in the same table.
+/// A partner. The keys of its index entries begin with another literal, in the same table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Partners")]
 #[partition_key(tenant)]
@@ -48,7 +48,7 @@ struct Partner {
     email: String,
 }
 
-/// A list in another partition of the table of customers, under keys that do not begin with a literal.
+/// A visitor, in the table of customers. Its index is a list in the table of e-mail addresses, whose `PartitionKey` does not begin with a literal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(tenant)]

@@ -189,7 +189,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     }
 }
 
-/// A worker that was overtaken between its reads and its write.
+/// A worker is overtaken between its reads and its write.
 #[test]
 fn an_older_settlement_does_not_undo_a_newer_one() {
     block_on(async {

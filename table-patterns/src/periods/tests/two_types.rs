@@ -1,4 +1,4 @@
-//! Tests of transactions over two types in one table of a period.
+//! Tests of transactions across two types in the table of one period.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;

@@ -14,7 +14,7 @@ use crate::feed::Cursor;
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::Tenant;
 
-/// A scan, with an index row and an entry of the feed.
+/// A scan. It declares an index and a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans", feed)]
 #[partition_key(depot)]
@@ -27,7 +27,7 @@ pub(super) struct Scan {
     parcel: u32,
 }
 
-/// The scans of a day.
+/// A sum. It declares neither an index nor a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
@@ -54,7 +54,7 @@ pub(super) struct Note {
     at: DateTime<Utc>,
 }
 
-/// The balance of a month, in tables with the same prefix and another period.
+/// A balance, in tables of months whose names begin like the names of the tables of days.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
@@ -79,7 +79,7 @@ macro_rules! periodic {
 
 periodic! { Scan Day Sum Day Note Day Balance Month }
 
-/// A type in the tables of days.
+/// The types in the tables of days.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Scan,

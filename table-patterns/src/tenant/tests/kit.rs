@@ -135,7 +135,7 @@ pub(super) struct World {
     ahead: Arc<AtomicU64>,
 }
 
-/// A step of a tenant.
+/// An action on the data of one tenant.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Insert { title: u8, topic: u8, agent: Option<u32>, file: Option<u32> },
@@ -158,7 +158,7 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..most)
 }
 
-/// Returns fixed steps that create every kind of row; the last of them leave recorded steps. The first file has `bytes` bytes.
+/// Returns fixed actions that create every kind of row. The last ones record steps for workers. The first file has `bytes` bytes.
 pub(super) fn steps_with_file(bytes: u32) -> Vec<(bool, Step)> {
     let insert = |title, topic, agent, file| Step::Insert { title, topic, agent, file };
     vec![
@@ -348,7 +348,7 @@ impl World {
         rows
     }
 
-    /// Returns the number of findings of the checks of all indexes, with the rows of the partition and the remote ones, without odd reserved rows.
+    /// Checks all indexes, both in the partition and remote. Returns the number of findings, not counting odd reserved rows.
     pub(super) fn findings(&self) -> usize {
         let report = block_on(self.tickets.check().list_at_most(usize::MAX).run()).unwrap();
         report.findings.iter().filter(|finding| finding.kind != FindingKind::OddRow).count()

@@ -1,4 +1,4 @@
-//! Tests that compare random programs with a simple model, with changes applied late, twice and in any order.
+//! Tests that compare random sequences of actions with a simple model, with changes applied late, twice and in any order.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::kit::{Company, Employee};
 enum Act {
     Put(u8, u8, u8),
     Fire(u8),
-    /// A repeated delivery, early or late.
+    /// Delivers a change again, early or late.
     Apply(u8),
     CatchUp(usize),
-    /// The cursor is lost: all changes are delivered again.
+    /// Loses the cursor, so all changes are delivered again.
     Forget,
     Rebuild,
 }

@@ -13,7 +13,7 @@ use table_core::{Result, TableStoreExt};
 use super::kit::{Company, Headcount};
 use crate::faults::Fault;
 
-/// The number of requests of a recount at which an entity moves.
+/// The number of requests in a recount before which an entity may move.
 const REQUESTS: usize = 14;
 
 /// The damage that a recount finds.

@@ -10,8 +10,7 @@ use super::*;
 const SECOND: u64 = 10_000_000;
 const HOUR: u64 = 3_600 * SECOND;
 
-/// A handler of several destinations. The destinations whose names begin with `dead` are always down, and all destinations are down while the switch
-/// is on.
+/// A handler for several destinations. The destinations whose names begin with `dead` are always down, and all destinations are down while the switch is on.
 #[derive(Clone, Default)]
 struct Webhooks {
     are_down: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! Tests of sweeps that meet an outage.
+//! Tests of sweeps during an outage.
 
 use super::*;
 

@@ -66,7 +66,7 @@ fn page_9_a_forged_position_outside_the_query_is_refused() {
     ] {
         let forged = Continuation::new(&table(), &query(), position.clone());
         assert_eq!(forged.position(&table(), &query()).unwrap_err().rule(), Some("PAGE-9"), "{position:?}");
-        // A service may choose the format of its token, but not of a key.
+        // The position of a service may be any string, whereas a key must be inside the query.
         let words = Continuation::of_service(&table(), &query(), position.clone());
         assert_eq!(words.service_position(&table(), &query()).unwrap(), &position);
         assert!(words.position(&table(), &query()).is_err());

@@ -14,7 +14,7 @@ const HEAD_BYTES: u64 = 128;
 /// The maximum number of bytes in a block. It is far larger than a block with one of the largest entities.
 const MOST: usize = 64 << 20;
 
-/// A reader of a layer up to a mark. Memory holds one block.
+/// A reader of a layer up to a mark. Keeps one block in memory.
 pub struct LayerReader {
     path: String,
     file: BufReader<Box<dyn Read + Send>>,

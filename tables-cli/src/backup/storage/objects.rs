@@ -17,7 +17,7 @@ use crate::backup::storage::shared::Shared;
 use crate::backup::storage::{Append, Folder, Storage};
 use crate::failure::{Failure, Result};
 
-/// The number of bytes in one object of a growing file. Memory holds at most one object for each open file.
+/// The number of bytes in one object of a growing file. For each open file, at most one object is in memory.
 const SEGMENT: usize = 8 << 20;
 
 /// A prefix of an object store.

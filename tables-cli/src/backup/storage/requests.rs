@@ -87,7 +87,7 @@ impl Requests {
         let (store, path) = (self.store.clone(), self.path(name));
         self.wait(name, async move {
             match store.put_opts(&path, PutPayload::default(), PutMode::Create.into()).await {
-                // A repetition inside of the client finds the object of the first attempt.
+                // A retry inside the client finds the object that the first attempt created.
                 Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
                     let found = store.head(&path).await?;
                     Ok(UpdateVersion { e_tag: found.e_tag, version: found.version })

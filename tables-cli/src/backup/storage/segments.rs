@@ -80,7 +80,7 @@ impl Read for Reading {
     }
 }
 
-/// A file that grows by one object at each sync, and whenever memory holds enough bytes for an object.
+/// A file that grows by one object at each sync, and whenever enough bytes for an object are in memory.
 #[derive(Debug)]
 pub(super) struct Growing {
     shared: Arc<Shared>,

@@ -18,7 +18,7 @@ pub(super) struct Rewritten<'a> {
 }
 
 impl Rewritten<'_> {
-    /// Refuses rows with equal new keys. The rows are read once, and memory holds eight bytes for each. They are read a second time if two hashes are
+    /// Returns an error if rows have equal new keys. The rows are read once, with eight bytes in memory for each. They are read a second time if two hashes are
     /// equal.
     ///
     /// # Errors
