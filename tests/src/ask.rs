@@ -1,4 +1,4 @@
-//! Requests as bytes, for requests that the clients in other suites cannot send, or whose responses they do not show.
+//! HTTP requests written byte by byte, for tests of requests that other clients cannot send and of responses that other clients do not show.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use chrono::Utc;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 
-/// The media type that requests of [`Ask::new`] accept.
+/// The media type that requests created by [`Ask::new`] accept.
 pub const JSON: &str = "application/json;odata=nometadata";
 
 /// A request to an account, signed when it is sent.
@@ -25,30 +25,30 @@ pub const JSON: &str = "application/json;odata=nometadata";
 pub struct Ask {
     service: &'static str,
     scheme: Option<Scheme>,
-    /// The suffix of the account in the path, for requests to the secondary.
+    /// The suffix after the account name in the path: `-secondary` for requests to the secondary, otherwise empty.
     copy: &'static str,
     method: &'static str,
     /// The path below the account, with its query.
     target: String,
-    /// The target in the signature, if it differs from the target that is sent.
+    /// The target to sign, if it differs from the target to send.
     signed_target: Option<String>,
     headers: Vec<(&'static str, String)>,
     body: String,
 }
 
-/// A response.
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// The lines before the body.
+    /// The status line and the headers.
     pub head: String,
-    /// The body.
+    /// The response body.
     pub body: String,
 }
 
 impl Answer {
-    /// Returns the value of a header.
+    /// Returns the value of the header `name`.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let line = self.head.lines().find_map(|line| {
@@ -58,7 +58,7 @@ impl Answer {
         line.map(str::trim)
     }
 
-    /// Returns the status and the code of an error.
+    /// Returns the HTTP status and the error code of an error response.
     #[must_use]
     pub fn code(&self) -> (u16, &str) {
         (self.status, self.header("x-ms-error-code").unwrap_or_default())
@@ -66,7 +66,7 @@ impl Answer {
 }
 
 impl Ask {
-    /// Creates a request for tables. `target` is the path below the account, with its query.
+    /// Creates a request to the table service. `target` is the path below the account, with its query.
     #[must_use]
     pub fn new(method: &'static str, target: impl Into<String>) -> Self {
         let headers = vec![
@@ -79,19 +79,19 @@ impl Ask {
         Self { service, scheme, copy: "", method, target, signed_target, headers, body }
     }
 
-    /// Creates a request for queues.
+    /// Creates a request to the queue service.
     #[must_use]
     pub fn queue(method: &'static str, target: impl Into<String>) -> Self {
         Self { service: "Queue", scheme: Some(Scheme::Storage), ..Self::new(method, target) }
     }
 
-    /// Sends the request to the account's secondary.
+    /// Directs the request to the account's secondary.
     #[must_use]
     pub fn secondary(self) -> Self {
         Self { copy: "-secondary", ..self }
     }
 
-    /// Replaces the path below the account and its query.
+    /// Replaces the target: the path below the account, with its query.
     #[must_use]
     pub fn target(self, target: impl Into<String>) -> Self {
         Self { target: target.into(), ..self }
@@ -112,14 +112,14 @@ impl Ask {
         self
     }
 
-    /// Removes a header.
+    /// Removes the header `name`.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(found, _)| *found != name);
         self
     }
 
-    /// Sets a body with a media type.
+    /// Sets the body and its media type.
     #[must_use]
     pub fn body(self, media_type: &str, body: impl Into<String>) -> Self {
         Self { body: body.into(), ..self.header("content-type", media_type) }
@@ -131,19 +131,19 @@ impl Ask {
         self.body("application/json", body)
     }
 
-    /// Signs the request with the given scheme, or not at all.
+    /// Signs the request with the given scheme, or leaves it unsigned if `scheme` is `None`.
     #[must_use]
     pub fn signed(self, scheme: Option<Scheme>) -> Self {
         Self { scheme, ..self }
     }
 
-    /// Signs a target that differs from the one that is sent.
+    /// Signs the given target instead of the target that is sent.
     #[must_use]
     pub fn signed_as(self, target: impl Into<String>) -> Self {
         Self { signed_target: Some(target.into()), ..self }
     }
 
-    /// Sends the request to the server of a connection string and returns the response.
+    /// Sends the request to the server named in a connection string, and returns the response.
     ///
     /// # Panics
     /// Panics if no response arrives.
@@ -152,7 +152,7 @@ impl Ask {
         self.sent(connection).unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.target))
     }
 
-    /// Returns the request as text for the server of a connection string. The request closes the connection.
+    /// Returns the request as text, addressed to the server named in a connection string. The request asks the server to close the connection.
     ///
     /// # Panics
     /// Panics if the request cannot be signed.
@@ -175,7 +175,7 @@ impl Ask {
         Ok(Answer { status, head: head.to_owned(), body: body.to_owned() })
     }
 
-    /// Returns the host and the text of the request.
+    /// Returns the host, and the request as text.
     fn write<'a>(&self, connection: &'a str) -> Result<(&'a str, String), Box<dyn Error>> {
         let part = |name: &str| connection.split(';').find_map(|part| part.strip_prefix(name));
         let endpoint = part(&format!("{}Endpoint=http://", self.service)).ok_or("no endpoint")?;

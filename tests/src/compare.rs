@@ -1,4 +1,4 @@
-//! Runs a random program on a store and on the model, step by step, and compares every result.
+//! Runs a random program on a store and on the reference model, step by step, and compares every result.
 //!
 //! The store and the model have different `ETag`s, and their pages may end at different positions. Conditions therefore identify a version by the
 //! number of writes made after it, and a page is correct if it contains exactly the model's rows between its position and its continuation.
@@ -20,7 +20,7 @@ use crate::random::{Condition, Properties, Step, TABLES, Write};
 
 /// A store that can be closed and reopened.
 pub trait Subject {
-    /// The store.
+    /// The type of the store under test.
     type Store: TableStore;
 
     /// Returns the currently open store.
@@ -30,7 +30,7 @@ pub trait Subject {
     fn reopen(&mut self, orderly: bool);
 }
 
-/// A store in memory.
+/// A store in memory, for which reopening does nothing.
 #[derive(Debug)]
 pub struct InMemory<S>(pub S);
 
@@ -44,7 +44,7 @@ impl<S: TableStore> Subject for InMemory<S> {
     fn reopen(&mut self, _orderly: bool) {}
 }
 
-/// An entity without the parts that differ between stores.
+/// An entity without its `ETag` and Timestamp, which differ between stores.
 type Read = (String, String, Vec<(String, String)>);
 
 struct Cursor {
@@ -57,12 +57,12 @@ struct Run<'a, B> {
     subject: &'a mut B,
     model: ModelStore,
     tables: Vec<TableName>,
-    /// For each key, the versions that writes created, in the store and in the model.
+    /// For each key, the version created by each write, in the store and in the model.
     versions: HashMap<(usize, EntityKey), Vec<(ETag, ETag)>>,
     cursors: Vec<Cursor>,
 }
 
-/// Runs a program.
+/// Runs a program on the store and on the model.
 ///
 /// # Panics
 /// Panics if the store and the model return different results.
@@ -76,7 +76,7 @@ pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
     }
 }
 
-/// Checks that both results are equal, or that both are refusals with the same code. Returns the result.
+/// Checks that both calls returned equal results or failed with the same code. Returns both results, or `None` if the calls failed.
 #[track_caller]
 fn agree<T, U>(found: Result<T>, expected: Result<U>) -> Option<(T, U)> {
     let rendered =
@@ -206,7 +206,7 @@ impl<B: Subject> Run<'_, B> {
         }
     }
 
-    /// Reads one page. Its continuation becomes the last cursor.
+    /// Reads one page of a query. If the query has more pages, keeps the continuation as a cursor.
     fn page(&mut self, table: usize, query: &Query, from: Option<&Continuation>) {
         let name = &self.tables[table];
         let found = block_on(self.subject.store().query(name, query, from));
@@ -251,7 +251,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the properties by name. Values are text, so NaN equals itself.
+/// Returns the properties sorted by name. Their values are formatted as text, so NaN equals itself.
 fn read(row: RowView<'_>) -> Vec<(String, String)> {
     let properties =
         row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned())));

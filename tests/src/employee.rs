@@ -1,11 +1,11 @@
-//! The running example as a derived entity, used by tests of the typed table and of all backends.
+//! The running example as a derived entity, used by the tests of the typed table and of all backends.
 
 use table_core::entity::ProjectionOf;
 use table_core::query::{EntityRef, KeyRange, Select};
 use table_core::selection::{FanOut, RowRange, Selection};
 use table_core::{Entity, FromEntity, Result, property};
 
-/// An employee of the running example: `Sales`, `000223` (DQ-2).
+/// An employee in the running example, such as number `000223` of `Sales` (DQ-2).
 #[derive(Clone, Debug, Entity, PartialEq, Eq)]
 #[partition_key(department)]
 #[row_key(id)]
@@ -24,7 +24,7 @@ pub struct Employee {
 }
 
 impl Employee {
-    /// Creates an employee with a department and a number, 30 years old and without a room.
+    /// Creates an employee, aged 30 and without a room.
     #[must_use]
     pub fn new(department: &str, id: u32) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Employee {
         }
     }
 
-    /// Selects several departments, in key order.
+    /// Selects the employees in several departments, in key order.
     pub fn partitions(departments: &[&str]) -> Selection<Self, FanOut> {
         Selection::new(Ok(departments.iter().map(|department| KeyRange::partition(*department)).collect()))
     }
@@ -47,12 +47,12 @@ impl Employee {
     }
 }
 
-/// A projection of an employee.
+/// A projection of [`Employee`] that reads only the first name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameOnly {
     /// The `FirstName` property.
     pub first_name: String,
-    /// The number of properties that the store sent.
+    /// The number of properties in the row that the store returned.
     pub properties: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Stores whose calls a test controls. The test can kill a process before or after any call, or step processes to decide which one continues.
+//! Stores whose calls a test controls. The test can kill a process before or after any call, or run several processes step by step.
 
 mod blobs;
 
@@ -16,16 +16,16 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queue
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::{Clock, EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
-/// The time at which a process dies, relative to a call.
+/// The time at which a process dies, relative to a store call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
-    /// The call is not made.
+    /// The process dies before the call is made.
     Before,
-    /// The call is made, but its outcome is lost.
+    /// The process dies after the call is made, so its outcome is lost.
     After,
 }
 
-/// Outages that all processes of a run share: until a given time, calls to a table or a queue are refused.
+/// Outages shared by all processes of a run. During an outage, calls to a table, to a queue or to all stores are refused.
 #[derive(Clone, Debug, Default)]
 pub struct Outages(Arc<Mutex<Option<Outage>>>);
 
@@ -38,7 +38,7 @@ struct Outage {
 }
 
 impl Outages {
-    /// Refuses calls to a table or a queue with `ServerBusy` for a given time, or all calls if the name is empty.
+    /// Refuses calls to `target` (a table or a queue, or everything if empty) with `ServerBusy` for the given time.
     pub fn begin(&self, target: &str, time: Duration, clock: Clock) {
         let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
         let until = clock.now().saturating_add(ticks);
@@ -54,27 +54,27 @@ impl Outages {
     }
 }
 
-/// Controls the calls that one process makes to all its stores.
+/// Controls all store calls made by one process.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     calls: AtomicUsize,
-    /// The number of the call at which the process dies, counted from 1; 0 if it never dies.
+    /// The number of the call at which the process dies, starting at 1, or 0 if it never dies.
     death: AtomicUsize,
     after: AtomicBool,
     dead: AtomicBool,
-    /// `true` if calls wait until they are stepped.
+    /// `true` if each call waits until it is [stepped](Control::step).
     stepped: AtomicBool,
-    /// Every n-th call is refused with `ServerBusy`; 0 for no refusals.
+    /// The interval at which calls are refused with `ServerBusy`, such as 3 for every third call; 0 if no calls are refused.
     busy: AtomicUsize,
     waits: AtomicUsize,
     outages: Mutex<Outages>,
 }
 
 impl Control {
-    /// Creates a control that makes the process die at its `call`-th call, counted from 1.
+    /// Creates a control that makes the process die at the given call, counted from 1.
     #[must_use]
     pub fn dying(call: usize, death: Death) -> Self {
         let control = Self::default();
@@ -91,21 +91,21 @@ impl Control {
         control
     }
 
-    /// Makes the process stop before each call until it is [stepped](Self::step).
+    /// Makes each call wait until it is [stepped](Self::step).
     #[must_use]
     pub fn stepped(self) -> Self {
         self.0.stepped.store(true, Ordering::SeqCst);
         self
     }
 
-    /// Lets the process share outages with other processes.
+    /// Applies outages that are shared with other processes to this process.
     #[must_use]
     pub fn with_outages(self, outages: &Outages) -> Self {
         *self.0.outages.lock().unwrap_or_else(PoisonError::into_inner) = outages.clone();
         self
     }
 
-    /// Returns the number of calls that were made.
+    /// Returns the number of store calls that the process has made.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.0.calls.load(Ordering::SeqCst)
@@ -117,12 +117,12 @@ impl Control {
         self.0.dead.load(Ordering::SeqCst)
     }
 
-    /// Returns a store as the process sees it.
+    /// Wraps a store so that its calls are controlled.
     pub fn over<T>(&self, store: T) -> Controlled<T> {
         Controlled { store, control: self.clone() }
     }
 
-    /// Lets a stepped process continue to its next call or to its end. Returns the result of the process if it has ended.
+    /// Lets a stepped process continue until its next call or its end. Returns the process's result if it has ended.
     pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
         let waits = self.0.waits.load(Ordering::SeqCst);
         loop {

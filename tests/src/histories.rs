@@ -1,4 +1,4 @@
-//! Random programs that several clients run over a lossy network. Their results are checked against a model (CON-11).
+//! Runs random programs of several clients over a lossy network, and checks their results against a model (CON-11).
 //!
 //! A fake account with exact semantics is reached over a scripted connection. The connection drops requests before or after they are applied, delays
 //! and duplicates them, truncates responses, responds like a gateway, and has a secondary that lags behind. Clients of `table-azure` run random

@@ -1,6 +1,6 @@
-//! The reference model: the table service as a plain map, derived from the rules alone and written as simply as possible.
+//! The reference model: the table service as a plain map, written from the rules alone and as simply as possible.
 //!
-//! It shares only interface types with the library (names, rows, queries, errors). Order, limits, conditions and paging are implemented a second time
+//! It shares only interface types with the library (names, rows, queries, errors). Order, limits, conditions and paging are implemented separately
 //! here, as directly as each rule states them.
 
 mod filter;
@@ -47,7 +47,7 @@ struct State {
     clock: u64,
 }
 
-/// The model, as a store.
+/// The reference model with the interface of a store.
 #[derive(Debug)]
 pub struct ModelStore {
     capabilities: Capabilities,
@@ -61,7 +61,7 @@ impl Default for ModelStore {
 }
 
 impl ModelStore {
-    /// Creates an empty account with the portable limits.
+    /// Creates a store without tables, with the portable limits.
     #[must_use]
     pub fn new() -> Self {
         let mut capabilities = Capabilities::service(Limits::PORTABLE);
@@ -102,7 +102,7 @@ fn properties(row: RowView<'_>) -> Result<Properties> {
     row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned()))).collect()
 }
 
-/// Returns the entity's row with the requested properties (SEL-2, SEL-3).
+/// Returns the entity's row, reduced to the selected properties (SEL-2, SEL-3).
 fn row(entity: &Entity, select: &Select) -> Row {
     let mut writer = RowWriter::new();
     for (name, value) in entity.properties.iter().filter(|(name, _)| select.contains(name)) {
@@ -256,7 +256,7 @@ impl TableStore for ModelStore {
     }
 }
 
-/// Returns the properties after an operation; `None` if the entity no longer exists.
+/// Returns an entity's properties after an operation, or `None` if the operation deletes the entity.
 fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properties>> {
     let refuse = |code, rule| Error::new(code, "refused by the model").with_rule(rule);
     let exists = |if_match: &IfMatch| match (before, if_match) {
@@ -292,7 +292,7 @@ fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properti
     }
 }
 
-/// Returns the properties after a merge: the properties of the patch are added or replaced, and all other properties are kept (MRG-1).
+/// Returns the properties after a merge: properties in the patch are added or replaced, and all other properties are kept (MRG-1).
 fn merged(mut kept: Properties, patch: RowView<'_>) -> Result<Properties> {
     for (name, value) in properties(patch)? {
         match kept.iter_mut().find(|(kept, _)| *kept == name) {

@@ -1,4 +1,4 @@
-//! Node packages in cargo's target folder, installed as specified by a lock file.
+//! Installs the Node packages listed in a lock file into cargo's target folder.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// The file that is written last. An interrupted installation does not have it.
+/// A file that is written after the installation. It is missing if the installation was interrupted.
 const STAMP: &str = "installed";
-/// The maximum number of attempts to run npm, because a registry may be temporarily unreachable.
+/// The maximum number of attempts to run npm. Retries are needed because the registry may be temporarily unreachable.
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(10);
 
@@ -31,8 +31,8 @@ impl fmt::Display for NotInstalled {
 
 impl std::error::Error for NotInstalled {}
 
-/// Returns the folder `name` in cargo's target folder, with these files (names and contents) and the packages that their `package-lock.json`
-/// specifies. Installs missing packages.
+/// Returns the folder `name` in cargo's target folder, which contains `files` (names and contents) and the packages specified by the
+/// `package-lock.json` among them. Installs missing packages.
 ///
 /// If several test binaries call this concurrently, one installs and the others wait.
 ///

@@ -1,4 +1,4 @@
-//! Random programs for a store, which the model test runs. They are data, so proptest can shrink them.
+//! Random programs for the model test, which runs them on a store. They are plain data, so proptest can shrink them.
 
 pub mod parts;
 
@@ -11,8 +11,8 @@ use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-/// The names of the tables. There are few tables, partitions and rows, so operations conflict. Their names include each class of strings that some
-/// store sorts differently.
+/// The table names. Tables, partitions and rows are few, so operations conflict. Their names contain strings of each class that some store
+/// sorts differently from the service.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
 /// The `PartitionKey`s.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
@@ -20,16 +20,16 @@ pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
 pub const ROWS: [&str; 9] = ["", "'", "1", "10", "2", "a", "\u{D7FF}", "\u{1F600}", "\u{E000}"];
 const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 
-/// The version that a condition requires.
+/// The version required by a write.
 #[derive(Clone, Copy, Debug)]
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version before the given number of writes to this key, including deletes. If there were fewer writes, a version that never existed.
+    /// The version that the entity had before this number of writes to its key, including deletes. If there were fewer writes, a version that never existed.
     Version(usize),
 }
 
-/// A write. Properties are given by [`Properties`].
+/// A write to one row.
 #[derive(Clone, Debug)]
 pub enum Write {
     /// Insert.
@@ -44,25 +44,25 @@ pub enum Write {
     InsertOrMerge(Properties),
     /// Delete.
     Delete(Condition),
-    /// Check that the row is absent (`None`), or that it has a version. Only the model test makes checks, and only on stores that support them.
+    /// Check that the row does not exist (`None`), or that it has a version. Only the model test uses checks, and only on stores that support them.
     Check(Option<Condition>),
 }
 
 /// The names and values of properties. If a name occurs several times, only one of its values is written.
 pub type Properties = Vec<(&'static str, Value)>;
 
-/// One step of a program. Tables and cursors are identified by number.
+/// One step of a program. Tables and cursors are identified by their numbers.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Create a table.
     Create(usize),
     /// Delete a table.
     Drop(usize),
-    /// List tables with a prefix, in pages of a given size.
+    /// List the tables whose names have a prefix, in pages of the given size.
     List(&'static str, usize),
     /// Submit a transaction.
     Submit(usize, &'static str, Vec<(&'static str, Write)>),
-    /// Read one entity.
+    /// Read one entity with the selected properties.
     Get(usize, &'static str, &'static str, Select),
     /// Read the first page of a query, and keep its continuation as a cursor.
     Begin(usize, Query),
@@ -70,7 +70,7 @@ pub enum Step {
     Continue(usize, usize),
     /// Read all pages of a query.
     Drain(usize, Query),
-    /// Close and reopen the store, in an orderly way or not, if the backend supports that.
+    /// Close and reopen the store if the backend supports that. `true` means an orderly shutdown.
     Reopen(bool),
 }
 
@@ -140,7 +140,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Returns a program of at most `steps` steps that begins by creating the first table.
+/// Generates programs of at most `steps` steps. Each program begins by creating the first table.
 pub fn program(steps: usize) -> impl Strategy<Value = Vec<Step>> {
     vec(step(), 1..steps).prop_map(|mut steps| {
         steps.insert(0, Step::Create(0));

@@ -1,4 +1,4 @@
-//! A server in this process, and a program that uses it.
+//! Starts a server in the test's process, together with a program that uses it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;
@@ -11,9 +11,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-/// The name of the account that [`account`] creates.
+/// The name of the account created by [`account`].
 pub const ACCOUNT: &str = "contoso";
-/// The key of the account.
+/// The key of the account created by [`account`].
 pub const KEY: &str = "a2V5";
 
 /// Creates an account in memory.
@@ -26,8 +26,8 @@ pub fn account() -> Account {
     Account::new(key, Engine::in_memory())
 }
 
-/// Starts a server for [`account`] and the emulator's account on separate threads, which run until the process ends. Returns the
-/// connection string of [`account`].
+/// Starts a server for [`account`] and for the emulator's account, on separate threads that run until the process ends. Returns the
+/// connection string for [`account`].
 ///
 /// # Panics
 /// Panics if the server cannot be started.
@@ -56,7 +56,7 @@ pub fn for_the_process() -> String {
     started.unwrap_or_else(|error| panic!("the server does not start: {error}"))
 }
 
-/// Runs a program together with a server on one thread. The program receives the connection string, and the address at which the server can be observed.
+/// Runs a program and a server on one thread. The program receives the connection string, and the address of the server's metrics and health endpoints.
 ///
 /// # Panics
 /// Panics if the server cannot be started.
@@ -80,7 +80,7 @@ pub fn with_server<F: Future<Output = ()>>(config: Config, program: impl FnOnce(
     assert_eq!(done, Ok(()), "the server does not start");
 }
 
-/// Returns the response to a plain GET request, including head and body.
+/// Sends a plain GET request to `address`, and returns the response, including its head.
 ///
 /// # Panics
 /// Panics if no response arrives.

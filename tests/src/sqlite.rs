@@ -1,7 +1,7 @@
-//! A differential test: random operations on an engine and on `SQLite`. All results and pages are compared.
+//! A differential test that runs random operations on an engine and on `SQLite`, and compares all results and pages.
 //!
-//! The engine is repeatedly closed and reopened with other options, checkpointed, compacted, verified, backed up and restored. Each table has keys
-//! and rows of a different shape, and the work alternates between loading, deleting, queue-like writes and scattered writes.
+//! The engine is repeatedly closed and reopened with different options, checkpointed, compacted, verified, backed up and restored. Each table has keys
+//! and rows of a different shape, and the operations alternate between loading, deleting, queue-like writes and scattered writes.
 
 mod peer;
 mod shape;
@@ -26,38 +26,38 @@ use shape::{Kind, Shape};
 
 /// The number of tables in a run.
 const TABLES: u8 = 12;
-/// The total size of all rows, in bytes, at which the largest table is deleted.
+/// The total size of all rows, in bytes, above which the largest table is deleted.
 const MOST_BYTES: u64 = 400 << 20;
 
-/// The extent of a run.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The time after which no further round starts.
+    /// The duration after which no new round starts.
     pub time: Duration,
-    /// The seed of all choices.
+    /// The seed for all random choices.
     pub seed: u64,
     /// The folder of the engine.
     pub folder: PathBuf,
 }
 
-/// The counts of a run.
+/// Counts of the operations in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// The number of times that the engine was opened.
     pub opens: u64,
-    /// The number of transactions, including transactions that both stores refused.
+    /// The number of transactions, including those that both stores refused.
     pub transactions: u64,
-    /// The number of operations in the transactions that were compared.
+    /// The number of operations in all compared transactions.
     pub operations: u64,
-    /// The number of pages that were compared.
+    /// The number of compared pages.
     pub pages: u64,
-    /// The number of rows in the pages that were compared.
+    /// The number of rows in all compared pages.
     pub rows: u64,
-    /// The number of point reads that were compared.
+    /// The number of compared point reads.
     pub gets: u64,
     /// The number of compactions.
     pub compactions: u64,
-    /// The number of backups that were restored and compared.
+    /// The number of backups that were restored, and then compared with `SQLite`.
     pub backups: u64,
 }
 
@@ -71,7 +71,7 @@ struct Run {
     work: Work,
 }
 
-/// The kind of writes that dominates a period.
+/// The kind of write that dominates for some time.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Scattered,
@@ -120,7 +120,7 @@ fn differs(
 }
 
 impl Run {
-    /// Opens the engine, works with it, and closes it.
+    /// Opens the engine, performs some operations on it, and closes it.
     fn life(&mut self) -> Outcome<()> {
         let durability =
             if self.random.random_ratio(3, 4) { Durability::Relaxed } else { Durability::Durable };
@@ -199,7 +199,7 @@ impl Run {
         Ok(())
     }
 
-    /// Draws the operations of a transaction: the rows, and the kind of write for each row.
+    /// Chooses a partition, the rows that a transaction writes, and the kind of write for each row.
     fn operations(&mut self, number: u8, shape: Shape) -> Outcome<(u32, Vec<(u64, Kind)>)> {
         let partition = self.random.random_range(0..shape.partitions());
         let count = [1, 1, 5, 100][self.random.random_range(0..4)].min(shape.most_operations());
@@ -228,7 +228,7 @@ impl Run {
         Ok((partition, rows.collect()))
     }
 
-    /// Submits a transaction to both stores.
+    /// Submits the same transaction to the engine and to `SQLite`, and compares the results.
     fn transaction(&mut self, engine: &Engine, number: u8) -> Outcome<()> {
         let shape = Shape::of(number);
         let (partition, mut writes) = self.operations(number, shape)?;
@@ -292,7 +292,7 @@ impl Run {
         Ok(())
     }
 
-    /// Compares some pages of a table, a partition, or a range of rows.
+    /// Compares up to three pages of a query over a table, a partition, or a range of rows.
     fn scan(&mut self, engine: &Engine, number: u8) -> Outcome<()> {
         let shape = Shape::of(number);
         let partition_key = shape.partition_key(self.random.random_range(0..shape.partitions()));
@@ -310,7 +310,7 @@ impl Run {
         self.compare(engine, number, keys, from, within.as_deref(), pages)
     }
 
-    /// Compares the pages of a query, starting at a position, with the rows in `SQLite`.
+    /// Runs a query on the engine, starting at `place`, and compares its pages with the rows in `SQLite`.
     fn compare(
         &mut self,
         engine: &Engine,
@@ -356,7 +356,7 @@ impl Run {
         Ok(())
     }
 
-    /// Compares all tables, and the list of tables.
+    /// Compares all tables, and the list of their names.
     fn compare_all(&mut self, engine: &Engine) -> Outcome<()> {
         let names: Vec<String> = engine
             .list_tables("", None, 1_000)
@@ -381,7 +381,7 @@ impl Run {
         Ok(())
     }
 
-    /// Restores a backup and compares it.
+    /// Restores a backup, and compares its tables with `SQLite`.
     fn compare_backup(&mut self, engine: &Engine) -> Outcome<()> {
         let place = |name: &str| sibling(&self.folder, name);
         let (backup, restored) = (place("backup"), place("restored"));

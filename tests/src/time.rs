@@ -1,4 +1,4 @@
-//! Time that a test controls: it passes when the test says so, or when something waits.
+//! Simulated time, which passes only when a test advances it, or when the code under test waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,13 +18,13 @@ pub enum Skew {
     /// The clock shows the test's time.
     #[default]
     None,
-    /// The clock is ahead by a number of days, or behind if it is negative.
+    /// The clock is ahead by this number of days, or behind if it is negative.
     Days(i64),
-    /// The clock always shows the time at which it was created.
+    /// The clock is stopped: it always shows the time at which it was created.
     Standing,
     /// The clock runs backwards from the time at which it was created.
     Backwards,
-    /// At every eighth reading, the clock jumps by a number of days and back again.
+    /// After every eighth reading, the clock jumps ahead by this number of days, or back again.
     Jumping(i64),
 }
 
@@ -33,7 +33,7 @@ impl Skew {
     pub const ALL: [Self; 6] =
         [Self::None, Self::Days(9), Self::Days(-9), Self::Standing, Self::Backwards, Self::Jumping(9)];
 
-    /// Returns a random skew. Half of the clocks have none.
+    /// Returns a random skew. Half of the results are [`Skew::None`].
     #[must_use]
     pub fn random(rng: &mut impl Rng) -> Self {
         let days = rng.random_range(1..40) * [1, -1][rng.random_range(0..2)];
@@ -47,7 +47,7 @@ impl Skew {
     }
 }
 
-/// A time in ticks, which all clones share.
+/// The simulated time in ticks, shared by all clones.
 #[derive(Clone, Debug)]
 pub struct Time(Arc<AtomicU64>);
 
@@ -58,20 +58,20 @@ impl Default for Time {
 }
 
 impl Time {
-    /// Lets time pass.
+    /// Advances the time.
     pub fn pass(&self, time: Duration) {
         let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
         self.0.fetch_add(ticks, Ordering::SeqCst);
     }
 
-    /// Returns a clock that shows this time.
+    /// Returns a clock that shows the simulated time.
     #[must_use]
     pub fn clock(&self) -> Clock {
         let time = Arc::clone(&self.0);
         Clock::new(move || time.load(Ordering::SeqCst))
     }
 
-    /// Returns a clock that differs from this time by the given skew.
+    /// Returns a clock that differs from the simulated time by the given skew.
     #[must_use]
     pub fn skewed(&self, skew: Skew) -> Clock {
         let (time, readings) = (Arc::clone(&self.0), AtomicU64::new(0));
@@ -92,13 +92,13 @@ impl Time {
         })
     }
 
-    /// Returns a runtime with this clock. When it would wait, time passes instead.
+    /// Returns a runtime that uses the simulated time: when it would wait, the time advances instead.
     #[must_use]
     pub fn runtime(&self) -> Runtime {
         self.runtime_of(Skew::None)
     }
 
-    /// Returns a runtime whose clock differs from this time by the given skew. When it would wait, time passes instead.
+    /// Returns a runtime like [`Self::runtime`], but with a clock that differs from the simulated time by the given skew.
     #[must_use]
     pub fn runtime_of(&self, skew: Skew) -> Runtime {
         let time = self.clone();
@@ -108,7 +108,7 @@ impl Time {
         })
     }
 
-    /// Returns an engine in memory with this clock.
+    /// Returns an engine in memory that uses the simulated time.
     #[must_use]
     pub fn engine(&self) -> Engine {
         EngineOptions::new().clock(self.clock()).in_memory()

@@ -1,5 +1,5 @@
-//! Tests on every backend of units of work that depend on reads that found nothing (ENG-21). They are not part of the [suite](crate::suite), because
-//! units need a store that can be cloned.
+//! Tests for units of work that depend on reads that found no row (ENG-21), run on every backend. They are not part of the [suite](crate::suite),
+//! because units of work need a store that can be cloned.
 
 #![expect(
     clippy::missing_panics_doc,
@@ -22,8 +22,8 @@ struct Doctor {
     number: u32,
 }
 
-/// A transaction reads that a row is absent, another process inserts the row, and the transaction writes another row. The transaction must not be
-/// committed, because its read no longer holds: either it runs again, or a store without checks refuses it.
+/// A transaction finds that a row is absent, another process inserts that row, and the transaction writes a different row. It must not be
+/// committed, because the row is no longer absent: it must run again, or be refused by a store that does not support checks.
 pub async fn eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused<S>(store: &S)
 where
     S: TableStore + Clone + 'static,

@@ -1,10 +1,10 @@
-//! The pinned version of Azurite and its location.
+//! Installs the pinned version of Azurite.
 
 use std::path::PathBuf;
 
 use crate::npm::{self, NotInstalled};
 
-/// The files of the installation. npm installs exactly the versions in the lock file.
+/// The files that define the installation. npm installs exactly the versions in the lock file.
 const FILES: [(&str, &str); 4] = [
     ("package.json", include_str!("../../azurite/package.json")),
     ("package-lock.json", include_str!("../../azurite/package-lock.json")),
@@ -12,7 +12,7 @@ const FILES: [(&str, &str); 4] = [
     ("serve.cjs", include_str!("../../azurite/serve.cjs")),
 ];
 
-/// Returns the folder with Azurite's script `serve.cjs`. If Azurite is missing, it is installed in cargo's target folder.
+/// Returns the folder that contains Azurite's start script, `serve.cjs`. If Azurite is missing, installs it in cargo's target folder.
 ///
 /// # Errors
 /// Any error from [`npm::install`].

@@ -1,4 +1,4 @@
-//! A running Azurite server: start, ports and shutdown.
+//! Starts and stops an Azurite server, and provides its addresses.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -12,13 +12,13 @@ use super::install::install;
 use crate::npm::NotInstalled;
 
 const ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's public key (AUTH-30), in two halves as wrapped in Microsoft's documentation.
+/// The emulator's public key (AUTH-30), in two halves because Microsoft's documentation breaks it across two lines.
 const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
-/// The maximum time for the start. It is a limit, not a delay: a server that takes longer will never start.
+/// The maximum time that a start may take. It is a limit, not a delay: a server that needs longer will never start.
 const START: Duration = Duration::from_secs(10 * 60);
-/// The keep-alive time. It is one day, so the server does not close the connection of a test that pauses.
+/// The keep-alive time. It is one day, so that the server does not close connections while a test pauses.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
 /// A running Azurite server on its own ports, without files on disk. It stops when this value is dropped, and also whenever this process ends,
@@ -26,7 +26,7 @@ const KEEP_ALIVE_SECONDS: &str = "86400";
 #[derive(Debug)]
 pub struct AzuriteServer {
     process: Child,
-    /// The addresses by service, such as `http://127.0.0.1:{port}`.
+    /// The address of each service, such as `http://127.0.0.1:{port}`.
     addresses: BTreeMap<&'static str, String>,
 }
 
@@ -68,7 +68,7 @@ impl AzuriteServer {
         Ok(server)
     }
 
-    /// Returns the server that all tests of this binary share; `None` if Azurite is not available, which is printed to the console.
+    /// Returns the server shared by all tests of this binary. If Azurite is not available, prints the reason and returns `None`.
     ///
     /// # Panics
     /// Panics if `CI` is `true` and Azurite is not available.
@@ -98,7 +98,7 @@ impl AzuriteServer {
         format!("{address}/{ACCOUNT}")
     }
 
-    /// Returns a connection string with the server's table, queue and blob services (AUTH-31).
+    /// Returns a connection string for the server's table, queue and blob services (AUTH-31).
     #[must_use]
     pub fn connection_string(&self) -> String {
         format!(
@@ -119,14 +119,14 @@ impl Drop for AzuriteServer {
     }
 }
 
-/// Returns the service and its address from a line that reports a listening service.
+/// Parses a line in which Azurite reports that a service listens. Returns the service and its address.
 fn listening(line: &str) -> Option<(&'static str, &str)> {
     let (service, address) =
         line.strip_prefix("Azurite ")?.split_once(" service is successfully listening at ")?;
     Some((SERVICES.into_iter().find(|known| *known == service)?, address.trim()))
 }
 
-/// Reads all lines of a process, so the process never waits for a reader.
+/// Reads all output lines of a process on a separate thread, so that the process never blocks on a full pipe.
 fn lines(output: ChildStdout) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {

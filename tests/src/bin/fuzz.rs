@@ -1,4 +1,4 @@
-//! `fuzz` reads mutated samples of every format until a guarantee is violated.
+//! `fuzz` reads mutated samples of every format until the given limit, or until a guarantee is violated.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -8,9 +8,9 @@ use tests::fuzz::{Session, TARGETS, Target};
 struct Plan {
     targets: Vec<Target>,
     seed: u64,
-    /// The number of inputs per target if no time is given.
+    /// The number of inputs to read per target, unless a time is given.
     count: u64,
-    /// The total time for all targets.
+    /// The time to spend on all targets together.
     time: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! `torture` repeatedly kills a writing process and checks the folder, or compares the engine with `SQLite` for a given time.
+//! `torture` repeatedly kills a process that writes to a folder, and checks the folder; or it compares the engine with `SQLite` for a given time.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Returns the folder of this run below `parent`. The folder is deleted repeatedly, so it is never one that the caller specified.
+/// Returns the path of a new folder for this run, below `parent`. It is never a folder that the caller named, because the run deletes it repeatedly.
 fn folder_in(parent: &Path) -> PathBuf {
     parent.join(format!("tables-torture-{}", std::process::id()))
 }
@@ -109,7 +109,7 @@ fn parent(words: &[&str]) -> Outcome {
     Err(outcome.wrong.join("\n").into())
 }
 
-/// Repeatedly kills a process that uses all patterns, or a server.
+/// Repeatedly kills a server, or a process that uses all patterns.
 #[cfg(feature = "services")]
 fn services(
     all_patterns: bool,

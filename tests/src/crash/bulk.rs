@@ -1,5 +1,5 @@
-//! Bulk rows: a base of up to millions of rows that is updated at random while the writers run, so flushes and merges are in progress when the
-//! process is killed.
+//! Bulk rows: up to millions of rows, updated at random while the writers run, so the engine is writing and merging segments when the process is
+//! killed.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -12,11 +12,11 @@ use crate::crash::workload::{TABLE, number_of};
 
 /// The number of rows in a partition.
 const PARTITION: u64 = 1_000;
-/// The number of rows that one transaction inserts.
+/// The number of rows inserted per transaction.
 const BATCH: u64 = 100;
-/// The number of rows that one transaction updates.
+/// The number of rows updated per transaction.
 const UPDATED: u64 = 10;
-/// The number of partitions that a check reads.
+/// The number of partitions read per check.
 const CHECKED: u64 = 50;
 
 fn partition(number: u64) -> String {
@@ -27,7 +27,7 @@ fn row_key(row: u64) -> String {
     format!("row_{row:03}")
 }
 
-/// Returns the content of a row: its number, and bytes that depend on the version.
+/// Returns the content of a bulk row: the row number, and bytes that depend on the version.
 fn row(number: u64, version: u64) -> Row {
     let mut row = RowWriter::with_capacity(3);
     row.property("Number", ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX)));
@@ -51,7 +51,7 @@ async fn put(store: &impl TableStore, number: u64, rows: impl Iterator<Item = (u
     store.submit(&TableName::new(TABLE)?, transaction).await.map(drop)
 }
 
-/// Writes all rows of the base once.
+/// Inserts all bulk rows with their first version.
 ///
 /// # Errors
 /// Any error from the store.
@@ -64,7 +64,7 @@ pub async fn fill(store: &impl TableStore, rows: u64) -> Result<()> {
     Ok(())
 }
 
-/// Updates some rows in one partition.
+/// Updates evenly spaced rows of a random partition.
 ///
 /// # Errors
 /// Any error from the store.

@@ -9,26 +9,26 @@ use crate::crash::workload::{
     Acknowledged, ROWS_OF_A_SLOT, SLOTS, TABLE, deletes, number_of, partition, slot_row,
 };
 
-/// The last acknowledged transaction of each writer.
+/// Evidence of acknowledged writes: the last acknowledged transaction of each writer.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     last: BTreeMap<usize, Acknowledged>,
 }
 
 impl Evidence {
-    /// Records an acknowledgement.
+    /// Records an acknowledged transaction.
     pub fn record(&mut self, acknowledged: Acknowledged) {
         self.last.insert(acknowledged.writer, acknowledged);
     }
 
-    /// Returns the number of writers with acknowledgements.
+    /// Returns the number of writers that have an acknowledged transaction.
     #[must_use]
     pub fn writers(&self) -> usize {
         self.last.len()
     }
 }
 
-/// Compares a store with the evidence. Returns a description of each defect; none if the store is correct.
+/// Compares a store with the evidence. Returns a description of each defect, or an empty list if the store is correct.
 ///
 /// # Errors
 /// Any error from the store. If a store cannot be read after a crash, the check has also failed.
@@ -70,7 +70,7 @@ async fn check_writer(
     Ok(())
 }
 
-/// Returns the number in each row of a writer's slots, by `RowKey`.
+/// Returns the number that each row in a writer's slots contains, by `RowKey`.
 async fn slots(
     store: &impl TableStore,
     table: &TableName,

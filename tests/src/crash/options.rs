@@ -1,4 +1,4 @@
-//! Engine options chosen by a seed, so each opening of a folder uses different options.
+//! Engine options derived from a seed, so each opening of a folder can use different options.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use table_core::embedded::{Durability, EngineOptions};
 use table_core::limits::Limits;
 
-/// Chooses options. The same seed gives the same options. Durability stays the default, because acknowledged writes must survive.
+/// Derives options from a seed. The durability is the default, because acknowledged writes must survive a crash.
 pub fn drawn(seed: u64) -> EngineOptions {
     let mut random = StdRng::seed_from_u64(seed);
     let mut one_of =
@@ -24,7 +24,7 @@ pub fn drawn(seed: u64) -> EngineOptions {
         .table_delete_delay(Duration::from_millis(delay))
 }
 
-/// Chooses options like [`drawn`], but with the given durability.
+/// Derives options from a seed, like [`drawn`], but with the given durability.
 pub fn drawn_with(seed: u64, durability: Durability) -> EngineOptions {
     drawn(seed).durability(durability)
 }

@@ -1,4 +1,4 @@
-//! Runs writers on a simulated disk until the power fails, and checks the state that is found afterwards.
+//! Runs writers on a simulated disk until the power fails, and checks the data that is left on the disk.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use table_core::embedded::{Engine, EngineOptions};
 use crate::crash::{Evidence, Writer, check};
 use simulation::power::SimulatedDisk;
 
-/// Opens an engine on this disk with frequent checkpoints and journal rotations.
+/// Opens an engine on the simulated disk. Its options cause frequent checkpoints and journal rotations.
 ///
 /// # Errors
 /// Any error from opening.
@@ -20,7 +20,7 @@ pub fn open(disk: &SimulatedDisk) -> table_core::Result<Engine> {
         .open("/simulated")
 }
 
-/// Runs the given number of concurrent writers, with `steps` transactions each, until all are done or the disk fails.
+/// Runs `writers` concurrent writers, with `steps` transactions each, until all are done or the disk fails.
 ///
 /// Returns the acknowledgements, and the first error, if any.
 #[must_use]
@@ -50,7 +50,7 @@ pub fn write(
     (evidence.into_inner().unwrap_or_else(PoisonError::into_inner), outcome.err())
 }
 
-/// Returns the defects found on a disk after a power loss, given the writes that were acknowledged before it.
+/// Returns the defects found on a disk after a power loss. `evidence` contains the writes acknowledged before the loss.
 #[must_use]
 pub fn findings(disk: &SimulatedDisk, evidence: &Evidence) -> Vec<String> {
     match open(disk).and_then(|engine| check(&engine, evidence).block_on()) {

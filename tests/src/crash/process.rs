@@ -1,5 +1,5 @@
-//! Repeatedly kills a process. A child process writes and reports each acknowledgement. The parent kills it at a random time, reopens the folder with
-//! other options, and checks it.
+//! Repeatedly kills a process. A child process writes rows and reports each acknowledgement. The parent kills it at a random time, reopens the folder
+//! with different options, and checks the content.
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
@@ -18,16 +18,16 @@ use crate::crash::{Acknowledged, Evidence, Writer, bulk, check, options};
 /// The argument that makes the program a child: `torture child FOLDER WRITERS ROWS [SEED OF OPTIONS]`.
 pub const CHILD: &str = "child";
 
-/// The extent of a torture run.
+/// The parameters of a torture run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The number of kills.
     pub rounds: usize,
     /// The seed that determines the times of the kills.
     pub seed: u64,
-    /// The path of the folder to use.
+    /// The path of the folder that the run may use.
     pub folder: PathBuf,
-    /// The number of rounds with one folder before a new one is created.
+    /// The number of rounds after which a new folder is created.
     pub rounds_a_folder: usize,
     /// The number of bulk rows in addition to the writers' rows. If it is not 0, all rounds use the same folder.
     pub rows: u64,
@@ -36,15 +36,15 @@ pub struct Plan {
 /// The result of a torture run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The number of kills.
+    /// The number of times that the child was killed.
     pub kills: usize,
-    /// The number of kills that preceded the first acknowledgement of their round.
+    /// The number of rounds in which the child was killed before its first acknowledgement.
     pub early: usize,
     /// The total number of acknowledged transactions.
     pub acknowledged: u64,
-    /// The longest recovery.
+    /// The longest time that reopening a folder took.
     pub slowest_reopen: Duration,
-    /// The longest time of a write in each round.
+    /// The duration of the slowest write in each round.
     pub longest_writes: Vec<Duration>,
     /// A description of each defect.
     pub wrong: Vec<String>,
@@ -53,8 +53,8 @@ pub struct Outcome {
 /// The number of threads that update bulk rows.
 const UPDATERS: u64 = 8;
 
-/// Opens an engine whose checkpoints and journal rotations are frequent enough for kills to interrupt them, because of small thresholds, options
-/// chosen by a seed, or many rows.
+/// Opens an engine in which checkpoints and journal rotations are frequent enough to be interrupted by kills. They are frequent because of small
+/// thresholds, options derived from a seed, or many rows.
 ///
 /// # Errors
 /// Any error from [`EngineOptions::open`].
@@ -67,7 +67,7 @@ pub fn open(folder: &Path, rows: u64, seed: Option<u64>) -> table_core::Result<E
     }
 }
 
-/// Fills a folder with the given number of bulk rows.
+/// Inserts the given number of bulk rows into a new folder.
 fn fill(folder: &Path, rows: u64) -> table_core::Result<()> {
     let engine = EngineOptions::new().durability(Durability::Relaxed).open(folder)?;
     async {
@@ -84,14 +84,14 @@ fn tell(line: &impl Display) -> bool {
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
 }
 
-/// The longest time that a write by one thread has taken.
+/// The duration of a thread's slowest write so far.
 #[derive(Debug, Default)]
 struct Longest(Duration);
 
 impl Longest {
     const WORD: &str = "waited";
 
-    /// Returns a line for the parent if this write took longer than all earlier writes by the thread.
+    /// Returns a report line for the parent if this write took longer than all earlier writes by the thread.
     fn note(&mut self, begun: Instant) -> Option<String> {
         let took = begun.elapsed();
         (took > self.0).then(|| {
@@ -105,7 +105,7 @@ impl Longest {
     }
 }
 
-/// Runs the child: the given number of concurrent writers, and threads that update bulk rows. The child reports on standard output until it is killed.
+/// Runs the child: `writers` concurrent writers, and threads that update bulk rows. The child reports on standard output until it is killed.
 ///
 /// # Errors
 /// Any error from the store. None is expected before the kill.
@@ -211,8 +211,8 @@ pub fn torture(
     Ok(outcome)
 }
 
-/// Starts a child, kills it after the given number of acknowledgements, and returns their actual number. `record` receives each line and returns
-/// `true` for an acknowledgement.
+/// Starts a child, kills it after `kill_after` acknowledgements, and returns the number of acknowledgements received. `record` is called with each
+/// line and returns `true` for an acknowledgement.
 pub(super) fn run_and_kill(
     command: &mut Command,
     kill_after: u64,

@@ -1,4 +1,4 @@
-//! The workload: numbered transactions by one writer.
+//! The workload of the crash tests: numbered transactions, made by one writer.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,9 +33,9 @@ pub struct Writer {
 pub struct Acknowledged {
     /// The writer.
     pub writer: usize,
-    /// The number of the transaction.
+    /// The number of the acknowledged transaction.
     pub number: u64,
-    /// The ticks of the counter's `ETag`.
+    /// The time in the `ETag` of the writer's counter, in ticks.
     pub etag: u64,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Acknowledged {
 impl FromStr for Acknowledged {
     type Err = ();
 
-    /// Parses a line. A line that was truncated by the kill is not an acknowledgement.
+    /// Parses a line. A line truncated by the kill is not accepted.
     fn from_str(line: &str) -> std::result::Result<Self, ()> {
         let mut words = line.split(' ');
         let mut word = || words.next().ok_or(());
@@ -61,19 +61,19 @@ impl FromStr for Acknowledged {
     }
 }
 
-/// Returns the `PartitionKey` of a writer.
+/// Returns the `PartitionKey` of a writer's rows.
 #[must_use]
 pub(super) fn partition(writer: usize) -> String {
     format!("writer_{writer:03}")
 }
 
-/// Returns the `RowKey` of a row in a slot.
+/// Returns the `RowKey` of a row in one of the writer's slots.
 #[must_use]
 pub(super) fn slot_row(slot: u64, row: u64) -> String {
     format!("slot_{slot:03}_{row:02}")
 }
 
-/// Returns the number that a row contains.
+/// Returns the transaction number that a row contains.
 ///
 /// # Errors
 /// `Corrupted` if the row is not valid.
@@ -92,7 +92,7 @@ pub(super) const fn deletes(number: u64) -> bool {
 }
 
 impl Writer {
-    /// Creates a writer that continues after the highest number in the store.
+    /// Creates a writer that continues after the highest transaction number in the store.
     ///
     /// # Errors
     /// Any error from the store.
@@ -119,7 +119,7 @@ impl Writer {
         }
     }
 
-    /// Writes the next transaction and returns its acknowledgement.
+    /// Writes the next transaction, and returns its acknowledgement.
     ///
     /// # Errors
     /// Any error from the store.

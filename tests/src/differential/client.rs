@@ -1,10 +1,10 @@
-//! The client that runs the programs. It makes only one attempt, so a response with status 500 is reported as a difference.
+//! Creates the client for differential tests. It does not retry, so a response with status 500 is reported as a difference.
 
 use std::time::Duration;
 
 use table_azure::{AzureTables, Options, RetryPolicy};
 
-/// Creates a client from a connection string.
+/// Creates a client without retries from a connection string.
 ///
 /// # Errors
 /// Any error from [`AzureTables::from_connection_string_with`].

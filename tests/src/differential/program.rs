@@ -1,14 +1,14 @@
-//! Random programs for two stores. They use few keys, so many programs reach many different states.
+//! Random programs that run on two stores and should give equal results. They use few keys, so many programs reach many different states.
 //!
-//! The following is not generated, because Azurite is known to differ:
+//! Programs do not contain the following, because Azurite is known to differ from the service:
 //! - AZ-4: the sign of zero, including `-0.0`.
 //! - AZ-7, AZ-9: keys, names and values at or over their limits.
 //! - AZ-13: `$top` of 0, or over 1,000.
-//! - AZ-14: comparisons with a constant whose type differs from the property's (here, each name has only one type), or with a time finer than a
-//!   millisecond; `not not`; constants with an exponent.
-//! - AZ-5: filters on Timestamp, which differs anyway.
+//! - AZ-14: comparisons with a constant whose type differs from the property's (each name is used with only one type), or with a time finer than a
+//! millisecond; `not not`; constants with an exponent.
+//! - AZ-5: filters on Timestamp, which differs between any two stores.
 //! - EGT-6, not among the AZ rules: in a batch, a write without properties (500), and a write to the empty RowKey (`PropertiesNeedValue`).
-//! - TBL-2, not among the AZ rules: a table name whose case differs from the one with which the table was created.
+//! - TBL-2, not among the AZ rules: table names whose case differs from that used when the table was created.
 
 use chrono::DateTime;
 use proptest::collection::vec;
@@ -25,13 +25,13 @@ use crate::random::{Properties, Write, parts};
 
 const PARTITIONS: [&str; 4] = ["a", "b", "O'Neil & co", "\u{1F600}"];
 const ROWS: [&str; 8] = ["", "'", "1", "10", "2", "a b+c%", "\u{1F600}", "\u{FF21}"];
-/// The property names, each with one type.
+/// The property names. Each name is always used with the same type.
 const NAMES: [&str; 8] = ["Bin", "Bool", "Dbl", "Guid", "I32", "I64", "Text", "Time"];
 
-/// The writes that a transaction makes to one partition.
+/// A partition, and the writes that a transaction makes to its rows.
 pub type Writes = (&'static str, Vec<(&'static str, Write)>);
 
-/// One step of a program, on its only table.
+/// One step of a program. A program uses only one table.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Submit a transaction.
@@ -40,13 +40,13 @@ pub enum Step {
     Get(&'static str, &'static str, Select),
     /// Read all pages of a query.
     Query(Query),
-    /// Read the first page, submit a transaction, and read the remaining pages.
+    /// Read the first page of a query, submit a transaction, and read the remaining pages.
     QueryAcross(Query, Writes),
     /// Delete the table, and create it again.
     Recreate,
 }
 
-/// Generates a partition, usually one of the first few, so operations conflict.
+/// Generates a partition key, usually one of the first few, so operations conflict.
 fn partition() -> impl Strategy<Value = &'static str> {
     prop_oneof![3 => Just("a"), 1 => select(PARTITIONS.to_vec())]
 }
@@ -117,7 +117,7 @@ fn write() -> impl Strategy<Value = Write> {
     parts::write(properties, || parts::condition([3, 3], 1..3))
 }
 
-/// Generates writes with each row only once, because the transaction itself refuses a second write to the same row.
+/// Generates writes to different rows, because a transaction with two writes to the same row cannot be built.
 fn writes() -> impl Strategy<Value = Writes> {
     let rows = vec((row(), write()), 1..5).prop_map(|mut rows| {
         rows.sort_by_key(|(row, _)| *row);
@@ -159,7 +159,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Returns the program with the given number. It is always the same.
+/// Returns the program with the given number. The same number always gives the same program.
 ///
 /// # Panics
 /// Panics if the strategy gives up, which is not expected to happen.

@@ -1,4 +1,4 @@
-//! Runs one program on two stores and reports the first result that differs.
+//! Runs one program on two stores, and reports the first step whose results differ.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,24 +14,24 @@ use super::program::{Step, Writes};
 use crate::random::{Condition, Properties, Write};
 use crate::suite::scene::fresh_name;
 
-/// The maximum number of pages of one query. Programs have fewer entities than that.
+/// The maximum number of pages that a query may have. Programs insert fewer entities than that.
 const MOST_PAGES: usize = 200;
 
-/// An entity without the parts that differ between stores.
+/// An entity without its `ETag` and Timestamp, which differ between stores: its keys, and its properties as text.
 type Read = (String, String, BTreeMap<String, String>);
 
-/// The outcome of a step: a result, or a code and the position of the operation.
+/// The outcome of a step: a result, or an error code with the index of the failed operation.
 type Outcome<T> = std::result::Result<T, (String, Option<usize>)>;
 
 struct Pair<'a, A, B> {
     left: &'a A,
     right: &'a B,
     table: TableName,
-    /// For each key, the versions that writes created, in the left and the right store.
+    /// For each key, the version created by each write, in the left store and in the right store.
     versions: HashMap<EntityKey, Vec<[ETag; 2]>>,
 }
 
-/// Runs a program in a separate table.
+/// Runs a program on both stores, in a table created for it.
 ///
 /// # Errors
 /// A description of the first step whose results differ, with both results.
@@ -115,7 +115,7 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
         Ok(())
     }
 
-    /// Pages of the same size must contain the same entities; writes between two pages are visible in the second page (CON-9).
+    /// Checks that pages of equal size contain equal entities, and that the second page shows writes made after the first page was read (CON-9).
     async fn query_across(&mut self, query: &Query, writes: &Writes) -> std::result::Result<(), String> {
         let first =
             |page: Result<Page>| outcome(page.and_then(|page| Ok((entities(&page)?, page.continuation))));
@@ -185,7 +185,7 @@ async fn get<S: TableStore>(
     outcome(found)
 }
 
-/// Reads all pages, and checks that none exceeds its size.
+/// Reads all pages of a query, and checks that no page is larger than requested.
 async fn pages<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -217,7 +217,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the properties by name. Values are text, so NaN equals itself.
+/// Returns an entity's keys, and its properties by name. Values are formatted as text, so NaN equals itself.
 fn read(partition: &str, row: &str, view: RowView<'_>) -> Result<Read> {
     let text = |value: Value| format!("{value:?}");
     let properties =

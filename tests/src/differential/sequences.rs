@@ -1,4 +1,4 @@
-//! Runs many programs, several of them concurrently.
+//! Runs many random programs on two stores, several of them concurrently.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +13,8 @@ use super::{run, smallest};
 const STEPS: usize = 14;
 const THREADS: usize = 8;
 
-/// Runs the programs with these numbers on both stores. Nothing else may use the stores in the meantime. Reports the number of started
-/// programs to `done`. Returns the differences, each with the number of its program and the smallest program that shows it. After the first
+/// Runs the programs `numbers` on both stores, which nothing else may use in the meantime. Calls `done` with the number of programs that
+/// were started before. Returns the differences, each with the number of its program and the smallest program that shows it. After the first
 /// difference, no further programs are started.
 ///
 /// ```

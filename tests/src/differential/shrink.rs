@@ -1,8 +1,8 @@
-//! Finds the smallest program that still shows a difference.
+//! Shrinks a program to the smallest one that still shows a difference between two stores.
 
 use super::program::Step;
 
-/// Removes steps one by one as long as `differs` still reports a difference. Returns the last report and the remaining steps.
+/// Removes steps one by one as long as `differs` still reports a difference. Returns the remaining steps and the last reported difference.
 ///
 /// ```
 /// use tests::differential::{program::Step, smallest};

@@ -1,4 +1,4 @@
-//! Tests of the comparison itself: it accepts equal stores, and detects a store with a single fault.
+//! Tests of the differential test itself: it must accept equal stores, and detect a store with a single fault.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ fn the_engine_and_the_model_agree() {
     }
 }
 
-/// The fault of an [`Odd`] store.
+/// The fault built into an [`Odd`] store.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// A merge replaces the entity.
@@ -28,7 +28,7 @@ enum Fault {
     Top,
     /// A filter is ignored.
     Filter,
-    /// An existing entity is not found.
+    /// A read reports an existing entity as missing.
     Get,
 }
 

@@ -1,4 +1,4 @@
-//! Controlled blob stores. When a process dies, it loses access to its blobs and to its tables at the same request.
+//! Blob stores whose requests a test controls. A killed process loses access to its blobs and its tables at the same request.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use object_store::{
 
 use crate::faults::{Control, Controlled};
 
-/// The name by which outages refer to the blobs.
+/// The target name of outages that affect blobs.
 pub const BLOBS: &str = "blobs";
 
 /// The future of a request.
 type Request<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// A blob store in memory whose requests are controlled.
+/// A blob store in memory whose requests a test controls.
 pub type ControlledBlobs = Controlled<Arc<InMemory>>;
 
 fn refused(error: table_core::Error) -> object_store::Error {
@@ -110,7 +110,7 @@ impl ObjectStore for ControlledBlobs {
     }
 }
 
-/// A multipart upload. Each part is a request.
+/// A multipart upload. Each part counts as a request.
 #[derive(Debug)]
 struct ControlledParts {
     parts: Box<dyn MultipartUpload>,

@@ -1,4 +1,4 @@
-//! Targets for binary formats: the engine's formats, and rows.
+//! Fuzz targets for binary formats: the engine's file formats, and the row format.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use table_core::limits::Limits;
 use table_core::odata::{self, Sender};
 use table_core::row::{RowView, RowWriter, merge};
 
-/// Reads a journal file, or the record of a frame.
+/// Reads the bytes as a journal file, and as the record in a journal frame.
 pub(super) fn journal(bytes: &[u8]) -> bool {
     let (file, record) = (fuzz::journal(bytes), fuzz::record(bytes));
     file || record
@@ -39,7 +39,7 @@ pub(super) fn manifest(bytes: &[u8]) -> bool {
     EngineOptions::new().disk(Arc::new(disk)).open(folder).is_ok()
 }
 
-/// Reads a row in every way. A valid row is written again, and converted to JSON.
+/// Reads a row in every possible way. A valid row is also written again and converted to JSON.
 pub(super) fn row(bytes: &[u8]) -> bool {
     let view = RowView::new(bytes);
     let mut written = RowWriter::new();
@@ -78,7 +78,7 @@ pub(super) fn row(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns the names and values of a row as text, because a NaN does not equal itself.
+/// Returns a row's properties as text, because NaN does not equal itself.
 fn properties(row: RowView<'_>) -> Vec<String> {
     let mut all: Vec<String> = row.properties().map(|property| format!("{property:?}")).collect();
     all.sort();

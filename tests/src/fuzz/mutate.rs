@@ -1,17 +1,17 @@
-//! Mutations of samples.
+//! Mutates samples for fuzzing.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-/// The maximum size of an input.
+/// The maximum size of an input, in bytes.
 const LONGEST: usize = 1 << 16;
-/// Bytes that readers search for.
+/// Bytes with a meaning in some format, such as quotes and brackets.
 const BYTES: [u8; 16] = *b"\0\x01\x7F\x80\xFF\"'(){}[]\\% ";
-/// Numbers near overflows and limits.
+/// Numbers near overflows and near limits of the formats.
 const NUMBERS: [u64; 10] =
     [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF];
 
-/// Returns a sample that is changed in a few places.
+/// Returns a random sample with up to four mutations.
 pub(super) fn mutate(random: &mut StdRng, samples: &[Vec<u8>]) -> Vec<u8> {
     let any = |random: &mut StdRng| {
         if samples.is_empty() { Vec::new() } else { samples[random.random_range(0..samples.len())].clone() }

@@ -1,4 +1,4 @@
-//! The target for complete requests. A server in this process answers them without a connection.
+//! A fuzz target for complete HTTP requests. A server in the same process answers them without a connection.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use table_server::testing::{Port, answer};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use table_wire::sas::{TablePermissions, TableSas};
 
-/// The account key, both in base64 and decoded. No response may contain either of them.
+/// The account key, in base64 and decoded. No response may contain either form.
 const SECRETS: [&str; 2] = ["dW5zcGVha2FibGU", "unspeakable"];
 
 fn key() -> AccountKey {
     AccountKey::new("contoso", "dW5zcGVha2FibGU=").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns an account with a table, an entity, a queue and a message.
+/// Returns an account that contains a table, an entity, a queue and a message.
 ///
 /// # Panics
 /// Panics if the engine refuses to create them.
@@ -38,10 +38,10 @@ pub fn account() -> Account {
     account
 }
 
-/// Sends an account the request that the bytes describe. Returns `None` if they do not describe a request.
+/// Sends the request described by `bytes` to an account. Returns `None` if `bytes` does not describe a request.
 ///
-/// The first line consists of the port (`T` or `Q`, followed by `+` for a request that is signed with the account key), the method and the target.
-/// Header lines follow, then an empty line and the body.
+/// The first line consists of the service (`T` for tables or `Q` for queues, followed by `+` to sign the request with the account key), the method and
+/// the target. Header lines follow, then an empty line and the body.
 #[must_use]
 pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;
@@ -81,7 +81,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     Some(block_on(answer(std::slice::from_ref(account), port, request)))
 }
 
-/// Checks the guarantees of every response. Returns `true` if the response reports a success.
+/// Checks the guarantees that every response must meet. Returns `true` if the response reports a success.
 ///
 /// # Panics
 /// Panics if a guarantee is violated.
@@ -97,7 +97,7 @@ pub fn judge(response: &Response<Bytes>) -> bool {
     status < 400
 }
 
-/// Sends a request to a new account, so the result does not depend on earlier requests.
+/// Sends a request to a newly created account, so that the result does not depend on earlier inputs.
 pub(super) fn request(bytes: &[u8]) -> bool {
     ask(&account(), bytes).as_ref().is_some_and(judge)
 }

@@ -1,4 +1,4 @@
-//! Targets for text: continuation tokens, filters, JSON.
+//! Fuzz targets for text formats: continuation tokens, filters, JSON.
 
 use table_core::filter::Matcher;
 use table_core::odata::{self, EntityBody, Sender};
@@ -7,7 +7,7 @@ use table_core::{Filter, TableName};
 
 use super::samples;
 
-/// Reads a continuation token. An accepted token must be unchanged when it is written again.
+/// Reads a continuation token. Writing and reading an accepted token must not change it.
 pub(super) fn token(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<Continuation>() else { return false };
@@ -21,7 +21,7 @@ pub(super) fn token(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads a filter. An accepted filter is printed, read again unchanged, and evaluated for an entity.
+/// Reads a filter. An accepted filter is printed, parsed again, which must not change it, and evaluated for an entity.
 pub(super) fn filter(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(Some(filter)) = Filter::parse(text) else { return false };
@@ -33,8 +33,8 @@ pub(super) fn filter(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads the JSON of an entity or a page. Both readers of pages must agree, and an accepted entity must be unchanged after it is
-/// written and read again.
+/// Reads JSON as an entity and as a page. Both functions that read pages must agree, and writing and reading an accepted entity must not
+/// change it.
 pub(super) fn json(bytes: &[u8]) -> bool {
     let bodies = [Sender::Client, Sender::Service].map(|sender| odata::read_entity(bytes, sender));
     for body in bodies.iter().flatten() {

@@ -1,4 +1,4 @@
-//! Targets for parts of requests: batches, shared access signatures, XML.
+//! Fuzz targets for parts of requests: batches, shared access signatures, XML bodies.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn key() -> AccountKey {
     AccountKey::new("contoso", "dW5zcGVha2FibGU=").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Reads a batch body that uses the samples' boundary.
+/// Reads a batch body whose parts are separated by the same boundary as in the samples.
 pub(super) fn batch(bytes: &[u8]) -> bool {
     let Ok(batch) = read_requests("multipart/mixed; boundary=batch_7", bytes) else { return false };
     let parts = match batch {
@@ -26,7 +26,7 @@ pub(super) fn batch(bytes: &[u8]) -> bool {
     true
 }
 
-/// Parses a SAS. An accepted SAS must be unchanged after it is written and parsed again. Only the samples may have a valid signature.
+/// Parses a shared access signature (SAS). Writing and parsing an accepted SAS must not change it. The result of checking its signature is ignored.
 pub(super) fn sas(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<SasToken>() else { return false };
@@ -38,7 +38,7 @@ pub(super) fn sas(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads the bodies of policies, properties, messages and errors. Accepted input must be unchanged after it is written and read again.
+/// Reads XML bodies: access policies, service properties, messages and errors. Writing and reading accepted policies or properties must not change them.
 pub(super) fn xml(bytes: &[u8]) -> bool {
     drop(ErrorBody::read(bytes));
     let Ok(text) = std::str::from_utf8(bytes) else { return false };

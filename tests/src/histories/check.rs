@@ -1,5 +1,5 @@
-//! Searches for an order of all effects that explains every result. This is the algorithm of Wing and Gong, which remembers the states
-//! that it has tried.
+//! Checks a history by searching for an order of all effects that explains every result. This is the algorithm of Wing and Gong, extended
+//! to remember the states that it has tried.
 //!
 //! Each object is searched separately, because an order for each object gives an order for all objects (linearizability is local). All rows form one
 //! object, since a unit of work can write several of them. Each counter is another object.
@@ -11,7 +11,7 @@ use table_core::ErrorCode;
 
 use crate::histories::history::{Call, Change, Content, History, Outcome, Record, Write};
 
-/// Checks whether all results of a history are possible.
+/// Checks that the results of a history are possible.
 ///
 /// # Errors
 /// A description of the object for which no order exists, and of the calls on it.
@@ -42,7 +42,7 @@ fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> Str
     format!("no order of effects explains the answers about {what}:\n{}", lines.join("\n"))
 }
 
-/// An effect, and the time during which it may have happened.
+/// An effect of a call, and the interval in which it may have happened.
 #[derive(Clone, Debug)]
 struct Effect<A> {
     began: usize,
@@ -58,7 +58,7 @@ trait Model: Clone + Eq + Hash {
     fn apply(&self, action: &Self::Action) -> Option<Self>;
 }
 
-/// Returns `true` if there is an order that respects real time and contains every effect that must have happened.
+/// Returns `true` if the effects have a possible order that respects real time and contains every effect that must have happened.
 fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     let words = effects.len().div_ceil(64);
     let mut tried = HashSet::new();
@@ -83,7 +83,7 @@ fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     false
 }
 
-/// The version of a row: one that a client received, or one that an effect created.
+/// The version of a row, identified by the `ETag` that a client received, or by the effect that created it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Version {
     Reported(String),
@@ -95,13 +95,13 @@ struct Rows([Option<(Content, Version)>; ROWS]);
 
 enum Action {
     Get(usize, Option<(Content, String)>),
-    /// The write was applied. Its results have these versions, as far as a response contained them.
+    /// The write was applied. The second field contains the new versions, as far as the client received them.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
     /// The write was refused.
     Refused(Vec<Write>, ErrorCode),
 }
 
-/// Returns the effects of a history on its rows.
+/// Returns the effects of all calls on rows.
 fn rows(history: &History) -> Vec<Effect<Action>> {
     let mut effects = Vec::new();
     for (number, record) in history.records.iter().enumerate() {
@@ -137,7 +137,7 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
     effects
 }
 
-/// Returns `true` if the reason for a refusal is the stored data.
+/// Returns `true` if a refusal with this code depends on the stored data.
 const fn says_why(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -146,7 +146,7 @@ const fn says_why(code: ErrorCode) -> bool {
 }
 
 impl Rows {
-    /// Returns the reason why a write is refused; `None` if it is not refused.
+    /// Returns the error code with which a write is refused, or `None` if it is accepted.
     fn refuses(&self, write: &Write) -> Option<ErrorCode> {
         let found = self.0[write.row].as_ref();
         match (&write.change, found) {
@@ -232,7 +232,7 @@ struct Sum {
     received: Option<i64>,
 }
 
-/// Returns the effect of a call on a counter.
+/// Returns the effect of a call on a counter, or `None` if the call had no effect.
 fn sum(record: &Record) -> Option<Effect<Sum>> {
     let Record { began, ended, .. } = *record;
     let by = match record.call {

@@ -1,4 +1,4 @@
-//! The calls that clients make, and their results, in real-time order.
+//! The history of a run: the calls made by clients, and their results, in real-time order.
 
 use std::fmt;
 
@@ -12,15 +12,15 @@ pub type Content = [Option<i32>; 2];
 pub enum Change {
     /// Insert.
     Insert(Content),
-    /// Replace an entity that has this `ETag`; `None` for any version.
+    /// Replace an entity if it has this `ETag`; `None` accepts any version.
     Replace(Content, Option<String>),
-    /// Merge into an entity that has this `ETag`; `None` for any version.
+    /// Merge into an entity if it has this `ETag`; `None` accepts any version.
     Merge(Content, Option<String>),
     /// Insert or replace.
     InsertOrReplace(Content),
     /// Insert or merge.
     InsertOrMerge(Content),
-    /// Delete an entity that has this `ETag`; `None` for any version.
+    /// Delete an entity if it has this `ETag`; `None` accepts any version.
     Delete(Option<String>),
 }
 
@@ -33,12 +33,12 @@ pub struct Write {
     pub change: Change,
 }
 
-/// A call of a client.
+/// A call made by a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// Read a row.
     Get(usize),
-    /// Write rows, all or none. Several rows are written by a unit of work.
+    /// Writes rows atomically. Several rows are written by one unit of work.
     Write(Vec<Write>),
     /// Increment a counter.
     Add(usize, i64),
@@ -46,14 +46,14 @@ pub enum Call {
     Count(usize),
 }
 
-/// The outcome that the caller sees.
+/// The outcome of a call, as the caller sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// A row, with its `ETag`.
+    /// The row was read: its content and `ETag`, or `None` if it does not exist.
     Found(Option<(Content, String)>),
-    /// The versions that the writes created; `None` for a delete, or if the version is not known.
+    /// The writes were applied. Contains the `ETag` that each write created; `None` for a delete, or if the `ETag` is not known.
     Written(Vec<Option<String>>),
-    /// The value of a counter.
+    /// The counter has this value.
     Counted(i64),
     /// The call was refused and had no effect.
     Refused(ErrorCode),
@@ -61,24 +61,24 @@ pub enum Outcome {
     Ambiguous,
 }
 
-/// One call.
+/// A call with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The client.
+    /// The number of the client.
     pub client: usize,
     /// The call.
     pub call: Call,
-    /// The event at which the call began.
+    /// The number of the event at which the call began.
     pub began: usize,
-    /// The event at which the outcome was received.
+    /// The number of the event at which the client received the outcome.
     pub ended: usize,
     /// The outcome.
     pub outcome: Outcome,
-    /// The number of times that the call's write arrived at the account.
+    /// The number of times that the account received the call's write.
     pub arrivals: usize,
 }
 
-/// All calls.
+/// All calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     /// The records, in the order in which their calls began.
@@ -92,7 +92,7 @@ fn version(f: &mut fmt::Formatter<'_>, condition: Option<&String>) -> fmt::Resul
     }
 }
 
-/// Returns the digits in which `ETag`s differ.
+/// Returns the part of an `ETag` that differs between versions.
 fn short(etag: &str) -> &str {
     etag.split_once('T').map_or(etag, |(_, time)| time.trim_end_matches(['\'', '"', 'Z']))
 }

@@ -1,4 +1,4 @@
-//! Faulty clients: stores that behave like clients with known faults. The checker of histories must detect each of them.
+//! Clients with known faults. The check of histories must detect each of them.
 
 use std::error::Error as _;
 use std::fmt;
@@ -14,18 +14,18 @@ use table_core::{
 };
 use table_wire::batch::{NewResponse, write_responses};
 
-/// A fault in a client's handling of lost responses.
+/// A fault in how a client handles lost responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// Takes any entity with the sent content as evidence of the write.
+    /// Assumes that a write was applied if the stored entity has the same content.
     EqualContent,
-    /// Takes any entity with an identifier as evidence of the write.
+    /// Assumes that a write was applied if the stored entity has any operation ID.
     AnyIdentifier,
     /// Treats a rejection after a lost response as final.
     RefusalStands,
     /// Treats a 404 for a deletion after a lost response as success.
     GoneIsDeleted,
-    /// Treats any response from the service as a definite rejection, even one with a 5xx status.
+    /// Treats any response from the service as a definite refusal, even if its status is 5xx.
     FailureIsRefusal,
     /// Treats a batch with a truncated response as applied.
     CutBatchIsDone,
@@ -34,7 +34,7 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    /// All faults.
+    /// All faults that a client can have.
     pub const ALL: [Self; 7] = [
         Self::EqualContent,
         Self::AnyIdentifier,
@@ -45,16 +45,16 @@ impl Mutant {
         Self::StaleReads,
     ];
 
-    /// Returns the wire of a client with this fault.
+    /// Wraps `wire`, a client's connection, if the fault is in the connection: [`CutBatchIsDone`](Self::CutBatchIsDone). Otherwise returns `wire`.
     pub(super) fn wire(fault: Option<Self>, wire: Arc<dyn Wire>) -> Arc<dyn Wire> {
         if fault == Some(Self::CutBatchIsDone) { Arc::new(WholeBatches(wire)) } else { wire }
     }
 }
 
-/// The property in which `table-azure` stores the identifier of a write.
+/// The property in which `table-azure` stores a write's operation ID.
 const IDENTIFIER: &str = "OperationId";
 
-/// A client with or without a fault.
+/// A client that may have a fault.
 #[derive(Clone, Debug)]
 pub struct MutantStore {
     tables: AzureTables,
@@ -91,7 +91,7 @@ impl MutantStore {
         }
     }
 
-    /// Returns the `ETag`s of the stored entities if the faulty client mistakes them for the written entities.
+    /// Returns the `ETag`s of the stored entities if the faulty client would take them for the entities that it wrote.
     async fn evidence(&self, table: &TableName, sent: &Transaction) -> Result<Option<Committed>> {
         let mut committed = Committed::new();
         for operation in sent.operations() {
@@ -163,7 +163,7 @@ impl TableStore for MutantStore {
     }
 }
 
-/// A wire that completes truncated batch responses as if every operation had been applied.
+/// A connection that replaces each truncated batch response with one that reports success for all operations.
 #[derive(Debug)]
 struct WholeBatches(Arc<dyn Wire>);
 

@@ -1,4 +1,4 @@
-//! The random program that one client runs.
+//! The random program that one client runs in a history.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ use crate::histories::wire::LossyWire;
 const PARTITION: &str = "p";
 const NAMES: [&str; 2] = ["A", "B"];
 
-/// A counter of one of two kinds: a series with one slot, or an entity that a closure updates.
+/// A counter that is stored as a series with one slot. The second kind of counter is an entity that a closure updates.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Objects")]
 #[partition_key(partition)]
@@ -48,7 +48,7 @@ struct Tally {
     n: i64,
 }
 
-/// The records of all clients in a history.
+/// Collects the calls of all clients into a history.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder(Arc<Mutex<(usize, History)>>);
 
@@ -63,7 +63,7 @@ impl Recorder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1.records.push(record);
     }
 
-    /// Returns the records, in the order in which their calls began.
+    /// Returns all recorded calls, in the order in which they began.
     #[must_use]
     pub fn history(&self) -> History {
         let mut history = self.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
@@ -72,12 +72,12 @@ impl Recorder {
     }
 }
 
-/// The network of one client, which knows the step that each request belongs to.
+/// A client's network, which attributes each request to a step of the client's program.
 pub trait Steps: Send + Sync + 'static {
-    /// Assigns all later requests to a step.
+    /// Attributes all later requests to a step.
     fn begin(&self, step: usize);
 
-    /// Returns how often the write of a step arrived at the account, if the write may be applied once per delivery.
+    /// Returns how often the write made by a step arrived at the account. Used for writes that may be applied once per delivery.
     fn arrivals(&self, step: usize) -> usize;
 }
 
@@ -91,7 +91,7 @@ impl Steps for LossyWire {
     }
 }
 
-/// One client and its random program.
+/// A client, with the random program that it runs.
 pub struct Actor<S, W> {
     number: usize,
     tables: S,
@@ -101,7 +101,7 @@ pub struct Actor<S, W> {
     seed: u64,
     /// For each row, the last version that the client received.
     known: [Option<String>; ROWS],
-    /// `true` if the client abandons some calls.
+    /// `true` if the client may abandon calls before they return.
     impatient: bool,
     /// The records of the client's calls, each with its step.
     steps: Vec<(usize, Record)>,
@@ -114,7 +114,7 @@ impl<S, W> fmt::Debug for Actor<S, W> {
 }
 
 impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
-    /// Returns a client with the program that a seed determines.
+    /// Creates a client whose program is determined by `seed`.
     #[must_use]
     pub fn new(number: usize, tables: S, wire: Arc<W>, recorder: Recorder, seed: u64) -> Self {
         let random = StdRng::seed_from_u64(seed);
@@ -131,7 +131,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         }
     }
 
-    /// Makes a number of sequential calls.
+    /// Makes the given number of calls, one after another.
     pub async fn work(mut self, calls: usize) -> Self {
         for _ in 0..calls {
             let pause = self.random.random_range(0..40_u64);
@@ -154,7 +154,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         self
     }
 
-    /// Adds the records to the history. No request may be in progress.
+    /// Adds the client's calls to the history. No request may be in progress.
     pub fn tell(self) {
         for (step, record) in self.steps {
             self.recorder.add(Record { arrivals: self.wire.arrivals(step), ..record });
@@ -265,7 +265,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 }
 
-/// Inserts the second counter.
+/// Inserts the counter that a closure updates, with the value 0.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! Runs the history that a seed determines, records it, and checks it.
+//! Runs and records the history determined by a seed, and checks it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Tally {
     pub refused: usize,
     /// The number of calls that were ambiguous.
     pub ambiguous: usize,
-    /// The number of writes that arrived more than once.
+    /// The number of writes that the account received more than once.
     pub repeated: usize,
 }
 
@@ -62,12 +62,12 @@ impl Tally {
     }
 }
 
-/// A history whose results are impossible.
+/// A history with impossible results.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The seed that reproduces the history.
     pub seed: u64,
-    /// A description of the object and the calls on it.
+    /// A description of the row or counter whose results are impossible, with all calls on it.
     pub report: String,
     /// The requests that each client sent.
     pub sent: Vec<Vec<String>>,
@@ -84,7 +84,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs the history that a seed determines, with correct or faulty clients.
+/// Runs the history determined by `seed`, using clients with the fault `mutant`, or correct clients if it is `None`.
 ///
 /// # Errors
 /// The history if its results are impossible.
@@ -156,10 +156,10 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
     }
 }
 
-/// The maximum delay of a request.
+/// The maximum delay of a delayed request.
 const LATEST: Duration = Duration::from_secs(3);
 
-/// Returns a script that answers three quarters of all requests normally.
+/// Returns a script that chooses the fate of each request at random. Three quarters of the requests are answered normally.
 fn by_chance(account: Account, seed: u64) -> Script {
     let mut random = StdRng::seed_from_u64(seed);
     Box::new(move |_: &WireRequest| {

@@ -1,4 +1,4 @@
-//! A fake account: a map of entities with exact semantics for writes, conditions and change sets. It keeps all its past states.
+//! A fake account: a map of entities with exact semantics for writes, conditions and change sets. It keeps all past states for stale reads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 /// The start of the service's clock: 2026-11-20T08:00:00Z.
 const START: u64 = 639_307_584_000_000_000;
-/// The media type of a part and of a response.
+/// The media type of the response bodies, both single and in a batch.
 const JSON: &str = "application/json;odata=minimalmetadata;streaming=true;charset=utf-8";
 
 type Rows = BTreeMap<String, Entity>;
@@ -25,7 +25,7 @@ struct Entity {
     ticks: u64,
 }
 
-/// An account whose tables always exist. Clones share it.
+/// An account in which every table exists. Clones share its content.
 #[derive(Clone, Debug)]
 pub struct Account(Arc<Mutex<State>>);
 
@@ -36,11 +36,11 @@ struct State {
     past: Vec<(Instant, Rows)>,
     last: u64,
     began: Instant,
-    /// The time by which the service's clock is ahead.
+    /// The time, in ticks, by which the service's clock has jumped ahead.
     ahead: u64,
 }
 
-/// One operation, either alone or in a change set.
+/// One operation, sent alone or in a change set.
 struct Request<'a> {
     method: &'a str,
     /// The path without the query.
@@ -97,7 +97,7 @@ impl Account {
         }
     }
 
-    /// Returns the response from a secondary that lags behind by the given time.
+    /// Returns the response from a secondary whose content lags behind by the given time.
     #[must_use]
     pub fn answer_of_secondary(&self, request: &WireRequest, behind: Duration) -> WireAnswer {
         let state = self.state();
@@ -195,7 +195,7 @@ impl State {
     }
 }
 
-/// Returns the decoded path of a URL or a target, without the query.
+/// Returns the path of a URL or request target, decoded and without the query.
 fn path_of(url: &str) -> String {
     let path = url.split_once("://").map_or(url, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     let path = path.split('?').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A connection that loses requests and responses, as a script decides or at random.
+//! A client's connection, which loses some requests and responses. A script decides which ones.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,18 +41,18 @@ pub enum Act {
     CutBody,
 }
 
-/// A function that decides the fate of each request.
+/// A function that chooses the fate of each request.
 pub type Script = Box<dyn FnMut(&WireRequest) -> Act + Send>;
 
-/// The connection of one client to the account.
+/// A connection from one client to the account, which loses some requests and responses.
 pub struct LossyWire {
     account: Account,
     script: Mutex<Script>,
     /// The time by which the secondary lags behind.
     behind: Duration,
-    /// The step of the program that requests belong to.
+    /// The step of the client's program to which requests are attributed.
     step: AtomicUsize,
-    /// For each step, how often its write arrived at the account.
+    /// For each step, how often the account received its write.
     arrivals: Arc<Mutex<Vec<usize>>>,
     log: Arc<Mutex<Vec<String>>>,
 }
@@ -72,12 +72,12 @@ impl LossyWire {
         }
     }
 
-    /// Assigns all later requests to this step.
+    /// Attributes all later requests to this step.
     pub fn begin(&self, step: usize) {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Returns how often the write of a step arrived at the account.
+    /// Returns how often the account received the write made by a step.
     #[must_use]
     pub fn arrivals(&self, step: usize) -> usize {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).get(step).copied().unwrap_or(0)
@@ -105,7 +105,7 @@ impl fmt::Debug for LossyWire {
     }
 }
 
-/// One request, with the data needed to apply it.
+/// A request, with the data needed to apply it when it arrives.
 struct Arriving {
     account: Account,
     request: WireRequest,

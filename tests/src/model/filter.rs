@@ -1,4 +1,4 @@
-//! Conditions evaluated on decoded values, exactly as the rules state them (FIL-10 to FIL-18).
+//! Evaluates filters on decoded values, exactly as the rules state (FIL-10 to FIL-18).
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use table_core::{Value, ticks};
 
 use super::{Entity, utf16};
 
-/// Returns `true` if the entity satisfies the filter, whose terms are in postfix order.
+/// Returns `true` if the entity matches the filter, whose terms are in postfix order.
 pub(super) fn holds(filter: &Filter, entity: &Entity) -> bool {
     let mut results: Vec<bool> = Vec::new();
     for term in filter.terms() {
@@ -35,13 +35,13 @@ fn value(entity: &Entity, name: &str) -> Option<Value> {
     }
 }
 
-/// The relation of two values.
+/// The result of comparing two values.
 enum Order {
-    /// Their types do not match (FIL-16).
+    /// The types of the values do not match (FIL-16).
     Mismatch,
     /// One of the values is NaN (FIL-17).
     Unordered,
-    /// The values are ordered as their type defines (FIL-14).
+    /// The values are comparable, with this order (FIL-14).
     As(Ordering),
 }
 

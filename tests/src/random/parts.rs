@@ -1,4 +1,4 @@
-//! Building blocks of random programs, which use the names, values and strings of each kind of program.
+//! Proptest strategies shared by all kinds of random programs. Each kind supplies its own names, values and keys.
 
 use std::ops::{Bound, Range};
 
@@ -12,7 +12,7 @@ use table_core::{Query, Value};
 
 use crate::random::{Condition, Properties, Write};
 
-/// Generates some of these properties, each name only once.
+/// Generates lists of properties in which each name occurs only once.
 pub fn properties(
     property: impl Strategy<Value = (&'static str, Value)>,
     size: impl Into<SizeRange>,
@@ -24,7 +24,7 @@ pub fn properties(
     })
 }
 
-/// Generates writes of these properties with these conditions.
+/// Generates writes with the given properties and conditions.
 pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     properties: impl Fn() -> P,
     condition: impl Fn() -> C,
@@ -39,7 +39,7 @@ pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     ]
 }
 
-/// Generates conditions: any version, the last version, or occasionally one of the given earlier versions.
+/// Generates conditions: any version, the last version, or sometimes an earlier version from `before`.
 pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<Value = Condition> {
     prop_oneof![
         any => Just(Condition::Any),
@@ -48,7 +48,7 @@ pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<V
     ]
 }
 
-/// Generates comparisons joined by `and` and `or`, up to `depth` deep, with about `size` comparisons. If `not` is 1, some are negated.
+/// Generates filters: comparisons joined by `and` and `or`, up to `depth` deep, about `size` in total. If `not` is 1, some are negated.
 pub fn filter(
     leaf: impl Strategy<Value = Filter> + 'static,
     (depth, size): (u32, u32),
@@ -63,7 +63,7 @@ pub fn filter(
     })
 }
 
-/// Generates ranges whose ends are among these strings.
+/// Generates ranges whose bounds are strings from `pool`.
 fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
     let bound = move || {
         (select(pool), 0..3).prop_map(|(text, kind)| match kind {
@@ -80,12 +80,12 @@ fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
     ]
 }
 
-/// Generates either all properties or one of these lists of names.
+/// Generates selections: either all properties, or one of the given lists of names.
 pub fn selected(names: Vec<Vec<&'static str>>) -> impl Strategy<Value = Select> {
     prop_oneof![3 => Just(Select::All), 1 => select(names).prop_map(Select::names)]
 }
 
-/// Generates queries over ranges of the given keys.
+/// Generates queries over ranges of the given partition keys and row keys.
 pub fn query(
     (partitions, rows): (&'static [&'static str], &'static [&'static str]),
     filter: impl Strategy<Value = Filter>,

@@ -1,4 +1,4 @@
-//! Finds the tests of the workspace in their source, each with the rules that it cites.
+//! Finds the tests in the workspace's source, and the rules that each test cites.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Rule;
 use super::words::named_in;
 
-/// The place where a test cites a rule, most significant first.
+/// The location at which a test cites a rule. The most significant location comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The rule is in the name of the test.
@@ -19,12 +19,12 @@ pub enum Place {
     Body,
 }
 
-/// A test.
+/// A test that cites rules.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name of the function, or the file of a compiler message, such as `ui/key/float`.
+    /// The name of the function. For a compiler message test, the path of its file without the extension, such as `ui/key/float`.
     pub name: String,
-    /// The file, relative to the folder that was searched.
+    /// The path of the file, relative to the folder that was searched.
     pub file: PathBuf,
     /// The rules that the test cites.
     pub rules: BTreeMap<Rule, Place>,
@@ -32,8 +32,8 @@ pub struct Case {
 
 /// Returns the tests in a folder that cite rules, ordered by file.
 ///
-/// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, compiler message tests, and the expected deviations of scenarios
-/// on Azurite. Rules named in other parts of a file are ignored.
+/// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, compiler message tests, and the list of scenarios that are expected
+/// to fail on Azurite. Rules cited in other parts of a file are ignored.
 ///
 /// # Errors
 /// An error if a file cannot be read.
@@ -95,8 +95,8 @@ fn case_of(file: &Path, name: &str, comment: &str, body: &str) -> Case {
     Case { name: name.to_owned(), file: file.to_owned(), rules }
 }
 
-/// Returns the functions that are tests. The source must be formatted by rustfmt, because a body ends at a brace with the
-/// indentation of its function.
+/// Returns the functions in a file that are tests. The source must be formatted by rustfmt, because the search assumes that a body ends at a
+/// brace with the same indentation as its function.
 fn functions(file: &Path, text: &str) -> Vec<Case> {
     let is_suite = file.starts_with("tests/src/suite") && !file.ends_with("scene.rs");
     let mut cases = Vec::new();
@@ -128,7 +128,7 @@ fn until<'a>(lines: &mut std::str::Lines<'a>, end: &str) -> Vec<&'a str> {
     lines.take_while(|line| *line != end).collect()
 }
 
-/// Returns the name of the function that begins on a line.
+/// Returns the name of the function whose declaration begins on this line.
 fn function(code: &str) -> Option<&str> {
     let words = ["pub ", "async ", "const "];
     let code = words.iter().fold(code, |code, word| code.strip_prefix(word).unwrap_or(code));
@@ -137,7 +137,7 @@ fn function(code: &str) -> Option<&str> {
     name.get(..end)
 }
 
-/// Returns the scenarios that are expected to fail on Azurite. The tests run them and check that they fail.
+/// Returns the scenarios that are expected to fail on Azurite. The tests run these scenarios and check that they fail.
 fn deviations(file: &Path, text: &str) -> Vec<Case> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
     let entries = text.split("(\"").skip(1).filter_map(|entry| {

@@ -1,11 +1,11 @@
-//! All rules: the families of the specifications, with the numbers of their rules.
+//! All rules, as families with ranges of rule numbers.
 
 use std::fmt;
 
 /// A family of rules: its name, its subject, and the ranges of its numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// The name, as in `PAT-IX`.
+    /// The name, such as `PAT-IX`.
     pub name: &'static str,
     /// The subject of the rules.
     pub about: &'static str,
@@ -16,9 +16,9 @@ pub struct Family {
 /// A rule, such as `KEY-3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule {
-    /// The name of its family.
+    /// The name of the family, such as `KEY`.
     pub family: &'static str,
-    /// The number of the rule within its family.
+    /// The number of the rule in its family.
     pub number: u32,
 }
 
@@ -33,7 +33,7 @@ impl Family {
         Self { name, about, numbers }
     }
 
-    /// Returns the rules of the family in order.
+    /// Returns the rules of the family, in ascending order.
     pub fn rules(&self) -> impl Iterator<Item = Rule> {
         let family = self.name;
         self.numbers
@@ -47,7 +47,7 @@ pub fn rules() -> impl Iterator<Item = Rule> {
     FAMILIES.iter().flat_map(Family::rules)
 }
 
-/// The families in the order of the specifications: the service, the patterns, hierarchical partition keys, schema evolution.
+/// The families, in the order of the specifications: the service, the patterns, hierarchical partition keys, schema evolution.
 pub const FAMILIES: &[Family] = &[
     Family::new("ACC", "accounts and their endpoints", &[(1, 3)]),
     Family::new("TBL", "tables", &[(1, 6)]),

@@ -7,16 +7,16 @@ use std::{fs, io};
 use super::words::rule;
 use super::{Case, Place, Rule, reason};
 
-/// The maximum number of tests that a page names for one rule. The most significant citations come first.
+/// The maximum number of tests that a page lists per rule. The most significant citations are listed first.
 const NAMED: usize = 3;
 
-/// The environment variable that makes a test write the pages instead of comparing them.
+/// The environment variable that makes the test update the pages instead of comparing them.
 pub const UPDATE: &str = "TABLES_UPDATE";
 
-/// The prefix of a line with tests, which follows a rule that is a list item.
+/// The prefix of the line that lists the tests of a rule. The line follows rules that are list items.
 const TESTS: &str = "  Tests: ";
 
-/// The heading of the tests at the end of a page, for rules that are table rows or headings.
+/// The heading above the list of tests at the end of a page, for rules that are not list items.
 const AT_THE_END: &str = "## Tests";
 
 /// One page: its path, its stored text, its expected text, and its rules.
@@ -24,15 +24,15 @@ const AT_THE_END: &str = "## Tests";
 pub struct Page {
     /// The path, relative to the workspace.
     pub path: PathBuf,
-    /// The stored text.
+    /// The text of the stored page.
     pub stored: String,
-    /// The text with the current tests.
+    /// The text that the page should have, with links to the current tests.
     pub written: String,
-    /// The rules whose text is on the page, in order.
+    /// The rules on the page, in order.
     pub rules: Vec<Rule>,
 }
 
-/// Returns all pages with rules: the pages in `docs/rules`, and the page about schema evolution.
+/// Returns all pages that contain rules: the pages in `docs/rules`, and the page about schema evolution.
 ///
 /// # Errors
 /// An error if a page cannot be read.
@@ -92,7 +92,7 @@ fn insert(lines: &mut Vec<String>, line: String) {
     lines.insert(last, line);
 }
 
-/// Returns the rule whose text begins on a line, and `true` if it is a list item: `- **KEY-3** …`, `**EX-1 …**`, `| EVO-1 | …`.
+/// Returns the rule that begins on a line, and `true` if it is a list item. Lines have the forms `- **KEY-3** …`, `**EX-1 …**` and `| EVO-1 | …`.
 fn anchor(line: &str) -> Option<(Rule, bool)> {
     let named = |text: &str| rule(text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next()?);
     if let Some(text) = line.strip_prefix("- **") {
@@ -102,7 +102,7 @@ fn anchor(line: &str) -> Option<(Rule, bool)> {
     named(text).map(|rule| (rule, false))
 }
 
-/// The tests of each rule, most significant first.
+/// The tests that cite each rule, most significant citation first.
 struct Tests<'a>(BTreeMap<Rule, Vec<(Place, &'a Case)>>);
 
 impl<'a> Tests<'a> {
@@ -123,7 +123,7 @@ impl<'a> Tests<'a> {
         format!("{TESTS}{}", self.links(rule, depth))
     }
 
-    /// Returns links to the tests of a rule, from a page at the given folder depth, or the reason why the rule has no tests.
+    /// Returns links to the tests of a rule, or the reason why it has no tests. `depth` is the page's folder depth, for relative links.
     fn links(&self, rule: Rule, depth: usize) -> String {
         let Some(cases) = self.0.get(&rule) else {
             return format!("*{}*", reason(rule).unwrap_or("open: no test yet"));

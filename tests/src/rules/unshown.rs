@@ -1,19 +1,19 @@
-//! The rules that no test can demonstrate, each with the reason.
+//! Lists the rules that no test can demonstrate, each with the reason.
 
 use super::Rule;
 
 /// Rules of one family that no test can demonstrate.
 #[derive(Clone, Copy, Debug)]
 pub struct Unshown {
-    /// The family.
+    /// The name of the family.
     pub family: &'static str,
     /// The numbers of the rules.
     pub numbers: &'static [u32],
-    /// The reason.
+    /// The reason why no test can demonstrate these rules.
     pub reason: &'static str,
 }
 
-/// Returns the reason why no test demonstrates a rule; `None` if tests can demonstrate it.
+/// Returns the reason why no test can demonstrate a rule, or `None` if tests can.
 #[must_use]
 pub fn reason(rule: Rule) -> Option<&'static str> {
     UNSHOWN

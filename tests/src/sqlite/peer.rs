@@ -1,4 +1,4 @@
-//! `SQLite` as the reference store: one table of rows, in memory.
+//! `SQLite` as the store to compare with: all rows are in one in-memory table.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use table_core::ErrorCode;
@@ -6,10 +6,10 @@ use table_core::ErrorCode;
 use crate::sqlite::shape::{Kind, Shape};
 
 type Result<T> = rusqlite::Result<T>;
-/// A row: its keys and its version.
+/// The keys of a row, and its version.
 pub(super) type Row = (String, String, i64);
 
-/// The tables and rows in `SQLite`.
+/// A `SQLite` database that contains the rows of all tables.
 pub(super) struct Peer(Connection);
 
 impl Peer {
@@ -36,14 +36,14 @@ impl Peer {
         self.0.execute("DELETE FROM rows WHERE number = ?", [number]).map(drop)
     }
 
-    /// Returns the approximate number of bytes of all rows.
+    /// Returns the approximate size of all rows in bytes.
     pub(super) fn bytes(&self) -> Result<u64> {
         let bytes: i64 =
             self.0.query_row("SELECT coalesce(sum(bytes), 0) FROM rows", [], |row| row.get(0))?;
         Ok(bytes.unsigned_abs())
     }
 
-    /// Returns the table with the most bytes.
+    /// Returns the number of the table with the most bytes.
     pub(super) fn largest(&self) -> Result<Option<u8>> {
         let sql = "SELECT number FROM rows GROUP BY number ORDER BY sum(bytes) DESC LIMIT 1";
         self.0.query_row(sql, [], |row| row.get(0)).optional()
@@ -55,7 +55,7 @@ impl Peer {
         found.query_row(params![number, pk.as_bytes(), rk.as_bytes()], |row| row.get(0)).optional()
     }
 
-    /// Returns the first and the last row key of a partition.
+    /// Returns the first and the last row key in a partition.
     pub(super) fn ends(&self, number: u8, pk: &str) -> Result<Option<(String, String)>> {
         let mut found =
             self.0.prepare_cached("SELECT min(rk), max(rk) FROM rows WHERE number = ? AND pk = ?")?;
@@ -65,7 +65,7 @@ impl Peer {
         })
     }
 
-    /// Applies a transaction, or refuses it with the error that a table store must return, and the failed operation.
+    /// Applies a transaction. If a table store must refuse it, returns the expected error and the index of the failed operation instead.
     pub(super) fn submit(
         &mut self,
         number: u8,
@@ -105,7 +105,7 @@ impl Peer {
         Ok(None)
     }
 
-    /// Returns the rows from one position (inclusive) to another (exclusive), in one partition or in all.
+    /// Returns a table's rows from one position (inclusive) to another (exclusive), in one partition or in all.
     pub(super) fn page(
         &self,
         number: u8,

@@ -1,19 +1,19 @@
-//! Shapes of keys and rows, one per table.
+//! The shape of the keys and rows in each table.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 use table_core::row::{RowView, RowWriter};
 use table_core::{Row, ValueRef};
 
-/// The shape of a table's rows.
+/// The shape of the keys and rows in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     number: u8,
-    /// The number of characters to which keys are padded.
+    /// The length to which keys are padded, in characters.
     key: usize,
-    /// The number of bytes of a row's value.
+    /// The size of the filler in each row, in bytes.
     value: usize,
-    /// The number of properties in addition to the value.
+    /// The number of properties in addition to the version and the filler.
     properties: usize,
     /// The number of partitions, and the number of rows per partition.
     partitions: u32,
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Returns a kind of write that succeeds if the row exists (`there`) or does not exist.
+    /// Replaces the kind with one that succeeds for a row that exists (`there`) or does not exist. With `deletes`, existing rows are deleted.
     pub(super) fn fitting(self, there: bool, deletes: bool) -> Self {
         match (self, there) {
             (_, true) if deletes => Self::Delete,
@@ -52,7 +52,7 @@ impl Kind {
 }
 
 impl Shape {
-    /// Returns the shape of a table.
+    /// Returns the shape for table `number`.
     pub(super) fn of(number: u8) -> Self {
         let (key, value, properties, partitions, rows) = match number % 6 {
             0 => (8, 100, 1, 4, 20_000),
@@ -91,13 +91,13 @@ impl Shape {
         format!("{row:0>width$}", width = self.key)
     }
 
-    /// Returns the number in a row key.
+    /// Returns the row number encoded in a row key.
     #[expect(clippy::unused_self, reason = "the inverse of `row_key`")]
     pub(super) fn row_number(self, row_key: &str) -> u64 {
         row_key.trim_start_matches('0').parse().unwrap_or_default()
     }
 
-    /// Returns the approximate number of bytes of a row.
+    /// Returns the approximate size of a row in bytes.
     pub(super) fn bytes(self) -> u64 {
         (self.key * 2 + self.value + self.properties * 12 + 50) as u64
     }
@@ -111,7 +111,7 @@ impl Shape {
         (0..self.value).map(step).collect()
     }
 
-    /// Returns the row with the given version.
+    /// Returns the content of a row with the given version.
     pub(super) fn row(self, version: i64) -> Row {
         let mut row = RowWriter::new();
         row.property("Version", ValueRef::Int64(version));
@@ -122,7 +122,7 @@ impl Shape {
         row.finish()
     }
 
-    /// Returns the version of a row, after checking that all its bytes belong to that version.
+    /// Returns the version of a row. Fails if any part of the row does not belong to that version.
     pub(super) fn version(self, row: RowView<'_>) -> Result<i64, Box<dyn std::error::Error>> {
         let Some(ValueRef::Int64(version)) = row.find("Version", &mut 0)? else {
             return Err("a row has no version".into());

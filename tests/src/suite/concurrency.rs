@@ -1,4 +1,4 @@
-//! Concurrency: the states that readers and writers on several threads may see (CON, EGT-9, EGT-13 rules).
+//! Scenarios for concurrency: the states that readers and writers on several threads may see (CON, EGT-9, EGT-13 rules).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,7 +38,7 @@ pub async fn con_5_exactly_one_of_two_writers_with_one_etag_succeeds<S: TableSto
     }
 }
 
-/// Entities are not locked: a reader never blocks a writer, and only learns from its own write that another writer committed first.
+/// Reading does not lock an entity: it never blocks a writer. The reader learns from its own conditional write that another writer committed first.
 pub async fn con_6_reading_an_entity_blocks_no_writer<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(0)).await.unwrap();

@@ -1,10 +1,10 @@
-//! Filters: the truth table of the rules, with filters as strings (FIL, LIT rules).
+//! Scenarios for filters, given as strings: the truth tables of the rules (FIL, LIT rules).
 
 use table_core::{TableStore, Value};
 
 use super::scene::{Scene, row};
 
-/// Checks each filter against an entity whose only property `P` has this value or is absent.
+/// Checks whether an entity matches each filter. The entity's only property `P` has this value, or is absent.
 async fn judged<S: TableStore>(store: &S, stored: Option<Value>, cases: &[(&str, bool)]) {
     let scene = Scene::new(store).await;
     match stored.clone() {

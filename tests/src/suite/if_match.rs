@@ -1,11 +1,11 @@
-//! The table of conditions (IFM rules).
+//! Scenarios for `If-Match` conditions (IFM rules).
 
 use table_core::etag::ETag;
 use table_core::{ErrorCode, IfMatch, TableStore};
 
 use super::scene::{Scene, a, refused, stale};
 
-/// The version guards every write except an insert, and `*` overrides it (IMP-2).
+/// Every write except an insert requires a version. `*` accepts any version (IMP-2).
 pub async fn ifm_1_any_and_the_current_etag_are_accepted<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let mut etag = scene.insert("p", "r", a(0)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Keys and their order (KEY, ORD rules).
+//! Scenarios for keys and their order (KEY, ORD rules).
 
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
@@ -7,7 +7,7 @@ use table_core::{IfMatch, Query, TableStore};
 
 use super::scene::{Scene, a, is_a, row_keys};
 
-/// Keys in the service's order, including each class of strings that some store sorts differently.
+/// Keys in the service's order. They include strings of each class that some store sorts differently.
 const ORDERED: [&str; 20] = [
     "",
     " ",

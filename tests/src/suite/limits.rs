@@ -1,4 +1,4 @@
-//! Limits at their boundaries: keys, names, values, entities (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
+//! Scenarios for values at and over the limits of keys, names, values and entities (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
 
 use table_core::limits::Limits;
 use table_core::row::RowWriter;
@@ -6,7 +6,7 @@ use table_core::{ErrorCode, IfMatch, Row, TableStore, ValueRef};
 
 use super::scene::{Scene, a, refused, row};
 
-/// Returns `true` if the store has the portable limits, apart from the length of keys and the measure of transactions, which differ between backends.
+/// Returns `true` if the store has the portable limits, except for the key length and the measure of transaction sizes, which differ between backends.
 fn portable<S: TableStore>(store: &S) -> bool {
     let mut limits = store.capabilities().limits;
     (limits.key_units, limits.measure) = (Limits::PORTABLE.key_units, Limits::PORTABLE.measure);
@@ -76,7 +76,7 @@ pub async fn type_10_and_11_values_at_their_limits<S: TableStore>(store: &S) {
     refused(scene.insert("p", "r", a(vec![0_u8; 65_537])).await, ErrorCode::PropertyValueTooLarge);
 }
 
-/// Returns a row that makes an entity with the keys `p` and `r` exactly `bytes` bytes long according to the published formula.
+/// Returns a row such that an entity with the keys `p` and `r` has exactly `bytes` bytes, according to the published formula.
 fn sized(prefix: &str, bytes: usize) -> Row {
     let mut writer = RowWriter::new();
     let mut left = bytes - 4 - 2 * 2;

@@ -1,4 +1,4 @@
-//! Pages and continuations (PAGE rules).
+//! Scenarios for pages and continuations (PAGE rules).
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{ErrorCode, Filter, IfMatch, TableStore};

@@ -1,4 +1,4 @@
-//! Queries: key ranges and their classes (QRY, CLS rules).
+//! Scenarios for queries: key ranges and the query classes (QRY, CLS rules).
 
 use std::ops::Bound::{Excluded, Included};
 

@@ -1,6 +1,6 @@
 //! The behaviour suite for queues: the requirements for every [`QueueStore`] (QUE-2 to QUE-16), with one async function per scenario.
 //!
-//! A scenario creates its own queue. The caller provides a function that lets time pass: it advances the clock of an engine, or waits for a real
+//! Each scenario creates its own queue. The caller provides a function that lets time pass: it advances an engine's clock, or waits for a real
 //! delay on other backends. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) lists all scenarios.
 
 pub mod delivery;
@@ -14,11 +14,11 @@ use chrono::Utc;
 use table_core::queue::{Lease, PutMessage, QueueName};
 use table_core::{QueueStore, Result};
 
-/// A new queue in a store.
+/// A queue created for one scenario, with its store.
 pub struct QueueScene<'a, Q> {
     pub store: &'a Q,
     pub queue: QueueName,
-    /// A function that lets the given time pass for the store.
+    /// A function that lets the given time pass, as the store measures it.
     pub pass: &'a (dyn Fn(Duration) + Sync),
 }
 
@@ -28,9 +28,9 @@ impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
     }
 }
 
-/// The number of seconds for which a message is hidden if it must not reappear. It is longer than any machine pauses.
+/// The number of seconds for which a message is hidden if it must not reappear during a test. It exceeds any pause of the test machine.
 pub const HIDDEN: u64 = 3_600;
-/// The maximum number of times that time passes while a test waits for a message. It is a limit, not a delay.
+/// The maximum number of seconds that a test lets pass while it waits for a message. It is a limit, not a delay.
 const PASSES: usize = 300;
 
 /// Returns a duration of `seconds` seconds.
@@ -39,7 +39,7 @@ pub const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Returns the texts of received messages.
+/// Returns the text of each received message.
 #[must_use]
 pub fn texts(leases: &[Lease]) -> Vec<&str> {
     leases.iter().map(|lease| lease.message.text.as_str()).collect()
@@ -69,7 +69,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
         self.store.receive(&self.queue, count, seconds(hidden)).await.unwrap()
     }
 
-    /// Lets time pass until a message is visible, and receives it.
+    /// Lets time pass until at least one message is visible, and receives the visible messages.
     pub async fn receive_when_shown(&self, hidden: u64) -> Vec<Lease> {
         for _ in 0..PASSES {
             let taken = self.receive(32, hidden).await;
@@ -98,7 +98,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
     }
 }
 
-/// Passes the names of all queue scenarios to a macro, once per family: `$run! { family, [scenario, …] }`.
+/// Calls a macro once per family with the names of the queue scenarios in it: `$run! { family, [scenario, …] }`.
 #[macro_export]
 macro_rules! for_each_queue_scenario {
     ($run:ident) => {

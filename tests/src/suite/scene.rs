@@ -1,4 +1,4 @@
-//! The setup of a scenario: a new table in the store under test, and short functions for using it.
+//! The fixture of a scenario: a new table in the store under test, and short functions for using it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use table_core::{
     TableStore, Transaction, Value,
 };
 
-/// A new table in a store.
+/// A table created for one scenario, with its store.
 #[derive(Debug)]
 pub struct Scene<'a, S> {
     pub store: &'a S,
@@ -31,7 +31,7 @@ pub struct Stored {
     pub ticks: u64,
 }
 
-/// One page: the keys and properties of its entities, and the position of the next page.
+/// One page of a query: the keys and properties of its entities, and the continuation.
 #[derive(Debug)]
 pub struct KeyPage {
     pub keys: Vec<(String, String)>,
@@ -39,7 +39,7 @@ pub struct KeyPage {
     pub next: Option<Continuation>,
 }
 
-/// Returns a row with these properties.
+/// Returns a row with the given properties.
 #[must_use]
 pub fn row<const N: usize>(properties: [(&str, Value); N]) -> Row {
     let mut writer = RowWriter::with_capacity(N);
@@ -54,12 +54,12 @@ pub fn a(value: impl Into<Value>) -> Row {
     row([("A", value.into())])
 }
 
-/// Returns the properties of the row that [`a`] creates for this value.
+/// Returns the properties that a row created by [`a`] has when it is read.
 pub fn is_a(value: impl Into<Value>) -> Properties {
     is([("A", value.into())])
 }
 
-/// Returns the properties of the row that [`row`] creates for these properties.
+/// Returns the properties that a row created by [`row`] has when it is read.
 #[must_use]
 pub fn is<const N: usize>(properties: [(&str, Value); N]) -> Properties {
     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
@@ -71,7 +71,7 @@ pub fn stale() -> ETag {
     ETag::parse("W/\"datetime'2001-01-01T00%3A00%3A00Z'\"").unwrap()
 }
 
-/// Returns a table name that has never been used in the store, because scenarios run repeatedly on persistent stores.
+/// Returns a table name that is new in the store. Scenarios need one because they run repeatedly on persistent stores.
 #[must_use]
 pub fn fresh_name() -> TableName {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -80,7 +80,7 @@ pub fn fresh_name() -> TableName {
     TableName::new(&format!("Suite{}x{moment}x{count}", std::process::id())).unwrap()
 }
 
-/// Checks that the call was refused with this code.
+/// Checks that a call failed with the given error code, and returns the error.
 #[track_caller]
 pub fn refused<T: std::fmt::Debug>(result: Result<T>, code: ErrorCode) -> Error {
     let error = result.expect_err(code.as_str());
@@ -88,13 +88,13 @@ pub fn refused<T: std::fmt::Debug>(result: Result<T>, code: ErrorCode) -> Error 
     error
 }
 
-/// Returns the second element of each pair.
+/// Returns the `RowKey` of each pair of keys.
 #[must_use]
 pub fn row_keys(keys: &[(String, String)]) -> Vec<&str> {
     keys.iter().map(|(_, row_key)| row_key.as_str()).collect()
 }
 
-/// Returns the range of rows in one partition, from one key (inclusive) to another (exclusive).
+/// Returns the key range of the rows in `partition` from `from` (inclusive) to `below` (exclusive).
 #[must_use]
 pub fn rows(partition: &str, from: &str, below: &str) -> KeyRange {
     let (lower, upper) = (from.to_owned(), below.to_owned());
@@ -115,7 +115,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         Self { store, table }
     }
 
-    /// Returns a scene whose table does not exist.
+    /// Creates a scene whose table does not exist.
     pub fn missing(store: &'a S) -> Self {
         Self { store, table: fresh_name() }
     }
@@ -161,14 +161,14 @@ impl<'a, S: TableStore> Scene<'a, S> {
         Ok(())
     }
 
-    /// Inserts an entity with `A` = 1 under each of the given keys.
+    /// Inserts an entity with the property `A` = 1 at each of the given keys.
     pub async fn fill(&self, keys: impl IntoIterator<Item = (&str, &str)>) {
         for (partition, row_key) in keys {
             self.insert(partition, row_key, a(1)).await.unwrap();
         }
     }
 
-    /// Inserts `count` entities, `0000`, `0001` and so on, into a partition. `A` is the number.
+    /// Inserts `count` entities with the row keys `0000`, `0001` and so on. Property `A` is the number in the key.
     pub async fn fill_numbers(&self, partition: &str, count: i32) {
         let numbers: Vec<(String, i32)> = (0..count).map(|number| (format!("{number:04}"), number)).collect();
         for chunk in numbers.chunks(100) {
@@ -205,8 +205,8 @@ impl<'a, S: TableStore> Scene<'a, S> {
         })
     }
 
-    /// Returns the keys on all pages. Checks that no page exceeds its size, that the keys are ordered, and that each entity occurs once. The keys of
-    /// a store without an order (COS-1) are sorted here.
+    /// Returns the keys on all pages of a query. Checks that no page exceeds its size, that the keys are ordered, and that each entity occurs once.
+    /// If the store returns entities in no particular order (COS-1), the keys are sorted first.
     pub async fn keys(&self, query: &Query) -> Vec<(String, String)> {
         let mut keys: Vec<(String, String)> = Vec::new();
         let mut from = None;
@@ -232,7 +232,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         panic!("PAGE-4: the pages have no end");
     }
 
-    /// Returns the row keys of the entities in a partition that satisfy a filter, given as a string.
+    /// Returns the row keys of the entities in a partition that match `filter`.
     pub async fn matches(&self, partition: &str, filter: &str) -> Vec<String> {
         let mut query = Query::new(KeyRange::partition(partition));
         query.filter = Filter::parse(filter).unwrap_or_else(|error| panic!("`{filter}`: {error}"));

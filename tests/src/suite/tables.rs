@@ -1,4 +1,4 @@
-//! Tables: names, creation, deletion, listing (TBL, OPT rules).
+//! Scenarios for tables: names, creation, deletion, listing (TBL, OPT rules).
 
 use table_core::query::{KeyRange, Select};
 use table_core::{EntityKey, Error, ErrorCode, IfMatch, Query, TableName, TableStore};

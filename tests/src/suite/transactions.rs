@@ -1,4 +1,4 @@
-//! Entity group transactions (EGT rules).
+//! Scenarios for entity group transactions (EGT rules).
 
 use table_core::limits::Limits;
 use table_core::operation::RowState;
@@ -18,7 +18,7 @@ fn upserts(keys: &[String]) -> Vec<(&str, OperationKind)> {
     keys.iter().map(|key| (key.as_str(), OperationKind::InsertOrReplace(a(1)))).collect()
 }
 
-/// Returns a transaction that was created without checking the store's limits.
+/// Returns a transaction that was built without checking the store's limits.
 fn unchecked(operations: Vec<(String, OperationKind)>) -> Transaction {
     let partition_key = PartitionKey::new("p").unwrap();
     let mut transaction = Transaction::new(partition_key, Limits::UNLIMITED).unwrap();
@@ -140,8 +140,8 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
-/// Faults that can be found without reading the table are reported first, in any order. Here, the store reports the duplicate entity, and not the
-/// first operation, which would also fail. The error always contains the index of the operation.
+/// Faults that can be found without reading the table are reported first, in any order. Here, the store must report the duplicate entity rather than
+/// the first operation, which would also fail. The error always contains the index of the failed operation.
 pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "1")]).await;
@@ -174,7 +174,7 @@ pub async fn egt_14_all_writes_of_a_transaction_get_an_etag<S: TableStore>(store
     assert!(scene.keys(&Query::new(KeyRange::ALL)).await.is_empty());
 }
 
-/// A store either performs a check that writes nothing, or refuses the transaction. Ignoring the check would lose a condition.
+/// A store must either evaluate a check, without writing to its row, or refuse the transaction. Ignoring a check would drop a condition.
 pub async fn eng_21_a_check_holds_at_the_commit_and_writes_nothing_or_is_refused<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "there")]).await;

@@ -1,4 +1,4 @@
-//! Crash tests of the example ledger: entries with gapless numbers, postings, balances, requests, audit lines and a feed. Each post is one unit of work.
+//! Crash tests for the example ledger: entries with gapless numbers, postings, balances, requests, audit lines and a feed. Each post is one unit of work.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use table_patterns::feed::Cursor;
 
 use super::ledger::Values;
 
-/// The partitions.
+/// The tenants, each with its own partitions.
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
-/// The number of accounts: two rows of balances.
+/// The number of accounts. Their balances fill two rows.
 pub(super) const ACCOUNTS: u32 = 2 * SLOTS;
-/// The last closed day.
+/// The last day that is closed for posting.
 pub(super) const CLOSED: NaiveDate = match NaiveDate::from_ymd_opt(2026, 1, 31) {
     Some(day) => day,
     None => NaiveDate::MIN,
 };
 
-/// The ledger and its accounts.
+/// The ledger of the example, with its accounts.
 pub(super) struct Books {
     pub(super) keeping: Bookkeeping,
     pub(super) chart: Chart,
@@ -44,7 +44,7 @@ impl Books {
     }
 }
 
-/// Returns the store's error. The workload causes no other refusal.
+/// Returns the store's error. A refusal for any other reason is not expected, and becomes `InvalidInput`.
 pub(super) fn failure(refused: Refused) -> Error {
     match refused {
         Refused::Store(error) => error,
@@ -63,7 +63,7 @@ pub(super) fn lines_text(lines: &[Line]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join(",")
 }
 
-/// Checks the invariants of the books, and returns the postings of each answered request.
+/// Checks the invariants of the ledger, and returns the postings of each request that was answered.
 pub(super) async fn stored(books: &Books, wrong: &mut Vec<String>) -> Result<Values> {
     let mut values = Values::new();
     for tenant in TENANTS {
@@ -102,7 +102,7 @@ fn reversals(entries: &[Entry], report: &mut impl FnMut(String)) {
     }
 }
 
-/// Checks that statements, balances and the trial balance are the sums of the entries.
+/// Checks that statements, balances and the trial balance match the sums of the entries.
 async fn sums(books: &Books, tenant: &str, entries: &[Entry], report: &mut impl FnMut(String)) -> Result<()> {
     let (mut expected, mut lines) = (BTreeMap::<u32, i64>::new(), Vec::new());
     for entry in entries {
@@ -136,7 +136,7 @@ async fn sums(books: &Books, tenant: &str, entries: &[Entry], report: &mut impl 
     Ok(())
 }
 
-/// Checks that each entry belongs to one request.
+/// Checks that each entry belongs to exactly one request.
 async fn requests(
     books: &Books,
     tenant: &str,
@@ -161,7 +161,7 @@ async fn requests(
     Ok(())
 }
 
-/// Checks that the audit log and the feed contain each change to an entry exactly once.
+/// Checks that the audit log and the change feed contain each change to an entry exactly once.
 async fn records(
     books: &Books,
     tenant: &str,
@@ -194,7 +194,7 @@ async fn records(
     Ok(())
 }
 
-/// Deletes a tenant's first row whose `RowKey` has the given prefix, which may be a reserved one.
+/// Deletes a tenant's first row whose `RowKey` has the given prefix, which may be reserved.
 #[cfg(test)]
 pub(super) async fn delete_row(stores: &super::Stores, prefix: &str) -> Result<()> {
     use table_core::query::{KeyRange, Query, TextRange};
@@ -211,7 +211,7 @@ pub(super) async fn delete_row(stores: &super::Stores, prefix: &str) -> Result<(
     stores.engine.submit(table, transaction).await.map(drop)
 }
 
-/// Adds a cent to a balance.
+/// Adds one cent to a balance, as damage that the check must find.
 #[cfg(test)]
 pub(super) async fn add_cent(books: &Books) -> Result<()> {
     use examples::model::ledger::Balances;

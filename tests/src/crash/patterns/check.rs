@@ -1,4 +1,4 @@
-//! The check: runs the recovery that the patterns prescribe, and compares all stored data with the evidence.
+//! Runs the recovery prescribed by the patterns, and compares all stored data with the evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,17 +23,17 @@ use super::stores::{
 use super::views::sales;
 use super::workload::number_of;
 
-/// A limit that exceeds the number of rows that the workload ever creates.
+/// A limit greater than the number of rows that the workload can create.
 const MOST: u64 = 10_000_000;
 
-/// The recovery that runs before the check.
+/// The recovery steps to run before the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// Runs sweeps and workers until nothing is pending, then collects orphans.
     Whole,
-    /// Runs everything except sweeps, so work whose message was lost is never done.
+    /// Runs everything except sweeps, so work whose queue message was lost is never done.
     WithoutSweep,
-    /// Runs everything except the collection of orphans.
+    /// Runs everything except the collection of orphans (rows and blobs that nothing refers to).
     WithoutCollection,
 }
 
@@ -80,7 +80,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     Ok(wrong)
 }
 
-/// Performs all work that outboxes have recorded (PAT-EC-8).
+/// Performs all pending work recorded by outboxes (PAT-EC-8).
 async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) -> Result<()> {
     stores.later_worker(1).run_until_idle().await?;
     if recovery == Recovery::WithoutSweep {
@@ -130,7 +130,7 @@ async fn series(stores: &Stores) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the events. Each must occur exactly once, and the events of a writer must be ordered from newest to oldest (PAT-LOG-4).
+/// Returns the log events. Each must occur exactly once, and each writer's events must be ordered from newest to oldest (PAT-LOG-4).
 async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut last) = (Values::new(), BTreeMap::new());
     for event in stores.events.table().query(Event::partition(1)).collect().await? {
@@ -149,7 +149,7 @@ async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the wide entities. Reading an incomplete wide entity fails (PAT-WIDE-4).
+/// Returns the wide entities. Reading fails if one is incomplete (PAT-WIDE-4).
 async fn sheets(stores: &Stores) -> Result<Values> {
     let mut parts = BTreeSet::new();
     let engine = stores.sheets.table().store();
@@ -214,7 +214,7 @@ async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the rows with a feed. The feed must contain each change exactly once, in order (PAT-EC-8).
+/// Returns the rows whose changes are recorded in a feed. The feed must contain each change exactly once, in order (PAT-EC-8).
 async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut reported) = (Values::new(), BTreeMap::<String, i64>::new());
     let query = Query::new(KeyRange::rows(FED, TextRange::prefix("row_")));
@@ -241,7 +241,7 @@ async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the rows of the hours whose tables exist. If a table was being dropped, either it exists with all its rows, or it does not exist.
+/// Returns the rows in the hourly tables. If a table was being dropped, it must either contain all its rows or not exist.
 async fn periods(stores: &Stores, ledger: &mut Ledger, wrong: &mut Vec<String>) -> Result<Values> {
     let mut held = Values::new();
     let mut there = BTreeSet::new();

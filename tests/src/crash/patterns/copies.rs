@@ -1,4 +1,4 @@
-//! Crash tests of copies: people, and desks and rooms that contain people's names, in the same partition and in others.
+//! Crash tests for copied properties: desks and rooms copy their owner's name, from the same partition and from another table.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use table_patterns::copies::{CopyRelation, REFERENCE_PREFIX};
 use super::ledger::Values;
 use super::stores::Stores;
 
-/// The partition of people and desks.
+/// The partition that contains people and desks.
 pub(super) const TEAM: &str = "team";
 /// The number of people.
 pub(super) const PEOPLE: u32 = 4;
@@ -39,7 +39,7 @@ pub(super) struct Desk {
     pub(super) owner_name: Option<String>,
 }
 
-/// A room, whose table differs from its owner's.
+/// A room, in a different table than its owner.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Rooms", copies_from(OwnerOfRoom))]
 #[partition_key(floor)]
@@ -89,13 +89,13 @@ macro_rules! owned {
 owned!(OwnerOfDesk, Desk, "desk");
 owned!(OwnerOfRoom, Room, "room");
 
-/// Returns the people by their ids.
+/// Returns the people, by id.
 pub(super) async fn people(stores: &Stores) -> Result<Values> {
     let people = stores.people.table().query(Person::rows(TEAM)).collect().await?;
     Ok(people.into_iter().map(|person| (person.id.to_string(), person.name)).collect())
 }
 
-/// Returns the owners of desks and rooms. Each holder must contain its owner's name, and each owner must have a reference to its holders.
+/// Returns the owner of each desk and room. Each desk or room must contain its owner's name, and each owner must refer to its desks and rooms.
 pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<String>) -> Result<Values> {
     let desks = stores.desks.table().query(Desk::rows(TEAM)).collect().await?;
     let desks = desks.into_iter().map(|desk| (format!("desk/{}", desk.id), desk.owner, desk.owner_name));

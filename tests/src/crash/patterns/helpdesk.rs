@@ -1,4 +1,4 @@
-//! Crash tests of the example help desk, with its own types and handler. One entity, the ticket, uses all its declarations.
+//! Crash tests for the example help desk, with its own types and handler. A single entity type, the ticket, uses all the patterns it declares.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,17 +28,17 @@ use super::ledger::Values;
 use super::stores::{content, instant};
 use super::views::caught_up;
 
-/// The partitions.
+/// The tenants, each with its own partitions.
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
-/// The number of agents of each tenant, numbered from 1.
+/// The number of agents per tenant, numbered from 1.
 pub(super) const AGENTS: u32 = 4;
-/// A limit that exceeds the number of rows that the workload ever creates.
+/// A limit greater than the number of rows that the workload can create.
 const MOST: u64 = 10_000_000;
 
 type Queue = Outbox<Engine, Engine>;
 type Desk = WithParticipants<Engine>;
 
-/// The help desk's handles on one engine.
+/// The help desk's table handles, on one engine.
 #[derive(Clone, Debug)]
 pub(super) struct HelpDesk {
     pub(super) store: Engine,
@@ -76,7 +76,7 @@ impl HelpDesk {
         })
     }
 
-    /// Returns the worker, extended to perform the work of the help desk.
+    /// Registers the help desk's handlers with the worker.
     pub(super) fn worker(&self, worker: Worker<Engine, Engine>) -> Worker<Engine, Engine> {
         let notifier = Notifier { store: self.store.clone(), audit: self.audit.clone() };
         worker.handler::<Closed>(notifier).with_index_handler(&self.agents).with_index_handler(&self.tickets)
@@ -87,7 +87,7 @@ impl HelpDesk {
     }
 }
 
-/// Opens a view, and builds it unless an earlier process completed the build. A view that is already built is not changed, so its defects are found.
+/// Opens a view, and builds it unless an earlier process has built it completely. A complete view is left unchanged, so the check finds its defects.
 async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
     let view = ViewTable::<V, _>::new(store.clone()).create_if_missing().await?;
     match view.table().await {
@@ -102,7 +102,7 @@ pub(super) fn opened(number: u32) -> DateTime<Utc> {
     instant(number / 6, number % 6 * 600_000)
 }
 
-/// Returns the text of a ticket: the name by which its writer identifies it, followed by filling for up to three properties.
+/// Returns a ticket's text: the name by which its writer identifies it, followed by padding that needs up to three properties.
 pub(super) fn text(name: &str, filling: usize) -> String {
     format!("{name} {}", "It beeps. ".repeat(filling))
 }
@@ -133,7 +133,7 @@ pub(super) struct Stored {
     pub(super) tickets: Values,
 }
 
-/// Returns the content of the help desk. Workers and views first complete all pending work, and each part is checked against the
+/// Returns the content of the help desk. First completes all pending work with workers and views, then checks each part against the
 /// tickets, agents and comments.
 pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<Stored> {
     caught_up(&desk.sums).await?;
@@ -198,7 +198,7 @@ fn counted(tickets: impl IntoIterator<Item = (String, u32)>) -> Closings {
     })
 }
 
-/// Returns the closed tickets, each once.
+/// Returns the closed tickets, without duplicates.
 fn closed(tickets: &[Ticket]) -> Closings {
     let closed = tickets.iter().filter(|ticket| ticket.status == Status::Closed);
     counted(closed.map(|ticket| (ticket.tenant.clone(), ticket.number)))
@@ -220,7 +220,7 @@ async fn logged(desk: &HelpDesk) -> Result<Closings> {
     Ok(counted(found.into_iter().map(|entry| (entry.tenant, entry.ticket))))
 }
 
-/// Compares the views with counts of the tickets.
+/// Compares the views with sums computed from the tickets.
 async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
     let (mut of_tenants, mut of_hours) = (BTreeMap::new(), BTreeMap::new());
     for ticket in tickets {

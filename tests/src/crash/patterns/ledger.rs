@@ -1,10 +1,10 @@
-//! The evidence: the changes that each thread has started, and the changes that were acknowledged.
+//! The ledger of evidence: the changes that each thread has started, and the changes that were acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// The pattern that a change belongs to.
+/// The kind of a change: the pattern that it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An entity with indexes.
@@ -23,13 +23,13 @@ pub enum Kind {
     Expire,
     /// A row whose changes are in a feed.
     Feed,
-    /// An entity whose data other entities copy.
+    /// An entity whose properties are copied to other entities.
     Source,
-    /// An entity that stores copies. The value is its reference to the source.
+    /// An entity that contains copied properties. The value is the entity's reference to the copied entity.
     Holder,
     /// An entity that is counted in a view.
     Viewed,
-    /// An entity whose lists are in blobs.
+    /// An entity whose lists are stored in blobs.
     Listed,
     /// An agent of the help desk.
     Agent,
@@ -68,9 +68,9 @@ impl fmt::Display for Kind {
 /// A change that a thread is about to make. It sets or removes the value of a key. Neither keys nor values contain spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The pattern.
+    /// The pattern that the change uses.
     pub kind: Kind,
-    /// The key within the pattern.
+    /// The key, which is unique within the pattern.
     pub key: String,
     /// The new value; `None` if the key is removed.
     pub value: Option<String>,
@@ -122,7 +122,7 @@ impl FromStr for Line {
 /// The stored data of one pattern: values by key.
 pub(super) type Values = BTreeMap<String, String>;
 
-/// The changes that were acknowledged, and the changes in progress.
+/// The acknowledged changes, and the changes in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     acknowledged: BTreeMap<Kind, Values>,
@@ -130,7 +130,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Records a line. Returns `true` if it acknowledges a change.
+    /// Records a line reported by a thread. Returns `true` if the line acknowledges a change.
     pub fn record(&mut self, line: Line) -> bool {
         match line {
             Line::Begin(hand, change) => {
@@ -178,13 +178,13 @@ impl Ledger {
         self.acknowledged.get(&kind)?.get(key).map(String::as_str)
     }
 
-    /// Returns the hour before which an unfinished drop may have dropped tables.
+    /// Returns the hour given to a drop that was interrupted: tables for earlier hours may no longer exist.
     pub(super) fn dropping_before(&self) -> Option<&str> {
         let drop = self.under_way.values().find(|change| change.kind == Kind::Expire)?;
         drop.value.as_deref()
     }
 
-    /// Records that a table that was being dropped no longer exists, so all its rows are gone.
+    /// Records that an interrupted drop has deleted the table of an hour, so all rows in it are gone.
     pub(super) fn dropped(&mut self, hour: &str) {
         self.acknowledged.entry(Kind::Period).or_default().retain(|row, _| hour_of(row) != hour);
     }
@@ -195,7 +195,7 @@ impl Ledger {
         rows.map(|(row, _)| hour_of(row).to_owned()).collect()
     }
 
-    /// Compares the stored data with the changes that were acknowledged or in progress. Returns a description of each defect.
+    /// Compares the stored data of one pattern with the acknowledged changes and the changes in progress. Appends a description of each defect to `wrong`.
     pub(super) fn compare(&self, kind: Kind, stored: &Values, wrong: &mut Vec<String>) {
         let nothing = Values::new();
         let acknowledged = self.acknowledged.get(&kind).unwrap_or(&nothing);
@@ -221,14 +221,14 @@ impl Ledger {
         }
     }
 
-    /// Continues from stored data that a check has accepted. The outcomes of the changes in progress are then known.
+    /// Replaces the expected values with stored data that a check has accepted. This settles the outcomes of the changes in progress.
     pub(super) fn adopt(&mut self, kind: Kind, stored: Values) {
         self.under_way.retain(|_, change| change.kind != kind);
         self.acknowledged.insert(kind, stored);
     }
 }
 
-/// Returns the hour of a [`Kind::Period`] row.
+/// Returns the hour in the key of a [`Kind::Period`] row.
 fn hour_of(row: &str) -> &str {
     row.split_once('_').map_or(row, |(hour, _)| hour)
 }

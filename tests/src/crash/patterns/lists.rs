@@ -1,4 +1,4 @@
-//! Crash tests of lists in blobs: readers, and lists of the readers in each town. The blobs are in a folder next to the tables' folder.
+//! Crash tests for index lists stored in blobs: readers, listed by town. The blobs are in a folder next to the folder with the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,9 +21,9 @@ use super::stores::Stores;
 
 /// The partitions of the readers.
 pub(super) const BRANCHES: [&str; 2] = ["east", "west"];
-/// The towns that readers share.
+/// The towns, each shared by several readers.
 pub(super) const TOWNS: [&str; 4] = ["Aarau", "Baden", "Chur", "Davos"];
-/// The maximum number of keys in a list that is stored in its entity. It is small, so many lists move to blobs, but not all.
+/// The number of keys above which a list moves from its entity to a blob. It is small, so many lists move, but not all.
 const IN_ENTITY: usize = 2;
 
 /// An entity with a list in its own partition, and a list in another table.
@@ -46,12 +46,12 @@ pub(super) struct Reader {
 
 pub(super) type Readers = Entities<Reader, Engine, Outbox<Engine, Engine>>;
 
-/// Returns the location of the lists that are too long for an entity.
+/// Returns the blob storage for lists that are too long for an entity.
 pub(super) fn list_blobs(blobs: &Arc<dyn ObjectStore>) -> ListBlobs {
     ListBlobs::new(Arc::clone(blobs), "readers").spill_above(IN_ENTITY)
 }
 
-/// Collects blobs that no list refers to, using a clock past the grace period.
+/// Deletes the blobs that no list refers to, using a clock past the grace period.
 pub(super) async fn collect_lists(stores: &Stores, clock: Clock) -> Result<()> {
     let readers = stores.readers.clone().with_runtime(Runtime::new().clock(clock));
     readers.collect_orphaned_lists().await.map(drop)
@@ -101,7 +101,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     Ok(readers.iter().map(Reader::entry).collect())
 }
 
-/// Checks only the rows, as another program would see them: the existing lists, and the blobs that they refer to.
+/// Checks the stored rows without using the handle: which lists exist, and which blobs they refer to.
 async fn check_blobs(
     stores: &Stores,
     mut expected: BTreeMap<(&str, EntityKey), usize>,

@@ -25,7 +25,7 @@ pub const CHILD: &str = "patterns-child";
 /// The number of threads that process the outbox.
 const WORKERS: usize = 2;
 
-/// Runs the child: all hands (see [`Hand`]), workers and a sweep, until the child is killed or the parent has ended.
+/// Runs the child: all hands (see [`Hand`]), workers and a sweep, until the child is killed or the parent process has ended.
 ///
 /// # Errors
 /// Any error from opening. An unexpected error in a hand ends the process.
@@ -78,7 +78,7 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// Keeps a view up to date indefinitely.
+/// Keeps a view up to date until the process ends.
 fn follow<V: View>(view: &ViewTable<V, Engine>) {
     loop {
         match view.catch_up(10).block_on() {

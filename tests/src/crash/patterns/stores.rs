@@ -1,4 +1,4 @@
-//! The tables of the crash tests, one per pattern, and the folder of blobs.
+//! The stores used by the crash tests for patterns: one table per pattern, and a folder for blobs.
 
 use std::fmt;
 use std::path::Path;
@@ -29,7 +29,7 @@ use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
 use crate::crash::process;
 
-/// An entity with every kind of index, both in its own partition and in others.
+/// An entity with every kind of index, both in the entity's own partition and in others.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -153,18 +153,18 @@ impl Periodic for Attempt {
     }
 }
 
-/// The partitions of the employees.
+/// The departments, which are the employees' partitions.
 pub(super) const DEPARTMENTS: [&str; 2] = ["Sales", "Marketing"];
-/// The prefix of the blobs.
+/// The prefix of the paths of all blobs.
 const BLOBS: &str = "documents";
-/// The number of periods to keep before the current one.
+/// The number of past periods that are kept in addition to the current one.
 pub(super) const KEPT: u16 = 2;
-/// The partition of the rows with a feed.
+/// The partition with the rows whose changes are recorded in a feed.
 pub(super) const FED: &str = "fed";
 
 pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 
-/// The location of the outbox's messages.
+/// The location of the outbox's message queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queues {
     /// The queues are in the same engine as the tables. Messages survive a kill, some of them with leases.
@@ -174,7 +174,7 @@ pub enum Queues {
 }
 
 impl Queues {
-    /// Returns the location for a round. Rounds alternate between both locations.
+    /// Returns the location to use in a round. Rounds alternate between the two.
     pub(super) const fn of_round(round: u32) -> Self {
         if round.is_multiple_of(2) { Self::Lost } else { Self::Durable }
     }
@@ -264,8 +264,8 @@ impl Stores {
         self.worker_with(WorkerOptions::default())
     }
 
-    /// Returns a worker that never treats a message as poison. Kills and slow machines make the number of deliveries random, and no
-    /// operator inspects poison here.
+    /// Returns a worker that never treats a message as poison. Kills and slow machines make the number of deliveries unpredictable, and no
+    /// operator inspects poison messages here.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
         self.worker_of(self.outbox.clone(), options)
     }
@@ -279,7 +279,7 @@ impl Stores {
         Outbox::with_runtime(engine, queues, self.outbox.queue().clone(), Runtime::new().clock(clock))
     }
 
-    /// Returns a worker on the [later outbox](Self::later_outbox).
+    /// Returns a worker that uses the [later outbox](Self::later_outbox).
     pub(super) fn later_worker(&self, hours: i64) -> Worker<Engine, Engine> {
         self.worker_of(self.later_outbox(hours), WorkerOptions::default())
     }
@@ -295,7 +295,7 @@ impl Stores {
         self.desk.worker(worker)
     }
 
-    /// Returns the hourly tables, with a clock that shows the given hour of the test's own calendar.
+    /// Returns the hourly tables, with a clock set to the given hour of the test's own calendar.
     pub(super) fn attempts(&self, hour: u32) -> PeriodTables<Attempt, Engine> {
         let now = ticks::from_datetime(instant(hour, 0)).unwrap_or_default();
         PeriodTables::new(self.engine.clone()).retain(KEPT).precreate(1).with_clock(Clock::new(move || now))
@@ -308,25 +308,25 @@ impl fmt::Debug for Stores {
     }
 }
 
-/// Returns the time that is the given number of milliseconds after the start of an hour.
+/// Returns the time `milliseconds` milliseconds after the start of an hour.
 pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
     // The calendar starts on 2014-01-01.
     let begun = DateTime::from_timestamp_secs(1_388_534_400).unwrap_or_default();
     begun + TimeDelta::hours(hour.into()) + TimeDelta::milliseconds(milliseconds.into())
 }
 
-/// Formats the number of an hour as text.
+/// Formats an hour number as text that sorts by hour.
 pub(super) fn hour_text(hour: u32) -> String {
     format!("{hour:07}")
 }
 
-/// Returns the content of the document with the given number.
+/// Returns the content of document `number`.
 pub(super) fn content(number: i64) -> Vec<u8> {
     let length = usize::try_from(number.rem_euclid(40_000)).unwrap_or_default();
     number.to_be_bytes().into_iter().cycle().take(length).collect()
 }
 
-/// Returns the number whose content serves as the summary of a document.
+/// Returns the number whose [`content`] is stored as the summary of document `number`.
 pub(super) const fn summary(number: i64) -> i64 {
     number / 7
 }

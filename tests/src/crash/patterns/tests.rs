@@ -1,4 +1,4 @@
-//! Tests of the check itself: it reports nothing for correct data, and finds each kind of damage.
+//! Tests of the check itself: it must accept correct data, and find each kind of damage.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use table_patterns::large::whole;
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, books, check};
 
-/// Lets the writers take turns until each has made the given number of steps, and returns the evidence.
+/// Lets the hands take turns until each has made `steps` changes. Returns the stores and the evidence.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
@@ -34,7 +34,7 @@ fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     (stores, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A closed folder in which all writers have worked, with the evidence.
+/// A folder, closed again, in which all hands have made changes, with the evidence of the changes.
 static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let (stores, ledger) = worked(folder.path(), 30);
@@ -42,7 +42,7 @@ static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     (folder, ledger)
 });
 
-/// A folder like [`WORKED`] in which all pending work is done, so checking a damaged copy is fast.
+/// A copy of [`WORKED`] in which all pending work has been done, so checking a damaged copy is fast.
 static SETTLED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let (folder, stores, mut ledger) = copied(&WORKED);
     assert_eq!(block_on(check(&stores, &mut ledger, Recovery::Whole)).unwrap(), Vec::<String>::new());
@@ -58,7 +58,7 @@ fn copied((folder, ledger): &(tempfile::TempDir, Ledger)) -> (tempfile::TempDir,
     (here, stores, ledger.clone())
 }
 
-/// Copies the files and folders below `from`.
+/// Copies the files and folders in `from` to `to`.
 fn copy(from: &std::path::Path, to: &std::path::Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -72,7 +72,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// Returns the defects that the check finds after damaging the stores.
+/// Damages a copy of the stores, and returns the defects that the check finds.
 fn found(recovery: Recovery, damage: impl AsyncFnOnce(&Stores) -> Result<()>) -> String {
     found_in(&SETTLED, recovery, damage)
 }
@@ -90,7 +90,7 @@ fn found_in(
     }
 }
 
-/// Deletes a table's first row whose `RowKey` has the given prefix.
+/// Deletes the first row in a table whose `RowKey` has the given prefix.
 async fn delete_first(stores: &Stores, table: &str, prefix: &str) -> Result<()> {
     let name = TableName::new(table)?;
     let page = stores.engine.query(&name, &Query::new(KeyRange::ALL), None).await?;

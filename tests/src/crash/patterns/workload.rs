@@ -1,4 +1,4 @@
-//! The workload: threads called hands, each of which makes a sequence of changes with one pattern.
+//! The workload: threads called hands, each of which makes a sequence of changes that use one pattern.
 
 use examples::ledger::books::Draft;
 use rand::rngs::StdRng;
@@ -23,7 +23,7 @@ use super::stores::{
 };
 use super::views::{REGIONS, Sale};
 
-/// The pattern that each hand uses.
+/// The pattern used by each hand.
 pub const HANDS: [Kind; 32] = [
     Kind::Index,
     Kind::Index,
@@ -59,7 +59,7 @@ pub const HANDS: [Kind; 32] = [
     Kind::Entry,
 ];
 
-/// One thread of the workload. No other hand uses its keys, but hands share index values, lists, series, logs and the feed.
+/// One thread of the workload. Its keys are used by no other hand, but index values, lists, series, logs and the feed are shared.
 pub struct Hand<'a> {
     pub(super) stores: &'a Stores,
     pub(super) number: usize,
@@ -73,7 +73,7 @@ pub struct Hand<'a> {
 }
 
 impl<'a> Hand<'a> {
-    /// Creates the hand with the given number for one round. `tell` receives the lines that report its changes.
+    /// Creates hand `number` for one round. `tell` receives the lines that report the hand's changes.
     #[must_use]
     pub fn new(
         stores: &'a Stores,
@@ -345,7 +345,7 @@ pub(super) fn number_of(value: Option<ValueRef<'_>>) -> i64 {
     }
 }
 
-/// Returns `true` if an error means that nothing was written, for a reason that other hands can cause.
+/// Returns `true` if an error means that nothing was written, for a reason that other hands can cause, such as a conflict.
 fn is_refusal(error: &Error) -> bool {
     error.code() == ErrorCode::UniqueViolation
         || has_no_agent(error)

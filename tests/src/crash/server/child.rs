@@ -1,4 +1,4 @@
-//! The child: a server for a folder that runs until it is killed.
+//! The child process: a server for a folder, which runs until it is killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ pub const CHILD: &str = "server-child";
 const ACCOUNT: &str = "contoso";
 const KEY: &str = "a2V5";
 
-/// The result of a step. Any error ends the run.
+/// The result of a step in a crash test. Any error ends the test.
 pub(super) type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// Serves a folder on ports that the system chooses. The first line on standard output is the connection string.

@@ -1,4 +1,4 @@
-//! The load: 32 connections with one thread each. Eight of them use queues.
+//! The load on the server: 32 connections with one thread each. Eight of them use queues, and the others write rows.
 
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -16,22 +16,22 @@ const WRITERS: usize = 24;
 /// The number of connections that put, receive and delete messages.
 const HANDS: usize = 8;
 
-/// The acknowledgements of all rounds with one folder.
+/// The acknowledgements received in all rounds that use one folder.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) rows: Evidence,
     pub(super) queues: [Tally; HANDS],
 }
 
-/// A report from a connection.
+/// A report that a connection's thread sends to the main thread.
 enum Report {
     Row(Acknowledged),
     Message,
-    /// The last report from a connection: the error that ended it.
+    /// The error that ended the connection. It is the connection's last report.
     Failed(table_core::Error),
 }
 
-/// Puts load on the server, kills it after the given number of acknowledgements, and returns their actual number.
+/// Puts load on the server, kills the server after `kill_after` acknowledgements, and returns the number of acknowledgements received.
 ///
 /// # Errors
 /// An error if a connection fails before the kill.
@@ -85,7 +85,7 @@ pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Le
     })
 }
 
-/// Reports the end of a connection. The receiver exists at least as long as the connection.
+/// Reports the error that ended a connection. The main thread receives reports at least as long as connections are open.
 fn fail(reports: &Sender<Report>, end: Result<()>) {
     if let Err(error) = end {
         drop(reports.send(Report::Failed(error)));

@@ -1,16 +1,16 @@
-//! A queue client that puts, receives and deletes messages. It counts each call when it starts and when it is acknowledged.
+//! A queue client that puts, receives and deletes messages, and counts the calls that it has started and the calls that were acknowledged.
 
 use std::time::Duration;
 
 use table_core::queue::{PutMessage, QueueName};
 use table_core::{QueueStore, Result};
 
-/// The time for which received messages are hidden. It exceeds the duration of any run.
+/// The duration for which received messages are hidden. It exceeds the duration of any test run.
 const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
-/// One in `KEEP_EVERY` received messages is kept.
+/// One in `KEEP_EVERY` received messages is not deleted.
 const KEEP_EVERY: u64 = 8;
 
-/// The numbers of started and of acknowledged calls to a queue.
+/// The numbers of calls to a queue that were started, and that were acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     puts_begun: u64,
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Checks the number of messages. A call that was started but not acknowledged may or may not have taken effect.
+    /// Checks the number of messages in a queue. A call that was started but not acknowledged may or may not have taken effect.
     fn judge(&self, queue: &QueueName, count: u64) -> Option<String> {
         let (least, most) = (self.puts.saturating_sub(self.deletes_begun), self.puts_begun - self.deletes);
         (!(least..=most).contains(&count))
@@ -28,7 +28,7 @@ impl Tally {
     }
 }
 
-/// Returns the queue of a client.
+/// Returns the name of a client's queue.
 ///
 /// # Errors
 /// Does not fail in practice, because the result is a valid queue name.
@@ -36,7 +36,7 @@ pub(super) fn queue(hand: usize) -> Result<QueueName> {
     QueueName::new(&format!("torture-{hand}"))
 }
 
-/// Puts a message, receives a message, and usually deletes it.
+/// Puts a message, receives a message, and usually deletes the received message.
 ///
 /// # Errors
 /// Any error from the store. The tally then includes the calls that were started.
@@ -55,7 +55,7 @@ pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally
     Ok(())
 }
 
-/// Compares a queue with its tally.
+/// Compares a queue's content with its tally.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! Rounds of load, kill and check of the folder.
+//! Runs rounds in which a server is put under load and killed, and its folder is checked.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Creation and deletion of queues (QUE-2, QUE-3).
+//! Scenarios for creating and deleting queues (QUE-2, QUE-3).
 
 use std::time::Duration;
 
