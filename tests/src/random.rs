@@ -25,7 +25,7 @@ const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version that the entity had before this number of writes to its key, including deletes. If there were fewer writes, a version that never existed.
+    /// The version that the entity had that many writes to its key ago, including deletes. If there were fewer writes, a version that never existed.
     Version(usize),
 }
 

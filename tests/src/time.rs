@@ -18,13 +18,13 @@ pub enum Skew {
     /// The clock shows the test's time.
     #[default]
     None,
-    /// The clock is ahead by this number of days, or behind if it is negative.
+    /// The clock is ahead by the given days, or behind if they are negative.
     Days(i64),
     /// The clock is stopped: it always shows the time at which it was created.
     Standing,
     /// The clock runs backwards from the time at which it was created.
     Backwards,
-    /// After every eighth reading, the clock jumps ahead by this number of days, or back again.
+    /// After every eighth reading, the clock jumps ahead by the given days, or back again.
     Jumping(i64),
 }
 

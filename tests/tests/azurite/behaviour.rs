@@ -1,4 +1,4 @@
-//! Every scenario of the behaviour suite.
+//! Tests Azurite with every scenario of the behaviour suite.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ macro_rules! family {
     };
 }
 
-/// Runs a scenario. A scenario with a known deviation must fail, which keeps the list current.
+/// Runs a scenario on Azurite. A scenario with a known deviation must fail, so the list of deviations stays current.
 fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     let Some(connection) = crate::azurite() else { return };
     let store = AzureTables::from_connection_string_with(&connection, crate::patient()).unwrap();
@@ -34,7 +34,7 @@ fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     }
 }
 
-/// Every deviation must belong to an existing scenario.
+/// Checks that every deviation in the list names an existing scenario.
 #[test]
 fn deviations_name_scenarios() {
     let mut names = Vec::new();

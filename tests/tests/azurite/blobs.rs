@@ -1,4 +1,4 @@
-//! Blobs that `object_store` reads and writes with the account's connection string (BLB rules), and index lists in blobs.
+//! Tests of blobs that `object_store` reads and writes with the account's connection string (BLB rules), and of index lists in blobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
 use table_patterns::{Engine, Entity, IfMatch, QueueName, Versioned};
 
-/// Runs a test in a separate container, unless Azurite is not available.
+/// Runs a test in its own container. The test is skipped if Azurite is not available.
 fn in_container(name: &str, test: impl AsyncFnOnce(&AzureBlobs, MicrosoftAzure)) {
     let Some(connection) = crate::azurite() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -230,8 +230,8 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
     });
 }
 
-/// The log is stored like the logs of the service: as block blobs in a container, listed and read by name. Metadata is returned with names in lower
-/// case (BLB-9), and still allows blobs outside the range to be skipped.
+/// A log is stored like the service's own logs: as block blobs in a container, listed and read by name. Azurite returns the metadata with names in
+/// lower case (BLB-9), but blobs outside the requested range are still skipped.
 #[test]
 fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read() {
     in_container("logs", async |_, store| {
@@ -273,7 +273,7 @@ fn blb_2_a_container_is_deleted_with_all_its_blobs() {
     });
 }
 
-/// An index stores its lists in blobs, in the same account as the entities that refer to them (PAT-IX option 1).
+/// An index stores its lists in blobs, in the account that also contains the indexed entities (PAT-IX option 1).
 #[test]
 fn pat_ix_4_lists_in_blobs_of_an_account() {
     #[expect(

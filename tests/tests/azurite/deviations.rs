@@ -1,16 +1,16 @@
-//! The scenarios of the behaviour suite that Azurite does not satisfy, each with the rule that documents the difference.
+//! The scenarios of the behaviour suite that fail on Azurite, each with the rule that documents the difference.
 
-/// The certainty with which a deviating scenario fails.
+/// How reliably a scenario fails on Azurite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fails {
-    /// The scenario is run and must fail.
+    /// The scenario always fails. It is run, and must fail.
     Always,
-    /// The scenario is not run, because its failure is random.
+    /// The scenario fails at random. It is not run.
     Sometimes,
 }
 use Fails::{Always, Sometimes};
 
-/// The scenario, the certainty, the rules, and the difference. If no AZ rule describes it, the violated rule is named.
+/// The scenario, how reliably it fails, the rules, and the difference. If no AZ rule describes the difference, the violated rule is named.
 pub(crate) const DEVIATIONS: &[(&str, Fails, &str, &str)] = &[
     ("etag::etag_1_and_2_the_etag_is_the_timestamp_in_the_services_form", Sometimes, "AZ-5", SEVEN_DIGITS),
     (

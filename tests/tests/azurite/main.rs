@@ -1,6 +1,6 @@
-//! Azurite as a backend: the behaviour suite, the queue suite, SAS, policies and blobs.
+//! Tests of the clients against Azurite: the behaviour suite, the queue suite, SAS, stored policies and blobs.
 //!
-//! If Azurite is known to differ from the service, [`deviations`] lists the difference with its rule, and the test verifies it.
+//! If Azurite is known to differ from the service, [`deviations`] lists the difference with its rule, and a test verifies it.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -17,12 +17,12 @@ use std::time::Duration;
 use table_azure::{Options, RetryPolicy};
 use tests::azurite::AzuriteServer;
 
-/// Returns the connection string of this binary's server; `None` if Azurite is not available, which is reported on the console.
+/// Returns the connection string of the Azurite server shared by this binary. If Azurite is not available, prints the reason and returns `None`.
 fn azurite() -> Option<String> {
     AzuriteServer::shared().map(AzuriteServer::connection_string)
 }
 
-/// Returns the options of clients in these tests. No attempt is abandoned because the machine is slow, so none is repeated.
+/// Returns the client options for these tests. The timeouts are long, so a slow machine causes no retries.
 fn patient() -> Options {
     Options::new().retry(RetryPolicy {
         attempt_timeout: Duration::from_secs(60 * 60),

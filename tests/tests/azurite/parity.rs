@@ -1,4 +1,4 @@
-//! Verifies the Azurite column in `docs/server.md` against the pinned Azurite.
+//! Tests of the Azurite column in `docs/server.md`, against the pinned version of Azurite.
 
 mod account;
 mod tables;
@@ -9,25 +9,25 @@ use std::path::Path;
 
 use tests::ask::{Answer, Ask};
 
-/// Returns Azurite's response; `None` if Azurite is not available.
+/// Returns Azurite's response to a request, or `None` if Azurite is not available.
 fn ask(asked: &Ask) -> Option<Answer> {
     Some(asked.of(&crate::azurite()?))
 }
 
-/// The test suites that run on Azurite as on every other store. Scenarios named in `deviations.rs` must fail.
+/// The test files that count as evidence because they also run on Azurite. Scenarios listed in `deviations.rs` must fail there.
 const SUITES: &[&str] = &["behaviour.rs", "queues.rs", "signatures.rs", "blobs.rs", "deviations.rs"];
 
-/// The evidence for one row of the table.
+/// The evidence for a row of the table in `docs/server.md`.
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
-    /// Tests in this module or in [`SUITES`]. A name that ends in `_` represents all names with this prefix.
+    /// Tests in this module or in [`SUITES`]. A name that ends in `_` means all tests with this prefix.
     By(&'static [&'static str]),
-    /// No test verifies the row, for this reason.
+    /// No test verifies the row, for the given reason.
     Not(&'static str),
 }
 use Evidence::{By, Not};
 
-/// The row, Azurite's cell, and the tests that verify it.
+/// The name of each row, the content of its Azurite column, and the tests that verify it.
 const ROWS: &[(&str, &str, Evidence)] = &[
     (
         "create, list, delete; case-insensitive names",
@@ -164,7 +164,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ("Microsoft's clients for Python and JavaScript", "yes", Not("they are the vendor's own tests")),
 ];
 
-/// Returns the names of the tests that verify rows, each with its file.
+/// Returns the names of all tests that can verify rows, each with its file.
 fn known() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<_> = SUITES.iter().map(|file| root.join("tests/azurite").join(file)).collect();

@@ -1,4 +1,4 @@
-//! Tokens that this library creates and the server checks: permitted and refused requests (SAS, ASAS, ACL rules).
+//! Tests of SAS tokens that this library creates and Azurite checks: permitted and refused requests (SAS, ASAS, ACL rules).
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Account {
         })
     }
 
-    /// Returns a client whose only credential is the token.
+    /// Returns a client that uses the token as its only credential.
     fn with(&self, token: &SasToken) -> AzureTables {
         AzureTables::with_options(self.parsed.table_endpoint().unwrap(), token.into(), crate::patient())
             .unwrap()

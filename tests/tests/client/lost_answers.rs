@@ -1,5 +1,5 @@
-//! Regression tests of reported faults on a lossy network: a lost increment, and blobs that were deleted although entities referred to
-//! them.
+//! Regression tests for reported faults on a lossy network: a lost increment, and deleted blobs that entities still
+//! referred to.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ struct Employee {
     photo: Option<BlobRef>,
 }
 
-/// Creates a client whose requests to the account follow a script. Retries are sent after 0.4 s.
+/// Creates a client for the account, over a connection that follows `script`. Retries are sent after 0.4 s.
 fn client(
     account: &Account,
     options: Options,
@@ -51,7 +51,7 @@ fn client(
     account_client(wire, options.retry(retry), 7).unwrap()
 }
 
-/// Returns a script that applies `act` to the first write and serves all other requests.
+/// Returns a script that applies `act` to the first write, and answers all other requests normally.
 fn first_write(act: Act) -> impl FnMut(&WireRequest) -> Act + Send {
     let mut first = true;
     move |request| if request.method != "GET" && std::mem::take(&mut first) { act } else { Act::Serve }
@@ -61,7 +61,7 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Sends two increments starting from 5, the first of which loses its first request. Returns the result of each, and the stored sum.
+/// Sends two concurrent increments to a slot with the value 5. `lost` is the fate of the first one's request. Returns both results, and the stored sum.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
@@ -77,7 +77,7 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// The contents of both increments were equal and recent, so the second increment was mistaken for the first.
+/// Both increments write equal content within a short time, so the second one could be mistaken for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
@@ -89,7 +89,7 @@ async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// Without another writer, ordinary network faults cause no error.
+/// If no other client writes, an increment whose response is lost succeeds when it is retried.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id() {
     let account = Account::default();
@@ -101,7 +101,7 @@ async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id
     }
 }
 
-/// Replaces a photo through a client, and returns the result of the call. In any case, the entity's blob exists.
+/// Replaces a photo through the client `photographer`, and returns the result. Checks that the blob of the stored entity exists in any case.
 async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> {
     let blobs = Arc::new(InMemory::new());
     let calm = client(account, Options::new().operation_ids(true), |_| Act::Serve);
@@ -118,8 +118,8 @@ async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> 
     outcome.map(|written| written.etag().clone())
 }
 
-/// The first attempt is applied but its response is lost, the retry is refused, and the primary is busy when it is queried for the outcome. A
-/// configured secondary that lags behind is not queried.
+/// The first attempt is applied but its response is lost, the retry is refused, and the primary is busy when the client reads the entity to find the
+/// outcome. The client must not read it from the configured secondary, which lags behind.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_secondary() {
     for ids in [false, true] {
@@ -140,7 +140,7 @@ async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_second
     }
 }
 
-/// The machine sleeps for an hour between two attempts, which a monotonic clock does not notice.
+/// The machine sleeps for an hour between two attempts, which the client's monotonic clock does not notice.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     for ids in [false, true] {
@@ -159,7 +159,7 @@ async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     }
 }
 
-/// A reader of the secondary may see old data; a writer reads current data.
+/// A read for the caller may return old data from the secondary; an update reads current data.
 #[tokio::test(start_paused = true)]
 async fn con_2_and_rty_5_a_secondary_an_hour_behind_affects_no_decision() {
     let account = Account::default();

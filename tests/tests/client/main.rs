@@ -1,4 +1,4 @@
-//! The client of the service over a network that loses responses.
+//! Tests of the client for Azure Tables over a network that loses responses.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

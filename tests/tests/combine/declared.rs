@@ -1,8 +1,8 @@
 //! Tests a ticket type for each pair of indexes, each with a feed, a view, a participant and parts.
 //!
-//! Each case is a ticket type with two or more declarations. Writers make changes in random interleavings; requests are refused, and writers die
-//! before or after any request, while workers settle changes. In the end, all derived data must match the tickets, and each ticket must match the
-//! results that its writers received.
+//! Each case is a ticket type with two or more declarations. Writers make changes that are interleaved at random; requests are refused, and writers die
+//! before or after any request, while workers settle changes (complete the work recorded in the outbox). In the end, all derived data must match the
+//! tickets, and each ticket must match the results that its writers received.
 
 mod case;
 mod check;
@@ -18,10 +18,10 @@ use rand::{RngExt, SeedableRng};
 use case::Case;
 use world::{Process, World};
 
-/// The number of histories for each case.
+/// The number of random histories per case.
 const RUNS: u64 = 20;
 
-/// Runs one history. Returns the defect at its end, if any.
+/// Runs the history with the given seed. Returns a description of the defect found at its end, if any.
 fn run<T: Case>(seed: u64) -> Option<String> {
     let mut random = StdRng::seed_from_u64(seed);
     let world = World::<T>::new();
@@ -51,7 +51,7 @@ fn run<T: Case>(seed: u64) -> Option<String> {
     (!wrong.is_empty()).then(|| format!("seed {seed}: {}", wrong.join("; ")))
 }
 
-/// Runs the histories of one case.
+/// Runs all histories of one case.
 fn runs<T: Case>() {
     let mut report = String::new();
     let wrong: Vec<_> = (0..RUNS).filter_map(run::<T>).collect();

@@ -1,5 +1,5 @@
-//! A partition with many types: owners, parts, kinds, copies, lists and rows of patterns. Each operation on a type affects exactly the rows of that
-//! type, and a row that belongs to no declared type is an error with its key.
+//! Tests of a partition that contains many types: entities, their parts, types told apart by kind, copies, index lists and rows of patterns. Each
+//! operation on a type must affect exactly its rows. A row that belongs to no declared type causes an error that names its key.
 
 mod desk;
 mod stray;

@@ -1,9 +1,9 @@
-//! Tests a ticket type that declares everything: with every pair of patterns, with several triples, and with almost all patterns
-//! together, with blobs and a program built from an older release. Every process has its own clock, which may be wrong; tables and
-//! the queue are down for seconds to a day; and others write odd rows and messages. A second type in the table is written by programs
-//! built from two releases, twenty workers share the queue, and bearers of grants write without reading the schema.
+//! Tests a ticket type that declares every pattern: with every pair of patterns, with several triples, and with almost all patterns
+//! together, including blobs and a program built from an older release. Each process has its own clock, which may be wrong; tables and
+//! the queue are down for seconds to a day; and outsiders write invalid rows and messages. A second type in the table is written by programs
+//! built from two releases, twenty workers share the queue, and some processes write with a grant, without reading the stored schema.
 //!
-//! Entities that are sources of copies in addition to other patterns are tested with that pattern (`copies/tests/combined.rs`).
+//! An entity that is copied to other entities in addition to having other patterns is tested in `copies/tests/combined.rs`.
 
 mod desk;
 mod odd;
@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use patterns::Parts;
 use tests::effort::seeds;
 
-/// Runs all combinations, and reports those that fail.
+/// Runs each combination with `count` seeds, and reports the combinations that fail.
 fn combine(all: &[Parts], count: u64, steps: usize) {
     let mut wrong = Vec::new();
     for parts in all {

@@ -1,10 +1,10 @@
-//! All scenarios of the behaviour suite on all backends in this process.
+//! Tests the backends that run in this process with all scenarios of the behaviour suite.
 
 use table_core::TableStore;
 use table_core::embedded::Engine;
 use tests::ModelStore;
 
-/// Declares a module of tests for one family on the backend that `super::store` opens.
+/// Declares a module with the tests of one scenario family. The backend is opened by `super::store`.
 macro_rules! family {
     ($family:ident, [$($scenario:ident,)*]) => {
         mod $family {
@@ -26,7 +26,7 @@ mod model {
     tests::for_each_scenario!(family);
 }
 
-/// The boxed adapter forwards every call unchanged.
+/// Tests that the boxed adapter forwards every call unchanged.
 mod boxed_model {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of the disk cost of tables: creating and dropping a table among thousands writes no more than among a few.
+//! Tests how much tables write to disk: creating and dropping a table among thousands writes no more than among a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use simulation::power::{Call, SimulatedDisk};
 use table_core::embedded::{Engine, EngineOptions};
 use table_core::{Error, Result, TableEntity, TableName, TableStore, TableStoreExt};
 
-/// Counts the bytes that an engine has written since the last reading.
+/// Counts the bytes written by an engine since the last call of `take`.
 struct Written(Arc<AtomicU64>);
 
 impl Written {
@@ -30,7 +30,7 @@ fn engine() -> (Engine, Written) {
     (engine, Written(bytes))
 }
 
-/// Returns the bytes written per table when tables are created with one row each, checkpointed, and dropped one by one.
+/// Creates tables with one row each, makes a checkpoint, and drops the tables one by one. Returns the bytes written per created and per dropped table.
 async fn cost(tables: u64) -> Result<(u64, u64)> {
     let (engine, written) = engine();
     let name = |n: u64| format!("Table{n:05}");

@@ -1,4 +1,4 @@
-//! Folders in released formats are opened and contain the written rows. `fixtures` has one folder for each format.
+//! Tests that folders in released formats can be opened and still contain their rows. `fixtures` contains one folder per format.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,19 +17,19 @@ use table_core::{
 };
 use uuid::Uuid;
 
-/// The content of a folder when it was written, with one line for each table, entity and property.
+/// A fixture file that lists the folder's expected content: one line for each table, entity and property.
 const CONTENTS: &str = "CONTENTS.txt";
 
-/// The formats that releases have written, and the current one. A fixture of each is opened.
+/// The formats with a fixture: all released formats, and the current one.
 const FORMATS: [u32; 5] = [2, 3, 4, 5, CURRENT];
-/// The format that is currently written.
+/// The format that the engine writes.
 const CURRENT: u32 = 6;
 
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
 }
 
-/// The minimum length of a run of equal bytes that is packed. Most of a journal consists of such runs.
+/// The minimum number of equal bytes that are packed. Most of a journal file consists of long runs of equal bytes.
 const RUN: usize = 16;
 
 /// Packs bytes as repeated groups: a `u32` length, that many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.
@@ -73,7 +73,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 }
 
-/// Returns a folder as written by an engine with the given format.
+/// Returns a new folder with the unpacked fixture for the given format.
 fn unpacked(format: u32) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files(&fixture(format)) {
@@ -117,7 +117,7 @@ fn contents(engine: Engine) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the format that a folder declares.
+/// Returns the format number stored in a folder.
 fn format_of(folder: &Path) -> u32 {
     let manifest = fs::read(folder.join("FORMAT")).unwrap();
     u32::from_le_bytes(manifest[8..12].try_into().unwrap())
@@ -308,7 +308,7 @@ fn write_the_fixture() {
         .unwrap();
 }
 
-/// A clean-up may remove the lock file, so the manifest is locked as well.
+/// A clean-up may remove the lock file, so the engine also locks the manifest.
 #[test]
 fn a_folder_that_is_upgraded_stays_locked_without_its_lock_file() {
     for format in FORMATS {

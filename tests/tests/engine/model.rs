@@ -1,4 +1,4 @@
-//! Random programs on the engine and on the model, whose results must be equal.
+//! Tests that run random programs on the engine and on the reference model, and compare the results.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 
@@ -10,12 +10,12 @@ use tests::compare::{InMemory, Subject, run};
 use tests::effort::effort;
 use tests::random::program;
 
-/// Returns the number of programs to try.
+/// Returns the number of programs to run.
 fn cases(count: u64) -> u32 {
     u32::try_from(effort(count)).unwrap_or(u32::MAX)
 }
 
-/// An engine in a folder, with a checkpoint every few kilobytes.
+/// An engine in a folder that makes a checkpoint every few kilobytes.
 struct OnDisk {
     engine: Option<Engine>,
     folder: TempDir,
@@ -86,7 +86,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
-    /// The comparison must accept a second model.
+    /// The comparison must find no difference between two models.
     #[test]
     fn the_model_agrees_with_itself(program in program(60)) {
         run(&mut InMemory(ModelStore::new()), &program);

@@ -1,4 +1,4 @@
-//! No acknowledged write is lost in a power loss, regardless of unsynced data (design promise 8, CON-1, EGT-9).
+//! Tests that no acknowledged write is lost in a power loss, whatever happens to unsynced data (design promise 8, CON-1, EGT-9).
 
 use simulation::power::{Fault, SimulatedDisk};
 use tests::crash::Evidence;
@@ -6,12 +6,12 @@ use tests::crash::power_loss::{findings, write};
 use tests::effort::effort;
 
 const STEPS: usize = 60;
-/// The number of different disks that are derived from one power loss.
+/// The number of different disk images tested per power loss. They differ in the unsynced data that survives.
 const IMAGES: u64 = 6;
 
-/// Cuts the power at each of several syncs, until a run ends before its cut.
+/// Runs writers and cuts the power at each of the syncs `cuts`, until a run has fewer syncs than that.
 ///
-/// The number of syncs of a run is unknown in advance, because concurrent writers share them and checkpoints run at the same time.
+/// The number of syncs in a run is not known in advance, because concurrent writers share syncs and checkpoints run at the same time.
 fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
     let mut last = 0;
     for cut in cuts {

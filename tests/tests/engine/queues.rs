@@ -1,4 +1,4 @@
-//! All scenarios for queues on all backends in this process.
+//! Tests the backends that run in this process with all scenarios of the queue suite.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use table_core::queue::DynQueueStore;
 
 type Pass<'a> = &'a (dyn Fn(Duration) + Sync);
 
-/// Declares a module of tests for one family on the backend that `super::store` opens.
+/// Declares a module with the tests of one scenario family. The backend is opened by `super::store`.
 macro_rules! family {
     ($family:ident, [$($scenario:ident,)*]) => {
         mod $family {
@@ -23,7 +23,7 @@ macro_rules! family {
     };
 }
 
-/// Returns options with a clock, and a function that advances it.
+/// Returns engine options with a clock that a test controls, and a function that advances the clock.
 fn clocked() -> (EngineOptions, impl Fn(Duration) + Sync) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = Arc::clone(&time);
@@ -45,7 +45,7 @@ mod engine_in_memory {
     tests::for_each_queue_scenario!(family);
 }
 
-/// The boxed adapter forwards every call unchanged.
+/// Tests that the boxed adapter forwards every call unchanged.
 mod boxed {
     use super::*;
 

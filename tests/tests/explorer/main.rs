@@ -1,6 +1,6 @@
-//! Tests of the explorer in a real browser: the system's Chromium, controlled by a pinned client for Node that the first run installs.
-//!
-//! Without Chromium, Node or a registry, the test is skipped with a message; if `CI` is `true`, it fails. Pictures of the pages are left in
+//! Tests of the explorer in a real browser: the system's Chromium, controlled by a pinned Node package that the first run installs.
+//! Without Chromium, Node or a registry, the test is skipped with a message; if `CI` is `true`, it fails. Screenshots of the pages are written to
+//! cargo's target folder.
 //! cargo's target folder.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -29,7 +29,7 @@ const PACKAGES: [(&str, &str); 3] = [
     ("package-lock.json", include_str!("../../clients/explorer/package-lock.json")),
     (".npmrc", include_str!("../../clients/explorer/.npmrc")),
 ];
-/// The path of the suite, which is read when the test runs: changing it does not require a rebuild.
+/// The path of the browser tests. The file is read when this test runs, so changing it does not require a rebuild.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite.mjs");
 
 /// Returns the number of rows in a large partition, and the number of partitions in a large table. `EXPLORER_ROWS` sets both.
@@ -38,12 +38,12 @@ fn large() -> (usize, usize) {
     given.map_or((1_000_000, 100_000), |rows| (rows, rows))
 }
 
-/// Returns the number of windows of rows that are scrolled down and back. `EXPLORER_WINDOWS` sets it; `all` scrolls to the end.
+/// Returns how many screenfuls of rows are scrolled down and back, from `EXPLORER_WINDOWS`; `all` scrolls to the end.
 fn windows() -> String {
     env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "25".to_owned())
 }
 
-/// Strings that would set `window.stolen` on a page that does not escape them, or that could hide or reverse its text.
+/// Strings that set `window.stolen` on a page that does not escape them, or that could hide or reverse the page's text.
 const HOSTILE: [&str; 13] = [
     "<script>window.stolen=1</script>",
     "\"><img src=x onerror=\"window.stolen=2\">",
@@ -60,7 +60,7 @@ const HOSTILE: [&str; 13] = [
     "a\u{200B}b\u{FEFF}c",
 ];
 
-/// Returns the path of the browser, from `CHROMIUM` or from the usual locations.
+/// Returns the path of the browser, from `CHROMIUM` or one of the usual locations.
 fn chromium() -> Option<PathBuf> {
     let named = env::var_os("CHROMIUM").map(PathBuf::from);
     let known = ["chromium", "chromium-browser", "google-chrome"];
@@ -74,7 +74,7 @@ fn chromium() -> Option<PathBuf> {
     named.or_else(on_path)
 }
 
-/// Ends the test with a message. If `CI` is `true`, this is a failure.
+/// Ends the test with a message. If `CI` is `true`, the test fails.
 fn skip(why: &str) {
     assert!(!env::var("CI").is_ok_and(|ci| ci == "true"), "the explorer was not tried in a browser: {why}");
     drop(writeln!(io::stderr(), "SKIPPED: the explorer was not tried in a browser: {why}"));
@@ -105,7 +105,7 @@ async fn store() -> Engine {
     engine
 }
 
-/// Fills both large tables while the browser tries other pages. The last row is written last.
+/// Fills both large tables, one after the other, while the browser tests other pages.
 async fn fill(engine: Engine) {
     let ((rows, partitions), begun) = (large(), std::time::Instant::now());
     let mut groups = Groups { engine, under_way: VecDeque::new() };
@@ -124,7 +124,7 @@ fn group(engine: &Engine, partition: &str) -> Transaction {
     Transaction::new(PartitionKey::new(partition).unwrap(), engine.capabilities().limits).unwrap()
 }
 
-/// Groups of inserts, several of which are in progress at the same time.
+/// Inserts entities in groups, several of them concurrently.
 struct Groups {
     engine: Engine,
     under_way: VecDeque<JoinHandle<table_core::Result<Committed>>>,
@@ -154,7 +154,7 @@ impl Groups {
     }
 }
 
-/// Repeatedly writes a change to the feed of a partition, as a program would, and reads other partitions.
+/// Repeatedly writes a change to the feed of one partition, as an application would, and reads other partitions.
 async fn write_feed(program: CountingStore<Engine>) {
     let (feed, table) = (Feed::new(program.clone()), TableName::new("HelpDesk").unwrap());
     let source = RowKey::new("ticket_000007").unwrap();

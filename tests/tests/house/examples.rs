@@ -1,4 +1,4 @@
-//! Every public type is shown by a runnable example, either its own or its module's (CONTRIBUTING, "Requirements").
+//! Tests that a runnable example shows every public type, in its own documentation or in its module's (CONTRIBUTING, "Requirements").
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,10 +26,10 @@ fn every_public_type_has_an_example() {
     );
 }
 
-/// Returns the public types of a package that no example shows, as `package::Type`.
+/// Returns the public types of a package that appear in no example, as `package::Type`.
 ///
-/// An example shows the types that it names if they are in the same file or in the folder of its module, or anywhere if the example is on the front
-/// page of the package. It also shows the type to whose documentation or methods it belongs.
+/// An example shows the types that it names if they are in the same file or in the folder of its module, or anywhere in the package if the example is
+/// on the package's front page. It also shows the type in whose documentation, or the documentation of whose methods, it appears.
 fn without(package: &str) -> Vec<String> {
     let public = public_types(package);
     let files: BTreeMap<String, String> = below(&format!("{package}/src"), &[".rs"]).into_iter().collect();
@@ -51,7 +51,7 @@ fn without(package: &str) -> Vec<String> {
     found
 }
 
-/// Returns the names of the types in the snapshot of the public API.
+/// Returns the names of the types in a package's public API snapshot.
 fn public_types(package: &str) -> BTreeSet<String> {
     let snapshot = root().join(format!("docs/api/{package}.txt"));
     let text = std::fs::read_to_string(snapshot).expect("the snapshot is there");
@@ -64,7 +64,7 @@ fn public_types(package: &str) -> BTreeSet<String> {
     text.lines().filter_map(|line| line.strip_prefix("pub ")).filter(is_type).filter_map(name).collect()
 }
 
-/// Returns the public type that a line declares.
+/// Returns the name of the public type declared on a line.
 fn declared(line: &str) -> Option<&str> {
     let rest = ["pub struct ", "pub enum ", "pub trait ", "pub type "]
         .iter()
@@ -72,7 +72,7 @@ fn declared(line: &str) -> Option<&str> {
     rest.split(|character: char| !character.is_alphanumeric()).next()
 }
 
-/// Returns the code of all samples in the docs of a file.
+/// Returns the code of all samples in a file's doc comments.
 fn samples(text: &str) -> String {
     let (mut code, mut inside) = (String::new(), false);
     for line in text.lines().map(str::trim_start) {
@@ -91,13 +91,13 @@ fn names(code: &str, name: &str) -> bool {
     code.split(|character: char| !character.is_alphanumeric() && character != '_').any(|word| word == name)
 }
 
-/// Returns `true` if the docs at the end of the given lines contain a sample, or belong to a file.
+/// Returns `true` if the doc comment that ends `before` contains a sample, or includes a file.
 fn has_own_docs(before: &[&str]) -> bool {
     let docs = before.iter().rev().take_while(|line| !line.trim().is_empty() && !line.starts_with('}'));
     docs.into_iter().any(|line| line.contains("/// ```") || line.contains("include_str!"))
 }
 
-/// Returns `true` if a method of the type has a sample.
+/// Returns `true` if the documentation of a method of the type contains a sample.
 fn methods_have(lines: &[&str], name: &str) -> bool {
     let mut inside = false;
     lines.iter().any(|line| {

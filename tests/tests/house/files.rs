@@ -1,4 +1,4 @@
-//! Files of the repository, and the comments in them.
+//! Reads the repository's files, and the comments in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Returns the files below a folder of the repository whose names have one of these suffixes, ordered by their paths from the root.
+/// Returns the paths (relative to the root) and contents of the files in a folder whose names have one of these suffixes, ordered by path.
 pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let (mut files, mut folders) = (Vec::new(), vec![root.join(folder)]);
@@ -34,7 +34,7 @@ pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     files
 }
 
-/// Returns the numbered lines of prose in a file: comments and error messages in Rust, and Markdown outside samples.
+/// Returns the lines of prose in a file, with their numbers: comments and error messages in Rust, and Markdown outside code samples.
 pub(crate) fn prose<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let is_rust = Path::new(path).extension().is_some_and(|extension| extension == "rs");
     let mut sample = false;

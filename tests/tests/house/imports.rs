@@ -1,6 +1,6 @@
-//! The direction of imports: the modules of a package must not import each other in a cycle (ARCHITECTURE, "Layers of the core").
+//! Tests that the modules of a package do not import each other in a cycle (ARCHITECTURE, "Layers of the core").
 //!
-//! An import is attributed to the file that defines its name, even if it uses a re-export.
+//! An import counts as an import of the file that defines the item, even if it uses a re-export.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -38,10 +38,10 @@ fn no_package_has_a_cycle_of_imports() {
     assert!(found.is_empty(), "{} circles of imports:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns the imports of a package that close a cycle.
+/// Returns the imports in a package that are part of a cycle.
 ///
-/// Two modules are compared at the point where their paths diverge, where each consists of a file and the folder with the same name. A file and the
-/// files in its folder are therefore one module, whose parts may import each other.
+/// Two modules are compared at the first segment in which their paths differ. A file and the files in the folder with the same name count as one
+/// module there, and may import each other.
 fn circles(package: &str) -> BTreeSet<String> {
     let imports = Package::read(package).imports();
     let meetings = imports.iter().filter_map(|(from, to)| {
@@ -71,12 +71,12 @@ fn reaches(next: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool 
     false
 }
 
-/// The paths that the files of a package use.
+/// The paths used in a package's files.
 #[derive(Default)]
 struct Package {
-    /// The paths that each file imports or writes out, relative to the root of the package.
+    /// For each file, the imported paths and the paths in expressions, relative to the root of the package.
     uses: BTreeMap<Module, Vec<Vec<String>>>,
-    /// The paths that a file re-exports, by file and name.
+    /// The path of each re-exported item, by file and name.
     exports: BTreeMap<(Module, String), Vec<String>>,
 }
 
@@ -129,7 +129,7 @@ impl Package {
         }
     }
 
-    /// Returns the pairs of files of which the first imports the second.
+    /// Returns the pairs of files in which the first file imports the second.
     fn imports(&self) -> BTreeSet<(Module, Module)> {
         let pairs = self.uses.iter().flat_map(|(module, paths)| {
             paths.iter().filter_map(|path| Some((module.clone(), self.file_of(path)?)))
@@ -137,7 +137,7 @@ impl Package {
         pairs.filter(|(from, to)| from != to).collect()
     }
 
-    /// Returns the file that defines the item at a path: the file of the longest prefix that is a module, or the file from which it is re-exported.
+    /// Returns the file that defines an item: the longest prefix of its path that is a module, or the module from which that file re-exports the item.
     fn file_of(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
         for _ in 0..8 {
@@ -165,7 +165,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Adds the paths of a `use` tree to `paths`, each with the name that it introduces.
+/// Appends the paths in a `use` tree to `paths`, each with the name that it introduces.
 fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String>, String)>) {
     let mut end = |before: &[String], last: &syn::Ident, name: &syn::Ident| {
         let path = if last == "self" { before.to_vec() } else { [before, &[last.to_string()]].concat() };
@@ -185,7 +185,7 @@ fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String
     }
 }
 
-/// Calls `each` with the paths in the tokens that begin with `crate` or `super`.
+/// Calls `each` with every path in the tokens that begins with `crate` or `super`.
 fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     let mut path: Vec<String> = Vec::new();
     let mut joined = false;
@@ -215,7 +215,7 @@ fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     }
 }
 
-/// Returns a path from the root of the package; `None` if it refers to another package or to something in scope.
+/// Returns a path relative to the root of the package, or `None` if it refers to another package or to a local name.
 fn absolute(path: &[String], module: &Module) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     match path.first().map(String::as_str)? {

@@ -1,4 +1,4 @@
-//! Tests that comments, docs and messages are in plain English.
+//! Tests that comments, documentation and messages are written in plain English.
 
 mod figures;
 mod habits;

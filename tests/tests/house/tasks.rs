@@ -1,11 +1,11 @@
-//! Names in prose: the maintenance tasks in CONTRIBUTING, and all pages and comments, must name existing files, folders and tests.
+//! Tests that the maintenance tasks in CONTRIBUTING, and all pages and comments, name only files, folders and tests that exist.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::files::{below, prose, root};
 
-/// Pages that name files that no longer exist, or a name to be replaced.
+/// Pages that may name missing files: one names deleted files, the other placeholders.
 const EXEMPT: [&str; 2] = ["CHANGELOG.md", "docs/designs/template.md"];
 
 #[test]
@@ -70,7 +70,7 @@ fn pages_name_existing_tests() {
     assert!(missing.is_empty(), "{} tests do not exist:\n{}", missing.len(), missing.join("\n"));
 }
 
-/// Returns the names of the functions that a file of Rust or Python defines.
+/// Returns the names of the functions defined in a Rust or Python file.
 fn functions(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let (_, after) = line.split_once("fn ").or_else(|| line.split_once("def "))?;
@@ -78,7 +78,7 @@ fn functions(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns `true` for a name that reads like a sentence, as only tests have.
+/// Returns `true` if a name reads like a sentence, because only tests have such names.
 fn is_test(name: &str) -> bool {
     let is_plain =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '_';
@@ -88,7 +88,7 @@ fn is_test(name: &str) -> bool {
         && !name.ends_with('_')
 }
 
-/// Returns `true` for the name of a file of Rust or Markdown, with or without its folders.
+/// Returns `true` if a name is that of a Rust or Markdown file, with or without a path.
 fn is_file(name: &str) -> bool {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./".contains(character);
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());

@@ -1,4 +1,4 @@
-//! Azurite's responses for signatures, the account, queues and the wire format.
+//! Tests of Azurite's responses that concern signatures, the account, queues and the wire format.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -116,7 +116,7 @@ fn azurite_has_error_bodies_in_both_forms() {
     assert!(answer.body.contains("<Code>QueueNotFound</Code>"), "{}", answer.body);
 }
 
-/// Sends bytes to the table service and returns the response, read until the connection ends.
+/// Sends `text` to the table service, and returns all bytes received until the connection closes.
 fn plain(text: &str) -> Option<Vec<u8>> {
     let connection = crate::azurite()?;
     let host = connection.split("TableEndpoint=http://").nth(1)?.split('/').next()?;

@@ -1,4 +1,4 @@
-//! Azurite's responses for tables and entities.
+//! Tests of Azurite's responses that concern tables and entities.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use tests::ask::{Answer, Ask, JSON};
 
 use super::ask;
 
-/// Creates a table with this name that contains one entity, `Sales`, `1`. Returns its path.
+/// Creates the table `name` with one entity, `Sales`, `1`. Returns the entity's path.
 fn table(name: &str) -> Option<String> {
     let made = ask(&Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")))?;
     assert_eq!(made.status, 201, "{}", made.body);
@@ -165,7 +165,7 @@ fn azurite_refuses_conditions_in_its_own_way() {
     assert_eq!(empty.status, 412, "{}", empty.body);
 }
 
-/// Returns a batch that inserts an entity under each of the given keys into `table`.
+/// Sends a batch that inserts an entity at each of the given keys into `table`, and returns the response.
 fn batch(table: &str, keys: &[(String, String)]) -> Option<Answer> {
     let base = crate::azurite()?;
     let base = base.split("TableEndpoint=").nth(1)?.split(';').next()?.to_owned();

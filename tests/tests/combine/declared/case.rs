@@ -1,4 +1,4 @@
-//! The cases: a ticket type for each pair of indexes, each with a feed.
+//! The tested ticket types, called cases: one for each pair of indexes, each with a feed.
 
 use std::fmt::Debug;
 
@@ -7,7 +7,7 @@ use table_core::selection::{Partition, Point, Selection};
 
 use crate::declared::model::Ticket;
 
-/// The only partition of the tickets.
+/// The tenant, whose partition contains all tickets.
 pub(crate) const TENANT: &str = "contoso";
 
 /// A ticket type with two or more declarations.

@@ -1,4 +1,4 @@
-//! Finds the defects at the end of a history, by comparing all derived data with the tickets.
+//! Compares all derived data with the tickets at the end of a history, and reports defects.
 
 use std::collections::BTreeMap;
 

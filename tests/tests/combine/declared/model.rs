@@ -1,9 +1,9 @@
-//! The possible states of the tickets, given the results that their writers received.
+//! A model of the tickets: the states that are possible, given the results that the writers received.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// The properties that every case has.
+/// The properties that the ticket types of all cases have.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ticket {
     pub(crate) number: u32,
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Model {
-    /// Records a read, which determines the state of the ticket.
+    /// Records the result of a read, and checks that this state is possible. No other state is possible then.
     pub(crate) fn found(&self, number: u32, found: Option<&Ticket>) {
         let mut state = self.0.lock().unwrap();
         let possible = state.possible.entry(number).or_insert_with(|| vec![None]);
@@ -35,26 +35,26 @@ impl Model {
         state.wrong.extend(wrong);
     }
 
-    /// Records that a change is sent.
+    /// Records that a change to the state `after` was sent.
     pub(crate) fn begun(&self, number: u32, after: Option<&Ticket>) {
         self.0.lock().unwrap().possible.entry(number).or_default().push(after.cloned());
     }
 
-    /// Records that a change was made.
+    /// Records that the change was applied.
     pub(crate) fn done(&self, number: u32) {
         if let Some(possible) = self.0.lock().unwrap().possible.get_mut(&number) {
             possible.drain(..possible.len() - 1);
         }
     }
 
-    /// Records that a change was refused.
+    /// Records that the change was refused.
     pub(crate) fn refused(&self, number: u32) {
         if let Some(possible) = self.0.lock().unwrap().possible.get_mut(&number) {
             possible.pop();
         }
     }
 
-    /// Returns the contradictions found.
+    /// Returns descriptions of the reads whose results were impossible.
     pub(crate) fn wrong(&self) -> Vec<String> {
         self.0.lock().unwrap().wrong.clone()
     }

@@ -1,4 +1,4 @@
-//! A store, a clock and the processes that share them.
+//! The environment of a history: a store, a clock, and the processes that use them.
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -26,7 +26,7 @@ use tests::time::Time;
 pub(crate) type Store = Controlled<Engine>;
 pub(crate) type Tickets<T> = Entities<T, WithParticipants<Store>, Outbox<Store, Store>>;
 
-/// A part of a ticket, in the same partition.
+/// A comment on a ticket, declared as the ticket's part and stored in the same partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -39,7 +39,7 @@ pub(crate) struct Comment {
     pub(crate) number: u32,
 }
 
-/// A row written by the program's own participant: the ticket as text.
+/// A row that the program's own participant writes with each ticket. It contains the ticket as text.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -51,7 +51,7 @@ pub(crate) struct Shadow {
     pub(crate) text: String,
 }
 
-/// The sums of an agent.
+/// An agent's totals, which the view maintains.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(agent)]
@@ -82,7 +82,7 @@ impl<T: Case> Participant<T> for Shadows {
     }
 }
 
-/// The view of a case's tickets.
+/// The view that computes the totals for the tickets of a case.
 pub(crate) struct Totals<T>(PhantomData<T>);
 
 impl<T: Case> View for Totals<T> {
@@ -153,7 +153,7 @@ impl<T: Case> World<T> {
         block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap();
     }
 
-    /// Runs healthy workers until no work remains, some time after the last death.
+    /// Lets time pass, and runs healthy workers until no work remains.
     pub(crate) fn recover(&self) {
         for _ in 0..5 {
             self.pass(800);
@@ -166,7 +166,7 @@ impl<T: Case> World<T> {
     }
 }
 
-/// A process that a test steps call by call, and that may die at any call.
+/// A process that a test runs call by call, and that may die at any call.
 pub(crate) struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
@@ -183,7 +183,7 @@ impl Process {
         Self { control, running: Box::pin(running) }
     }
 
-    /// Creates a process that settles changes and updates the view.
+    /// Creates a process that settles changes (completes recorded work) and updates the view.
     pub(crate) fn worker<T: Case>(world: &World<T>, random: &mut StdRng) -> Self {
         let control = control(random);
         let (worker, view) = (world.worker(&control), world.view(&control));
@@ -194,7 +194,7 @@ impl Process {
         Self { control, running: Box::pin(running) }
     }
 
-    /// Runs to the next call. Returns `true` if the process has ended.
+    /// Continues to the next store call. Returns `true` if the process has ended.
     pub(crate) fn step(&mut self) -> bool {
         self.control.step(&mut self.running).is_some()
     }

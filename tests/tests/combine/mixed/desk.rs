@@ -1,4 +1,4 @@
-//! A desk: tickets with indexes both in their partition and in other partitions of the same table, their comments, notes of two kinds, and a view.
+//! A fixture: tickets with indexes both in their partition and in other partitions of the same table, their comments, notes of two kinds, and a view.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub struct Ticket {
     pub amount: i64,
 }
 
-/// A part of a ticket, with a property that a ticket also has.
+/// A comment on a ticket. It has a property with the same name as a property of the ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed, set = Desk)]
 #[partition_key(tenant)]
@@ -46,7 +46,7 @@ pub struct Comment {
     pub amount: i64,
 }
 
-/// A note, distinguished from the other kind of note only by its kind.
+/// A note. Its keys have the same form as those of [`Alarm`]; only the stored kind differs.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Note", set = Desk)]
 #[partition_key(tenant)]
@@ -58,7 +58,7 @@ pub struct Note {
     pub amount: i64,
 }
 
-/// A note of the other kind.
+/// A second type of note, with the same form of keys as [`Note`].
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Alarm", set = Desk)]
 #[partition_key(tenant)]
@@ -70,7 +70,7 @@ pub struct Alarm {
     pub amount: i64,
 }
 
-/// All types of the table.
+/// All entity types in the table.
 #[derive(EntitySet, Debug)]
 pub enum Desk {
     Ticket(Ticket),
@@ -81,14 +81,14 @@ pub enum Desk {
     Other(TableEntity),
 }
 
-/// A property of a ticket that a comment also has.
+/// A projection of a ticket to a property that comments also have.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct Amount {
     pub amount: i64,
 }
 
-/// A property of a note, which is identified only by its kind.
+/// A projection of a note, a type that is recognised only by its stored kind.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Note)]
 pub struct NoteAmount {
@@ -144,7 +144,7 @@ pub fn alarm(number: u32) -> Alarm {
 /// The numbers of the tickets in [`World::filled`].
 pub const NUMBERS: [u32; 3] = [1, 2, 3];
 
-/// A store with a separate clock, and its tickets.
+/// A store with its own clock, and a handle for its tickets.
 pub struct World {
     pub engine: Engine,
     pub tickets: Entities<Ticket, Engine>,
@@ -171,7 +171,7 @@ impl World {
         Self { tickets: engine.entities().with_runtime(time.runtime()), engine, time }
     }
 
-    /// Adds all other types to the world.
+    /// Inserts entities of all other types.
     pub fn with_others(self) -> Self {
         block_on(async {
             let comments = self.engine.entities::<Comment>().create_if_missing().await.unwrap();
@@ -192,7 +192,7 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    /// Inserts a row that belongs to no type of the desk.
+    /// Inserts a row that belongs to no declared type.
     pub fn stray(&self, row_key: &str) {
         let stray = TableEntity::new(TENANT, row_key).unwrap().with("Amount", 5_i64);
         block_on(self.engine.untyped("Desk").unwrap().insert(&stray)).unwrap();

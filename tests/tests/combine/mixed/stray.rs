@@ -1,4 +1,4 @@
-//! A row that belongs to no declared type: every operation that meets the row returns an error with the row's key.
+//! Tests of a stray row, which belongs to no declared type: every operation that reads the row returns an error with its key.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use super::desk::{Amount, Comment, NUMBERS, Note, TENANT, Ticket, World};
 
 const STRAY: &str = "ticket_1";
 
-/// Checks that the error from an operation names the row.
+/// Checks that an operation failed with an error that names the stray row.
 fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-HET-6")), "{error}");
@@ -20,7 +20,7 @@ fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     assert_eq!(error.table(), Some("Desk"), "{error}");
 }
 
-/// Asserts that the table's check reports the row and the reason.
+/// Checks that the table's check reports the stray row, with a reason.
 fn finds(kind: FindingKind, stray: &str, world: &World) {
     let report = block_on(world.tickets.check().run()).unwrap();
     let bad = report.findings.iter().filter(|found| found.kind == kind);
@@ -69,7 +69,7 @@ fn a_check_names_the_stray_row_and_a_rebuilt_view_sets_it_aside() {
     });
 }
 
-/// The row is also named if it is among the rows of an index.
+/// A check also names a stray row whose key has the prefix of an index.
 #[test]
 fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     let world = World::filled();
@@ -77,7 +77,7 @@ fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     finds(FindingKind::Unreadable, "status_open_1", &world);
 }
 
-/// A type that is not in the set, with a feed in the same partition.
+/// A type that has a feed in the same partition but is not a member of the set.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Desk", feed)]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! Each operation on a type, in a partition with many types.
+//! Tests of each operation on a type, in a partition that contains many types.
 
 use futures_util::{TryStreamExt, pin_mut};
 use pollster::block_on;
@@ -193,7 +193,7 @@ fn a_delete_of_a_partition_leaves_the_other_types() {
     });
 }
 
-/// Partitions before and after those of an index in the same table belong to the type.
+/// Partitions that sort before and after the partitions of an index in the same table are read as entities.
 #[test]
 fn a_view_has_partitions_on_both_sides_of_an_index() {
     let world = World::empty();
@@ -225,7 +225,7 @@ fn keys_are_classified_like_rows() {
     let _: Selection<Ticket, Scan> = Selection::scan("a test");
 }
 
-/// People that are found by name in partitions of the same table.
+/// People, with an index by name in other partitions of the same table.
 mod people {
     use table_core::{Entity, Result};
     use table_patterns::view::{Projection, View};
@@ -265,7 +265,7 @@ mod people {
     }
 }
 
-/// Tickets as declared in an earlier version of the program.
+/// Tickets as an earlier version of the program declared them.
 mod before {
     use super::TENANT;
 

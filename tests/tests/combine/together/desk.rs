@@ -1,4 +1,4 @@
-//! The entity of the matrix: one struct that declares every pattern. A run leaves the fields of the patterns that it does not combine empty.
+//! The tested entity: one struct that declares every pattern. A run leaves the fields of unused patterns empty.
 
 use table_core::selection::{Point, Selection};
 use table_core::{Entity, EntitySet, Result, TableEntity};
@@ -43,13 +43,13 @@ pub struct Ticket {
     pub owner_name: Option<String>,
 }
 
-/// The hours of work on a ticket, as slots in its entity.
+/// The hours of work on a ticket, stored as slots in the ticket's row.
 impl Series for Ticket {
     type Value = i64;
     const SLOTS: &'static [&'static str] = series::HOURS;
 }
 
-/// The owner of tickets, whose name and firm are copied into them: one owner is in their partition, and one in another. The firm is a copy itself.
+/// A ticket's owner, whose name and firm are copied to tickets. Of the two owners, one shares the tickets' partition. `firm` is itself a copied property.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Owner), copies_from(Employer))]
 #[partition_key(home)]
@@ -63,7 +63,7 @@ pub struct Person {
     pub firm: Option<String>,
 }
 
-/// The firm of all owners, in the partition of the tickets.
+/// The firm that employs all owners, in the tickets' partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Employer))]
 #[partition_key(home)]
@@ -98,12 +98,12 @@ impl CopyRelation for Employer {
     }
 }
 
-/// Returns the text about their owner that tickets contain.
+/// Returns the text that is copied from an owner to their tickets.
 pub fn signature(person: &str, firm: Option<&str>) -> String {
     format!("{person} of {firm:?}")
 }
 
-/// The number of people.
+/// The number of owners.
 pub const PEOPLE: u32 = 2;
 
 pub fn person(id: u32) -> Selection<Person, Point> {
@@ -135,7 +135,7 @@ impl CopyRelation for Owner {
     }
 }
 
-/// A visit to a customer: a second entity type in the table.
+/// A visit to a customer: a second entity type in the tickets' table.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -157,7 +157,7 @@ pub struct Visit {
     pub tag: Option<String>,
 }
 
-/// The same entities as declared in an earlier version of the program.
+/// Tickets and visits as an earlier version of the program declared them.
 pub mod before {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Desk")]
@@ -193,7 +193,7 @@ pub mod before {
     }
 }
 
-/// A part of a ticket.
+/// A comment on a ticket, declared as a part of the ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -207,7 +207,7 @@ pub struct Comment {
     pub text: String,
 }
 
-/// A row for each comment that exists.
+/// A row that the participant writes for each existing comment.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -238,7 +238,7 @@ impl Participant<Comment> for Marks {
     }
 }
 
-/// All types of the table.
+/// All entity types in the table.
 #[derive(EntitySet)]
 pub enum Desk {
     Ticket(Ticket),
@@ -252,7 +252,7 @@ pub enum Desk {
     Other(TableEntity),
 }
 
-/// A row for each change.
+/// A row that the participant writes for each change.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! Rows and messages written by another program, or by the bearer of a SAS, instead of a program of the run.
+//! Odd rows and messages: invalid data as another program, or the bearer of a SAS, could write it.
 
 use pollster::block_on;
 use rand::RngExt;
@@ -13,10 +13,10 @@ use table_core::{
 
 use crate::together::desk::TENANT;
 
-/// The prefix of the patterns' rows.
+/// The prefix of the keys reserved for patterns.
 const RESERVED: char = '\u{FFFC}';
 
-/// Returns the tables and keys of odd rows: table, partition, RowKey.
+/// Returns the keys of possible odd rows: table, partition key, row key.
 fn places() -> Vec<(&'static str, &'static str, String)> {
     let reserved = [
         "feed_",
@@ -55,7 +55,7 @@ fn places() -> Vec<(&'static str, &'static str, String)> {
     places
 }
 
-/// Returns `true` if a row of the desk with this key can only be an odd row.
+/// Returns `true` if a row with this key in the table `Desk` can only be an odd row.
 pub fn is_place(key: &EntityKey) -> bool {
     let names = |(table, partition, row_key): &(&str, &str, String)| {
         *table == "Desk" && key.partition_key.as_str() == *partition && key.row_key.as_str() == row_key
@@ -63,7 +63,7 @@ pub fn is_place(key: &EntityKey) -> bool {
     key.row_key.as_str() == "odd" || places().iter().any(names)
 }
 
-/// Writes a random odd row. Returns `true` if it is an outbox row, which remains as poison.
+/// Inserts a random odd row. Returns `true` if it is an outbox row, which workers mark as poison.
 pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
     let places = places();
     let (table, partition, row_key) = &places[rng.random_range(0..places.len())];

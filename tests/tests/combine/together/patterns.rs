@@ -1,6 +1,6 @@
-//! The patterns that a run combines.
+//! The patterns that a test run can combine.
 
-/// A pattern that an entity can have in addition to other patterns.
+/// A pattern that an entity can use together with other patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     Index,
@@ -38,7 +38,7 @@ pub const ALL: [Pattern; 15] = [
     Pattern::Series,
 ];
 
-/// The patterns of one run.
+/// The patterns combined in one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts(Vec<Pattern>);
 
@@ -61,7 +61,7 @@ impl Parts {
         std::iter::once(Self(ALL.to_vec())).chain(ALL.iter().map(without)).collect()
     }
 
-    /// Returns several triples of patterns: each pattern with two later patterns.
+    /// Returns several triples for each pattern: the pattern, the next one, and a later one.
     pub fn triples() -> Vec<Self> {
         let at = |place: usize| ALL[place % ALL.len()];
         (0..ALL.len())

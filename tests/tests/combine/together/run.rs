@@ -1,4 +1,4 @@
-//! Runs random writers and workers, some of which die before or after any of their calls, and compares the results with a model.
+//! Runs writers and workers at random, some of which die before or after one of their calls, and compares the stored data with a model.
 
 mod older;
 mod verb;
@@ -29,12 +29,12 @@ pub struct Run {
     model: Model,
     /// The number of acknowledged changes to each ticket.
     changes: BTreeMap<u32, usize>,
-    /// The processes that currently run.
+    /// The processes that are still running.
     processes: Vec<Process>,
-    /// The number of odd outbox rows.
+    /// The number of odd outbox rows that were written.
     odd: u64,
     visits: Visits,
-    /// The workers that currently run.
+    /// The workers that are still running.
     workers: Vec<(Process, Worker<Store, Store>)>,
 }
 
@@ -43,7 +43,7 @@ impl Run {
         self.world.has(pattern)
     }
 
-    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some processes continue to run during the next steps.
+    /// Returns a new process, or one that is still running. A process may die at one of its calls, and its clock may be wrong.
     fn process(&mut self) -> Process {
         self.processes.retain(|process| !process.control.is_dead());
         if self.processes.len() == 3 {
@@ -60,7 +60,7 @@ impl Run {
         process
     }
 
-    /// Returns how a process dies, if it does.
+    /// Chooses whether and how a process dies.
     fn control(&mut self) -> Control {
         if self.rng.random_bool(0.4) {
             return Control::default();
@@ -69,7 +69,7 @@ impl Run {
         Control::dying(self.rng.random_range(1..20), death)
     }
 
-    /// Lets some of the workers work once. Workers that died are replaced.
+    /// Lets up to three workers each process messages once. Workers that have died are replaced first.
     fn work(&mut self) {
         self.workers.retain(|(process, _)| !process.control.is_dead());
         while self.workers.len() < WORKERS {
@@ -135,7 +135,7 @@ impl Run {
         }
     }
 
-    /// Starts an outage of between five seconds and a day that affects one table, the queue, or everything.
+    /// Begins an outage of one table, the queue, or everything, for between five seconds and a day.
     fn outage(&mut self) {
         let targets =
             ["", "Desk", "Queues", "Badges", "Tags", "Totals", "TablesOutbox", "TablesFeeds", "work", BLOBS];
@@ -186,7 +186,7 @@ impl Run {
     }
 }
 
-/// Returns a model without the addresses of blobs and the names of owners: addresses are random, and names follow later.
+/// Returns the model without blob addresses, which are random, and without owner names, which are copied later.
 fn bare(model: &Model) -> Model {
     let without = |known: &Known| {
         let ticket = Ticket { photo: None, owner_name: None, ..known.ticket.clone() };
@@ -195,7 +195,7 @@ fn bare(model: &Model) -> Model {
     model.iter().map(|(number, known)| (*number, without(known))).collect()
 }
 
-/// Runs a random history with these patterns to its end.
+/// Runs a random history with the given patterns, completes all work, and checks the result.
 pub fn run(parts: &Parts, seed: u64, steps: usize) {
     let world = World::new(parts.clone());
     let (rng, model) = (StdRng::seed_from_u64(seed), Model::new());

@@ -1,5 +1,5 @@
-//! Visits: a second entity type in the table of tickets. A program built from an older release, if there is
-//! one, writes visits without the later indexes until their backfill begins.
+//! Visits, a second entity type in the tickets' table. If an older release also runs, it writes visits
+//! without the indexes added later, until these indexes are backfilled.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::together::desk::{Audit, TENANT, Visit, VisitByTag, VisitRounds, befor
 use crate::together::odd;
 use crate::together::world::{Desk, Process, Store, Work, World};
 
-/// The number of visits.
+/// The number of different visits.
 const NUMBERS: u32 = 4;
 
 type Model = BTreeMap<u32, Visit>;
@@ -27,22 +27,22 @@ enum Verb {
     Insert(Visit),
     Put(Visit),
     Update(Visit),
-    /// Writes the visit and a row of another type in one transaction.
+    /// Writes the visit together with an audit row, in one transaction.
     Unit(Visit),
     Delete,
 }
 
-/// The visits of a run.
+/// The expected visits in a run.
 #[derive(Debug, Default)]
 pub struct Visits {
     model: Model,
-    /// The number of rows that were written together with visits.
+    /// The number of audit rows written together with visits.
     rows: u64,
-    /// The last grant to a program built from the older release, and its expiry, in ticks.
+    /// The last grant given to a program of the older release, and its expiry in ticks.
     granted: Option<(PartitionGrant, u64)>,
 }
 
-/// Returns a process's handle for the visits.
+/// Returns the handle with which a process writes visits.
 pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
     let outbox = process.outbox().clone();
     Desk::from(outbox.store().clone())
@@ -50,12 +50,12 @@ pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
         .with_runtime(process.runtime().clone())
 }
 
-/// Returns the handle for the visits in a process that runs the older release.
+/// Returns the handle with which a process of the older release writes visits.
 fn older(process: &Process) -> Entities<before::Visit, Store> {
     process.outbox().store().entities::<before::Visit>().with_runtime(process.runtime().clone())
 }
 
-/// Runs the backfills of the later indexes once.
+/// Runs one pass of the backfill for each index that was added later.
 fn backfill(process: &Process) {
     let visits = handle(process);
     block_on(async {
@@ -79,7 +79,7 @@ fn visit(rng: &mut StdRng) -> Visit {
 }
 
 impl Visits {
-    /// Opens the table, first by a program built from the older release if there is one.
+    /// Creates the table. If an older release also runs, it creates the table first.
     pub fn open(world: &World, has_older: bool) -> Self {
         let process = world.alive();
         if has_older {
@@ -95,7 +95,7 @@ impl Visits {
         Self { model: stored(world), rows: 0, granted: None }
     }
 
-    /// Lets a process change a visit, or run a backfill.
+    /// Lets a process change a visit or run a backfill, and records the outcome.
     pub fn step(&mut self, world: &World, process: &Process, rng: &mut StdRng) {
         let visit = visit(rng);
         let number = visit.number;
@@ -129,7 +129,7 @@ impl Visits {
         }
     }
 
-    /// Lets a program built from the older release change a visit.
+    /// Lets a process of the older release change a visit, and records the outcome.
     pub fn older_step(&mut self, world: &World, process: &Process, rng: &mut StdRng) {
         let newer = visit(rng);
         let (number, Visit { tenant, place, tag, .. }) = (newer.number, newer.clone());
@@ -173,7 +173,7 @@ impl Visits {
         self.settle(world, process, (number, &verb), &outcome);
     }
 
-    /// Compares the stored visits with the outcome of a change.
+    /// Checks that the stored visits match the outcome of a change, and updates the expected visits.
     fn settle(
         &mut self,
         world: &World,
@@ -196,7 +196,7 @@ impl Visits {
         self.model = is;
     }
 
-    /// Returns the visits after a change; `None` if it is impossible.
+    /// Returns the expected visits after a change, or `None` if the change is impossible.
     fn after(&self, number: u32, verb: &Verb) -> Option<Model> {
         let mut model = self.model.clone();
         let is_there = model.contains_key(&number);
@@ -211,7 +211,7 @@ impl Visits {
         Some(model)
     }
 
-    /// Completes the indexes, and checks that they find exactly the stored visits.
+    /// Completes the indexes, and checks that they contain exactly the stored visits.
     pub fn check(&self, world: &World) {
         let visits = block_on(handle(&world.alive()).create_if_missing()).unwrap();
         block_on(async {

@@ -1,4 +1,4 @@
-//! A store, the processes on it, and the conditions that must hold in the end.
+//! The environment of a run: a store, the processes that use it, and the checks made at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use crate::together::patterns::{Parts, Pattern};
 use crate::together::visits;
 use tests::time::{Skew, Time};
 
-/// The number of workers.
+/// The number of workers that share the queue.
 pub const WORKERS: usize = 20;
 
 pub type Store = Controlled<Engine>;
@@ -40,26 +40,26 @@ pub type Work = Outbox<Store, Store>;
 pub type Desk = WithParticipants<Store>;
 pub type Tickets = Entities<Ticket, Desk, Work>;
 
-/// A ticket in the model, with the content of its blob and its comments.
+/// A ticket in the model, with its comments and the content of its blob.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     pub ticket: Ticket,
     pub photo: Option<String>,
     pub comments: BTreeSet<u32>,
-    /// The slots that have a value.
+    /// The values of the slots that are set.
     pub hours: BTreeMap<usize, i64>,
 }
 
 pub type Model = BTreeMap<u32, Known>;
 
-/// One process: how it dies, its clock, and the handles that it keeps.
+/// A process: how it dies, its clock, and its handles.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub control: Control,
     runtime: Runtime,
     outbox: Work,
     feed: Feed<Desk>,
-    /// The grant by which the process writes tickets, if it is the bearer of one.
+    /// The grant for writing tickets, if the process has one. With a grant, it does not read the stored schema.
     grant: Option<PartitionGrant>,
 }
 
@@ -77,7 +77,7 @@ impl Process {
         Clock::new(move || runtime.now())
     }
 
-    /// Returns the process's handle for tickets, without participants.
+    /// Returns the process's handle for tickets, without the participants and other patterns of the run.
     pub fn plain(&self) -> Tickets {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -85,7 +85,7 @@ impl Process {
             .with_runtime(self.runtime.clone())
     }
 
-    /// Returns the process's handle for the owners of tickets.
+    /// Returns the process's handle for the tickets' owners.
     pub fn people(&self) -> Entities<Person, Desk, Work> {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -93,7 +93,7 @@ impl Process {
             .with_runtime(self.runtime.clone())
     }
 
-    /// Returns the process's handle for the firm of the owners.
+    /// Returns the process's handle for the owners' firm.
     pub fn firms(&self) -> Entities<Firm, Desk, Work> {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -136,29 +136,29 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    /// Creates a process that does not die and has a correct clock. No table is down for it.
+    /// Creates a process that never dies, has a correct clock, and is not affected by outages.
     pub fn alive(&self) -> Process {
         self.started(Control::default(), Skew::None)
     }
 
-    /// Creates a process with its own clock, which is subject to outages.
+    /// Creates a process with the given deaths and clock skew. It is affected by outages.
     pub fn process(&self, control: Control, skew: Skew) -> Process {
         self.started(control.with_outages(&self.outages), skew)
     }
 
-    /// Makes a process the bearer of a grant for the tickets: its handles do not read the stored schema.
+    /// Gives a process a grant for the tickets' partition, so its handles do not read the stored schema.
     pub fn bearer(&self, process: Process) -> Process {
         let (partition_key, expiry) = (PartitionKey::new(TENANT).unwrap(), self.expiry(86_400));
         let grant = block_on(self.tickets(&self.alive()).grant(&partition_key, expiry)).unwrap();
         Process { grant: Some(grant), ..process }
     }
 
-    /// Returns the time that the store's clock will show in the given number of seconds.
+    /// Returns the time `seconds` seconds from now, by the store's clock.
     pub fn expiry(&self, seconds: u64) -> DateTime<Utc> {
         ticks::to_datetime(self.now() + seconds * 10_000_000).unwrap()
     }
 
-    /// Returns the store's time, in ticks.
+    /// Returns the current time of the store's clock, in ticks.
     pub fn now(&self) -> u64 {
         self.time.clock().now()
     }
@@ -171,7 +171,7 @@ impl World {
         Process { control, runtime, outbox, feed, grant: None }
     }
 
-    /// Begins an outage of a table or a queue, or of everything if the name is empty.
+    /// Begins an outage of a table or a queue, or of everything if `target` is empty.
     pub fn outage(&self, target: &str, time: Duration) {
         self.outages.begin(target, time, self.time.clock());
     }
@@ -180,7 +180,7 @@ impl World {
         self.parts.contains(pattern)
     }
 
-    /// Returns a process's handle for tickets, with the patterns of the run.
+    /// Returns the process's handle for tickets, with the patterns combined in this run.
     pub fn tickets(&self, process: &Process) -> Tickets {
         let (outbox, store) = (process.outbox.clone(), Desk::from(process.control.over(self.engine.clone())));
         let store = if self.has(Pattern::Participant) {
@@ -224,7 +224,7 @@ impl World {
             .with_index_handler(&visits::handle(process))
     }
 
-    /// Lets twenty workers work at the same time. Returns the metrics of each worker that had something to do.
+    /// Runs twenty workers concurrently until no messages remain. Returns the metrics of the workers that processed messages.
     fn work(&self) -> Vec<WorkMetrics> {
         let workers: Vec<_> = (0..WORKERS).map(|_| self.worker(&self.alive())).collect();
         thread::scope(|scope| {
@@ -235,7 +235,7 @@ impl World {
         workers.iter().map(Worker::metrics).filter(|metrics| metrics.received > 0).collect()
     }
 
-    /// Returns the stored data of a ticket, read without any pattern.
+    /// Returns the stored data of a ticket, read from its rows without using patterns.
     pub fn stored(&self, number: u32) -> Option<Known> {
         let process = self.alive();
         let ticket = block_on(self.tickets(&process).get(Ticket::key(TENANT, number))).unwrap()?.into_value();
@@ -251,7 +251,7 @@ impl World {
         Some(Known { ticket, photo, comments, hours })
     }
 
-    /// Returns the stored comments, regardless of their parents, by ticket and number.
+    /// Returns all stored comments as ticket and comment number, including comments whose ticket does not exist.
     fn comments(&self) -> Vec<(u32, u32)> {
         let query = Query::new(KeyRange::rows(TENANT, TextRange::prefix("ticket_")));
         let page = block_on(self.engine.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap();
@@ -263,7 +263,7 @@ impl World {
         page.rows.iter().filter_map(|row| comment(row.row_key)).collect()
     }
 
-    /// Lets the surviving processes complete all remaining work.
+    /// Lets the surviving processes complete all pending work. `odd` is the number of odd outbox rows.
     fn recover(&self, odd: u64) {
         let process = self.alive();
         let (mut pending, mut work) = (u64::MAX, Vec::new());
@@ -279,7 +279,7 @@ impl World {
         assert!(pending <= odd, "{pending} changes are not settled, and {odd} rows are odd: {work:?}");
     }
 
-    /// Returns the model with the names of owners.
+    /// Returns the model, completed with the owners' names from the stored owners.
     fn named(&self, model: &Model) -> Model {
         let mut model = model.clone();
         let (people, firms) = (self.alive().people(), self.alive().firms());
@@ -295,7 +295,7 @@ impl World {
         model
     }
 
-    /// Checks all conditions that must hold when all work is complete.
+    /// Checks everything that must be true when all work is complete.
     pub fn check(&self, model: &Model, changes: &BTreeMap<u32, usize>, odd: u64) {
         self.recover(odd);
         let process = self.alive();
@@ -345,7 +345,7 @@ impl World {
         }
     }
 
-    /// Checks that each index for which a ticket has a value finds the ticket.
+    /// Checks that a lookup through each index for which the ticket has a value finds the ticket.
     async fn find(&self, tickets: &Tickets, known: &Ticket) {
         let number = known.number;
         if let Some(status) = &known.status {

@@ -1,4 +1,4 @@
-//! Figures for each part of the repository, compared with targets and with a committed baseline that may only decrease.
+//! Tests the frequency of bad prose habits in each part of the repository against targets and a committed baseline, which may only decrease.
 //!
 //! `TABLES_UPDATE=1 cargo test -p tests --test house prose` lowers the baseline to the current figures, and `TABLES_UPDATE=force` also raises it.
 
@@ -11,14 +11,14 @@ use crate::files::{below, root};
 
 const BASELINE: &str = "tests/tests/house/prose/baseline.txt";
 
-/// A line of prose.
+/// A line of prose, such as a line of a comment.
 struct Line {
     text: String,
     /// `true` for the first line of a doc comment.
     is_head: bool,
 }
 
-/// Returns the part of the repository to which a file belongs. The tests of all packages are one part.
+/// Returns the part of the repository to which a file belongs, or `None` if its prose is not counted. The tests of all packages form one part.
 fn part(path: &str) -> Option<String> {
     let folder = path.split('/').next().unwrap_or_default();
     if std::path::Path::new(path).extension().is_some_and(|extension| extension == "rs") {
@@ -62,7 +62,7 @@ fn comments(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Returns the comments of a manifest, a script or a style sheet, and the description of a package.
+/// Returns the comments in a manifest, script or style sheet, and the package description.
 fn script_comments(text: &str) -> Vec<Line> {
     const STARTS: [&str; 5] = ["/**", "/*", "//", "# ", "description ="];
     let comment = |line: &str| {
@@ -89,7 +89,7 @@ fn paragraphs(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Returns the error messages: literals in files that define errors.
+/// Returns the error messages in a file: the string literals in files that define errors.
 fn messages(path: &str, text: &str) -> Vec<Line> {
     if !path.ends_with("/fault.rs") && !path.starts_with("table-derive/src/check") {
         return Vec::new();
@@ -120,7 +120,7 @@ fn corpus() -> BTreeMap<String, Vec<Line>> {
     corpus
 }
 
-/// Returns the figure of a habit, or `None` if no line can have it.
+/// Returns the frequency of a habit, or `None` if no line can have the habit.
 #[expect(clippy::cast_precision_loss, reason = "some thousand lines")]
 fn figure(habit: &Habit, lines: &[Line]) -> Option<f64> {
     let of_kind = || lines.iter().filter(|line| habit.kind == Kind::Line || line.is_head);
@@ -129,7 +129,7 @@ fn figure(habit: &Habit, lines: &[Line]) -> Option<f64> {
     (all > 0).then(|| scale * with as f64 / all as f64)
 }
 
-/// Returns `true` if the first figure is not worse than the second, to within a tenth.
+/// Returns `true` if `figure` is not worse than `limit`, to within a tenth.
 fn holds(habit: &Habit, figure: f64, limit: f64) -> bool {
     if habit.name == VERB { figure >= limit - 0.05 } else { figure <= limit + 0.05 }
 }
@@ -181,7 +181,7 @@ fn no_part_of_the_repository_gets_worse() {
     assert!(worse.is_empty(), "prose got worse, see `habits.rs` and CONTRIBUTING:\n{}\n", worse.join("\n"));
 }
 
-/// Prints the figures of all sources: `cargo test -p tests --test house prose -- --nocapture`.
+/// Prints the frequency of each habit in all sources: `cargo test -p tests --test house prose -- --nocapture`.
 #[test]
 fn figures_of_all_sources() {
     let corpus = corpus();

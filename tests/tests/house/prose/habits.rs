@@ -1,24 +1,24 @@
-//! The habits of prose that are counted, with their targets.
+//! The habits of prose whose frequency is tested, with their targets.
 
-/// The lines in which a habit is counted.
+/// The lines in which a habit is searched, and the unit of its frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// First lines of doc comments, in per cent.
+    /// First lines of doc comments; in per cent of them.
     Head,
-    /// All lines, per thousand.
+    /// All lines; per thousand lines.
     Line,
 }
 
-/// A habit of prose.
+/// A habit of prose, such as a phrase to avoid.
 pub(super) struct Habit {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// The highest acceptable figure, or the lowest one for `verb`.
+    /// The highest acceptable frequency, or the lowest one for `verb`.
     pub(super) target: f64,
     pub(super) is_in: fn(&str) -> bool,
 }
 
-/// The habit whose figure must be high.
+/// The only habit whose frequency should be high: a doc comment that begins with a verb.
 pub(super) const VERB: &str = "verb";
 
 pub(super) const HABITS: [Habit; 9] = [
@@ -130,7 +130,7 @@ fn starts_with_verb(head: &str) -> bool {
     VERBS.iter().any(|verb| is_form(verb))
 }
 
-/// Returns `true` for "is to be" and "are to commit".
+/// Returns `true` for phrases such as "is to be" and "are to commit".
 fn has_infinitive(line: &str) -> bool {
     ["is", "are", "was", "were"].iter().any(|verb| {
         positions(line, &format!("{verb} to")).any(|end| {
@@ -155,7 +155,7 @@ fn starts(line: &str, phrase: &str) -> bool {
     line.strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(is_of_word))
 }
 
-/// Returns the end of each occurrence of a phrase that is not part of longer words.
+/// Returns the position after each occurrence of a phrase that is not part of a longer word.
 fn positions<'a>(line: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
     line.match_indices(phrase).filter_map(|(at, phrase)| {
         let end = at + phrase.len();

@@ -1,8 +1,8 @@
-//! Samples in doc comments must explain a rule before they name it, because readers of the documentation do not know the numbers.
+//! Tests that samples in doc comments explain a rule before they name it, because readers do not know the rule numbers.
 
 use crate::files::below;
 
-/// Returns the lines of doc samples whose comment consists only of rules, such as `// PAT-INTRA-7`, each with its line number.
+/// Returns the comments in samples that consist only of rule numbers, such as `// PAT-INTRA-7`, each with its line number.
 fn bare_rules(text: &str) -> Vec<(usize, &str)> {
     let lines = text.lines().enumerate().map(|(number, line)| (number + 1, line.trim_start()));
     let docs = lines.filter(|(_, line)| line.starts_with("///") || line.starts_with("//!"));
@@ -15,7 +15,7 @@ fn bare_rules(text: &str) -> Vec<(usize, &str)> {
     .collect()
 }
 
-/// Returns `true` for `PAT-INTRA-7`, and for the words and gaps between several rules.
+/// Returns `true` for a rule such as `PAT-INTRA-7`, and for the words and gaps between several rules.
 fn is_rule_or_joint(word: &str) -> bool {
     let is_rule = word.rsplit_once('-').is_some_and(|(family, number)| {
         let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_uppercase());

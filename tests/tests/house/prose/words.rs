@@ -1,8 +1,8 @@
-//! Phrases that docs and comments must not use, each with a plainer phrase.
+//! Tests that comments and documentation avoid certain words.
 
 use crate::files::{below, prose};
 
-/// Words, each with its plain replacement.
+/// Words to avoid, each with a plainer replacement.
 const WORDS: [(&str, &str); 15] = [
     ("nobody", "no caller, no writer, no entity"),
     ("whoever", "the caller, a reader, the owner"),
@@ -24,7 +24,7 @@ const WORDS: [(&str, &str); 15] = [
 /// Words that may follow "is no" and "are no".
 const BEHIND_NO: [&str; 7] = ["longer", "more", "less", "slower", "other", "such", "one"];
 
-/// Places where a word is a test value or the name of a standard.
+/// The files and words that are exempt: test values, and names of standards.
 const ALLOWED: [&str; 5] =
     ["tests/tests/house/prose", "tests/ui/", "tests/ui_patterns/", "Cargo.toml", "docs/rules/"];
 
@@ -48,7 +48,7 @@ fn docs_and_comments_are_in_plain_words() {
     assert!(found.is_empty(), "{} phrases to be put in plain words:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns `true` if a string contains a word outside longer words, names and quotes.
+/// Returns `true` if a text contains a word outside quotes, names and longer words.
 fn holds(text: &str, word: &str) -> bool {
     let is_end = |character: Option<char>| {
         character.is_none_or(|character| !character.is_alphanumeric() && !"_\"".contains(character))
@@ -58,7 +58,7 @@ fn holds(text: &str, word: &str) -> bool {
     })
 }
 
-/// Returns `true` if a line says that something "is no" thing. "There is no" and "is no longer" are plain.
+/// Returns `true` if a line says that something "is no" thing. "There is no" and "is no longer" are accepted.
 fn is_no(text: &str) -> bool {
     ["is no ", "are no "].iter().any(|phrase| {
         text.match_indices(phrase).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! A change by a writer: its random choice, its effect on the model, and its call.
+//! One change made by a writer: how it is chosen, its effect on the model, and its call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::together::patterns::Pattern;
 use crate::together::run::{NUMBERS, Run};
 use crate::together::world::{Known, Model, Process};
 
-/// A change by a writer to one or two tickets.
+/// A change to one or two tickets.
 #[expect(clippy::large_enum_variant, reason = "a handful of them, each used at once")]
 #[derive(Clone, Debug)]
 pub(super) enum Verb {
@@ -26,9 +26,9 @@ pub(super) enum Verb {
     Unit(Ticket, Ticket),
     Comment(u32),
     Photo(String),
-    /// Sets a slot.
+    /// Sets the value of a slot.
     Hour(Ticket, usize, i64),
-    /// Adds to a slot.
+    /// Adds to the value of a slot.
     Work(Ticket, usize, i64),
 }
 
@@ -81,7 +81,7 @@ impl Run {
         }
     }
 
-    /// Returns the state after an operation; `None` if it is impossible.
+    /// Returns the model after an operation on a ticket, or `None` if the operation is impossible.
     pub(super) fn after(&self, number: u32, verb: &Verb) -> Option<Model> {
         let mut model = self.model.clone();
         let bare = |ticket: &Ticket, old: Option<&Known>| Known {
@@ -128,7 +128,7 @@ impl Run {
         (mails.len() == mails.iter().collect::<BTreeSet<_>>().len()).then_some(model)
     }
 
-    /// Returns the slots that a unit writes to a ticket.
+    /// Returns the slots of a ticket that a unit of work sets.
     fn hours(&self, ticket: &Ticket) -> BTreeMap<usize, i64> {
         let hours = [(usize::try_from(ticket.amount % 3).unwrap(), ticket.amount)];
         hours.into_iter().filter(|_| self.has(Pattern::Series)).collect()
