@@ -1,4 +1,4 @@
-//! An engine in a process that changes its working directory, renames the folder, and runs out of descriptors.
+//! Tests an engine whose process changes its working directory, renames the engine's folder, and runs out of file descriptors.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
@@ -31,7 +31,7 @@ fn open(folder: &Path) -> Engine {
     }
 }
 
-/// Inserts the rows with the given numbers.
+/// Inserts rows with the given numbers as row keys.
 fn put(engine: &Engine, partition: &str, rows: std::ops::Range<u32>) -> Result<()> {
     for first in rows.clone().step_by(100) {
         let mut transaction = Transaction::new(PartitionKey::new(partition)?, Limits::UNLIMITED)?;
@@ -58,7 +58,7 @@ fn count(engine: &Engine, partition: &str) -> usize {
     }
 }
 
-/// This is a single test, because each of its parts changes the state of the process.
+/// One test, because each of its parts changes the state of the whole process.
 #[test]
 fn an_engine_stays_in_its_folder_and_survives_a_lack_of_descriptors() {
     let root = tempfile::tempdir().unwrap();

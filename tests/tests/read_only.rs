@@ -1,4 +1,4 @@
-//! A folder to which another process writes is read repeatedly at the same time.
+//! Tests that a folder can be opened and read repeatedly while another process writes to it.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! An engine that is dropped or closed and immediately reopened, while merges are in progress and the process starts other processes.
+//! Tests that an engine can be reopened immediately after it was dropped or closed, even while segments are merged and the process starts other processes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
@@ -16,14 +16,14 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The number of engines that are opened in sequence on one folder.
+/// The number of times that the folder is opened, one engine after another.
 const LIVES: u32 = 40;
 
 fn open(folder: &Path) -> Result<Engine> {
     EngineOptions::new().durability(Durability::Relaxed).checkpoint_bytes(48 << 10).open(folder)
 }
 
-/// Replaces a hundred rows with rows that contain a number.
+/// Replaces a hundred rows with rows that contain `number`.
 fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
     let mut transaction = Transaction::new(PartitionKey::new("Sales")?, Limits::PORTABLE)?;
     for row in 0..100 {
@@ -36,7 +36,7 @@ fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
     engine.submit(table, transaction).block_on().map(drop)
 }
 
-/// Does some work that leaves flushes and merges in progress, and then closes or drops the engine.
+/// Writes enough to start checkpoints and merges, and then closes or drops the engine.
 fn live(engine: Engine, table: &TableName, number: u32) -> Result<()> {
     let snapshot = engine.snapshot()?;
     for part in 0..4 {

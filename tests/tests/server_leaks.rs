@@ -1,4 +1,4 @@
-//! Tests that thousands of connections that break, stall or send nonsense leave no memory behind. The tests are in a separate program, because
+//! Tests that no memory leaks when thousands of connections break, stall or send invalid data. The tests are a separate program because
 //! allocations are counted for the entire process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -17,21 +17,21 @@ use tokio::net::TcpStream;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The number of rounds before memory is measured. They fill buffers that are kept for later connections, and allocate everything that is allocated
+/// The number of rounds before memory is measured. They fill the buffers that are kept for later connections, and make all allocations that occur only
 /// on first use.
 const WARM: usize = 2;
 const ROUNDS: usize = 7;
-/// The number of connections of each kind in a round.
+/// The number of connections of each kind per round.
 const CONCURRENT: usize = 12;
-/// The number of concurrent connections, which is lower than the number of connections that a system lets wait for acceptance.
+/// The number of connections open at the same time. It is lower than the number that the operating system queues for a server.
 const AT_ONCE: usize = 24;
 
-/// The behaviour of a client after its last byte.
+/// The behaviour of a client after it has sent its last byte.
 #[derive(Clone, Copy, Debug)]
 enum Then {
-    /// Ends the connection.
+    /// The client closes the connection.
     Ends,
-    /// Sends and reads nothing more, until the server closes the connection.
+    /// The client sends nothing more, and waits until the server closes the connection.
     Stays,
 }
 
@@ -65,7 +65,7 @@ async fn connect(address: SocketAddr, text: &[u8], then: Then) {
     }
 }
 
-/// Runs a round, after which the server must report no requests in progress.
+/// Runs one round. Afterwards, waits until the server reports no connections and no requests in progress.
 async fn round(addresses: &[SocketAddr], observed: SocketAddr) {
     for address in addresses {
         let kinds = kinds();
@@ -88,7 +88,7 @@ fn live() -> i64 {
     i64::try_from(stats.bytes_allocated).unwrap() - i64::try_from(stats.bytes_deallocated).unwrap()
 }
 
-/// Runs the rounds against a server. Returns how many more connections and bytes remain than after the first rounds.
+/// Runs all rounds against a server. Returns the number of connections after the first [`WARM`] rounds, and the growth of memory in bytes since then.
 fn left(mut config: Config, at: &str) -> (usize, i64) {
     config.limits.read_timeout = Duration::from_millis(20);
     config.limits.idle_timeout = Duration::from_millis(20);
@@ -112,7 +112,7 @@ fn left(mut config: Config, at: &str) -> (usize, i64) {
     (connections, grown)
 }
 
-/// This is a single test, because two tests would count each other's memory.
+/// One test, because two concurrent tests would count each other's allocations.
 #[test]
 fn thousands_of_broken_connections_leak_nothing() {
     let plain = left(Config::on_loopback(account()), "http://");

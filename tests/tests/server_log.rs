@@ -1,4 +1,4 @@
-//! Tests of the log and the metrics of a server. The test is in a separate program, because the log is global to the process.
+//! Tests of a server's log and metrics. They are a separate program because the log is global to the process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ use table_wire::auth::AccountKey;
 use table_wire::sas::{TablePermissions, TableSas};
 use tests::served::{ACCOUNT, KEY, account, asked, with_server};
 
-/// A log in memory.
+/// A log that is kept in memory.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 

@@ -1,5 +1,5 @@
-//! Tests that secrets which a server receives do not occur in anything that it writes: the log at its finest level, responses and metrics. The test
-//! is in a separate program, because the log is global to the process.
+//! Tests that secrets received by a server occur nowhere in its output: the log at the most detailed level, responses and metrics. The tests
+//! are a separate program because the log is global to the process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,11 +23,11 @@ use tests::served::{ACCOUNT, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// An account's key, and its decoded text.
+/// An account's key in base64, and its decoded text.
 const KEY: &str = "dW5zcGVha2FibGUtYWNjb3VudC1rZXk=";
 const MEANING: &str = "unspeakable-account-key";
 
-/// A log in memory.
+/// A log that is kept in memory.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -42,13 +42,13 @@ impl Write for Log {
     }
 }
 
-/// The secrets that must not be written, and the responses.
+/// The secrets that the server's output must not contain, and the responses received.
 struct Seen {
     secrets: Vec<String>,
     answers: Vec<String>,
 }
 
-/// Returns the longest part of a signature that is the same in base64 and in a URL.
+/// Returns the longest part of a base64 signature that is not changed by URL encoding.
 fn part(signature: &str) -> String {
     signature.split(['+', '/', '=']).max_by_key(|part| part.len()).unwrap_or_default().to_owned()
 }
@@ -57,20 +57,20 @@ fn key() -> AccountKey {
     AccountKey::new(ACCOUNT, KEY).unwrap()
 }
 
-/// Returns the signature of a token as written in a URL.
+/// Returns the URL-encoded signature of a token.
 fn signature_of(token: &str) -> &str {
     token.split('&').find_map(|pair| pair.strip_prefix("sig=")).unwrap()
 }
 
 impl Seen {
-    /// Remembers a token as a secret.
+    /// Adds the signature of a token to the secrets, and returns the token.
     fn token(&mut self, token: String) -> String {
         let plain = signature_of(&token).replace("%2B", "+").replace("%2F", "/").replace("%3D", "=");
         self.secrets.push(part(&plain));
         token
     }
 
-    /// Returns the headers of a request signed with the key. Its signature is a secret from now on.
+    /// Returns the headers of a request signed with the key, and adds the signature to the secrets.
     fn signed(&mut self, scheme: Scheme, method: &str, target: &str, length: usize) -> HeaderMap {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut headers = HeaderMap::new();
@@ -82,7 +82,7 @@ impl Seen {
         headers
     }
 
-    /// Sends bytes and nothing after them, and reads until the server closes the connection.
+    /// Sends bytes, ends the sending side of the connection, and reads until the server closes the connection.
     async fn cut(&mut self, address: SocketAddr, text: &str) {
         let mut stream = TcpStream::connect(address).await.unwrap();
         // The server may reject the request before its end.
@@ -91,7 +91,7 @@ impl Seen {
         self.read(stream).await;
     }
 
-    /// Sends a request after which the server closes the connection.
+    /// Sends a request that asks the server to close the connection, and returns the response status.
     async fn send(&mut self, address: SocketAddr, text: &str) -> u16 {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let _ = stream.write_all(text.as_bytes()).await;
@@ -129,7 +129,7 @@ fn lines(headers: &HeaderMap) -> String {
     })
 }
 
-/// Sends requests signed with the account's key, some of them with a wrong `Authorization` header.
+/// Sends requests signed with the account key, some of which have an invalid `Authorization` header.
 async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     let line = "POST /contoso/Tables";
     assert_eq!(seen.owner(tables, Scheme::Table, line, "{\"TableName\":\"Employee\"}").await, 201);
@@ -221,7 +221,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
     }
 }
 
-/// Sends the same requests over HTTP/2, whose framing has a separate log.
+/// Sends similar requests over HTTP/2, whose framing is logged separately.
 async fn http_2(seen: &mut Seen, tables: SocketAddr) {
     let stream = TokioIo::new(TcpStream::connect(tables).await.unwrap());
     let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();

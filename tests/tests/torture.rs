@@ -1,5 +1,5 @@
-//! Tests with a few kills of a process in which all patterns are in use, and of a server. To run many kills manually: `torture --patterns --rounds
-//! 100`, `torture --server --rounds 50`.
+//! Tests that kill a process that uses all patterns, and a server, a few times. For many kills, run `torture --patterns --rounds
+//! 100` and `torture --server --rounds 50`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Tests of two processes that write to the same folder: one process opens it, the other process is refused, and all acknowledged writes are kept.
+//! Tests that two processes cannot write to the same folder: one opens it, the other one is refused, and all acknowledged writes are kept.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// A process that writes to a folder. It is killed at the end of the test at the latest.
+/// A process that writes to a folder. It is killed when the test ends, if not before.
 struct Writing {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -27,7 +27,7 @@ impl Writing {
         Self { child, lines }
     }
 
-    /// Reads `most` acknowledgements, or fewer if the process ends earlier. Returns the number read.
+    /// Reads up to `most` acknowledgements from the process into `evidence`. Returns the number read.
     fn acknowledge(&mut self, most: usize, evidence: &mut Evidence) -> usize {
         let mut read = 0;
         // Other lines report the duration of writes.
@@ -42,13 +42,13 @@ impl Writing {
         read
     }
 
-    /// Kills the process like `kill -9`, and reads its acknowledged writes.
+    /// Kills the process like `kill -9`, and then reads its remaining acknowledgements.
     fn kill(mut self, evidence: &mut Evidence) {
         self.child.kill().unwrap();
         self.acknowledge(usize::MAX, evidence);
     }
 
-    /// Returns the error message of a refused process, which must have exited without acknowledging a write.
+    /// Returns the error message of a process that was refused. It must have exited without acknowledging a write.
     fn refusal(mut self) -> String {
         assert_eq!(self.acknowledge(usize::MAX, &mut Evidence::default()), 0);
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Tests of a partition that contains many types: entities, their parts, types told apart by kind, copies, index lists and rows of patterns. Each
+//! Tests of a partition that contains many types: entities, their parts, types that differ only in their kind, copies, index lists and rows of patterns. Each
 //! operation on a type must affect exactly its rows. A row that belongs to no declared type causes an error that names its key.
 
 mod desk;

@@ -1,4 +1,4 @@
-//! Shared access signatures under attack: each parameter altered alone, and tokens used for another resource, by another caller or at another time.
+//! Attacks on shared access signatures: one parameter is altered, or a token is used for a different resource, by a different caller or at a different time.
 
 use std::net::Ipv4Addr;
 
@@ -14,7 +14,7 @@ use tests::ask::Ask;
 use crate::permissions::{HOUR, create, key, lifetime, with};
 use crate::{ACCOUNT, SERVER};
 
-/// Returns each token that differs from the given one in one parameter: altered, emptied, removed or repeated.
+/// Returns copies of a token in which one parameter is altered, emptied, removed or repeated.
 fn alterations(token: &str) -> Vec<String> {
     let pairs: Vec<(&str, &str)> = token.split('&').map(|pair| pair.split_once('=').unwrap()).collect();
     let mut altered = Vec::new();
@@ -41,7 +41,7 @@ fn alterations(token: &str) -> Vec<String> {
     altered
 }
 
-/// Returns parameters that the token lacks. Each of them would change the signed text.
+/// Returns parameters that the token does not contain. Adding any of them would change the text that the signature covers.
 fn additions(token: &str) -> Vec<String> {
     let all = [
         "st=2020-01-01",
@@ -130,7 +130,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     }
 }
 
-/// A token is valid only for its table, its service and its account, and for the caller and the time that it names.
+/// A token is valid only for its table, service and account, and only for the caller and the time that it specifies.
 #[test]
 fn sas_1_a_token_is_bound_to_its_place_caller_and_time() {
     create("Bound");

@@ -1,4 +1,4 @@
-//! Bodies of batches under attack: boundaries, line ends, nesting, limits and partitions. A refused batch changes nothing.
+//! Attacks through batch bodies: boundaries, line ends, nesting, limits and partitions. A refused batch must change nothing.
 
 use tests::ask::{Answer, Ask};
 
@@ -15,7 +15,7 @@ fn rows(table: &str) -> usize {
     answer.body.matches("\"RowKey\"").count()
 }
 
-/// Returns an insert as a part.
+/// Returns an insert as a part of a change set.
 fn insert(table: &str, partition: &str, row: &str) -> String {
     format!(
         "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nPOST http://127.0.0.1/{ACCOUNT}/{table} HTTP/1.1\r\n\
@@ -23,7 +23,7 @@ fn insert(table: &str, partition: &str, row: &str) -> String {
     )
 }
 
-/// Returns the body of a batch with these boundaries.
+/// Returns a batch body with the given boundaries for the batch and for its change set.
 fn body(outer: &str, inner: &str, parts: &[String]) -> String {
     let parts = parts.iter().map(|part| format!("--{inner}\r\n{part}")).collect::<Vec<_>>().concat();
     format!(
@@ -196,7 +196,7 @@ fn egt_3_and_req_7_a_batch_has_at_most_four_mebibytes() {
     assert_eq!((answer.status, rows("Mebibytes")), (202, 1), "{}", answer.body);
 }
 
-/// A change set whose parts have another boundary is not an empty change set, which succeeds: its writes would be lost.
+/// A change set whose parts use the wrong boundary must not be read as an empty change set. That would succeed, and its writes would be lost.
 #[test]
 fn egt_21_a_change_set_with_text_has_parts() {
     create("WrongBoundary");
@@ -226,7 +226,7 @@ fn egt_20_a_batch_is_multipart_mixed() {
     assert_eq!(rows("OtherTypes"), 0);
 }
 
-/// Clients read the position of the failed operation from the message.
+/// The message must contain the index of the failed operation, because clients read the index from it.
 #[test]
 fn egt_34_and_35_a_missing_table_is_the_fault_of_the_first_operation() {
     for count in [1, 3] {

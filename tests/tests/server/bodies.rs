@@ -1,4 +1,4 @@
-//! Bodies that a lenient reader would accept with a meaning other than the client's.
+//! Tests of request bodies to which a lenient parser would give a different meaning than the client intended.
 
 use tests::ask::Ask;
 
@@ -10,7 +10,7 @@ fn names() -> String {
         .body
 }
 
-/// A name that occurs twice is ambiguous: proxies and logs may show one table while the server creates the other.
+/// A property name that occurs twice is ambiguous: a proxy or log could show one table name while the server creates a table with the other.
 #[test]
 fn prop_6_the_name_of_a_table_is_one_property_of_an_object() {
     for (body, code) in [
@@ -39,7 +39,7 @@ fn prop_6_the_name_of_a_table_is_one_property_of_an_object() {
     }
 }
 
-/// Old clients send Atom. The response names the format instead of an error in the JSON (Azurite issue 942).
+/// Old clients send Atom bodies. The response must say that the format is not supported, rather than report invalid JSON (Azurite issue 942).
 #[test]
 fn json_1_a_body_in_atom_is_refused() {
     let entry = "<entry xmlns=\"http://www.w3.org/2005/Atom\"/>";

@@ -1,10 +1,10 @@
-//! Headers that decide the effect of a request: `If-Match`, `Prefer` and `Accept`, in every form that HTTP allows or forbids.
+//! Tests of headers that decide the effect of a request: `If-Match`, `Prefer` and `Accept`, in every form that HTTP allows or forbids.
 
 use tests::ask::{Answer, Ask};
 
 use crate::SERVER;
 
-/// Creates a table with one entity, and returns the target of the entity.
+/// Creates a table with one entity, and returns the entity's path.
 fn table(name: &str) -> String {
     let made = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")).of(&SERVER);
     assert_eq!(made.status, 201, "{}", made.body);
@@ -17,7 +17,7 @@ fn read(target: &str) -> Answer {
     Ask::new("GET", target).of(&SERVER)
 }
 
-/// Malformed values of `If-Match`. The server must not ignore them, because the write would then be unconditional.
+/// Malformed `If-Match` values. If the server ignored them, the write would be unconditional.
 const MALFORMED: [&str; 16] = [
     "",
     "*, W/\"a\"",
@@ -75,7 +75,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
     }
 }
 
-/// The headers of an operation in a batch have the same meaning as those of a request.
+/// The headers of an operation in a batch have the same effect as the headers of a separate request.
 #[test]
 fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     let target = table("MalformedInBatch");
@@ -118,7 +118,7 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     assert!(merged.body.contains("HTTP/1.1 204 "), "{}", merged.body);
 }
 
-/// `If-None-Match` cannot be a condition of an update or a delete. If it were ignored, a client would overwrite the entity that it wanted to keep.
+/// `If-None-Match` cannot be a condition of an update or a delete. If the server ignored it, a client would overwrite an entity that it wanted to keep.
 #[test]
 fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     let target = table("NoneMatch");
@@ -163,7 +163,7 @@ fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     assert_eq!((answer.status, read(&missing).status), (400, 404), "{}", answer.body);
 }
 
-/// A condition is not ignored because its header contains non-ASCII characters, either in a batch or outside one.
+/// A condition must not be ignored because its header contains bytes that are not valid UTF-8, in a batch or in a separate request.
 #[test]
 fn egt_23_a_header_of_a_part_is_utf_8() {
     let target = table("NotText");

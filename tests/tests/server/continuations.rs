@@ -1,6 +1,6 @@
-//! Continuation tokens under attack: altered, truncated, in other encodings, and from other tables, queries and accounts.
+//! Attacks through continuation tokens: altered, truncated, in other encodings, and from other tables, queries and accounts.
 //!
-//! A token contains a key, and is not a secret. Whatever token a client sends, the response is a refusal or a page of the query in the request.
+//! A token contains only a key, which is not secret. For any token, the response must be a refusal, or a page of the query in the request.
 
 use table_wire::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use tests::ask::{Answer, Ask};
@@ -9,7 +9,7 @@ use crate::{ACCOUNT, KEY, SERVER};
 
 const NEXT: [&str; 2] = ["x-ms-continuation-nextpartitionkey", "x-ms-continuation-nextrowkey"];
 
-/// Creates a table with entities `p1` to `p3`, each with the rows 1 to 3.
+/// Creates a table with partitions `p1` to `p3`, each of which contains the rows 1 to 3.
 fn create(table: &str, connection: &str) {
     let made = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{table}\"}}")).of(connection);
     assert_eq!(made.status, 201, "{}", made.body);
@@ -40,7 +40,7 @@ fn keys(answer: &Answer) -> Vec<(String, String)> {
     rows.map(|row| (text(row, "PartitionKey"), text(row, "RowKey"))).collect()
 }
 
-/// Returns the continuation tokens from a response as query options.
+/// Returns the continuation token in a response, as query options.
 fn next(answer: &Answer) -> Option<String> {
     let [partition, row] = NEXT.map(|name| answer.header(name));
     Some(format!("NextPartitionKey={}&NextRowKey={}", partition?, row?))
@@ -68,7 +68,7 @@ fn page_3_every_token_of_a_query_continues_it() {
     }
 }
 
-/// Asserts that a response is a refusal, or a page of the query in the order of keys.
+/// Checks that a response is a refusal, or a page of the query, ordered by key.
 fn judge(answer: &Answer, is_of_query: impl Fn(&(String, String)) -> bool, context: &str) {
     if answer.status != 200 {
         assert_eq!(answer.code(), (400, "InvalidInput"), "{context}: {}", answer.body);
@@ -132,7 +132,7 @@ fn page_9_an_altered_token_is_refused_or_names_another_key() {
     assert!(matches!(answer.status, 200 | 400 | 414 | 431), "{}", answer.status);
 }
 
-/// A token holds only a key (PAGE-7), so it continues any query at that key, and never shows rows of the table or account that it came from.
+/// A token contains only a key (PAGE-7). It continues any query at that key, and never returns rows of the table or account from which it came.
 #[test]
 fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     let emulator = SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY);
@@ -162,7 +162,7 @@ fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     }
 }
 
-/// The token of a list of tables is a table name. Any other string continues the list after the names that precede it.
+/// The token of a table list is a table name. Any other string is also accepted, and continues the list after the names that sort before it.
 #[test]
 fn page_12_the_token_of_a_list_of_tables_is_any_name() {
     create("Listed1", &SERVER);

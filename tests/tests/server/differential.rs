@@ -1,7 +1,7 @@
-//! The engine in memory compared with a server that uses another engine: random programs, with all results compared.
+//! Tests that the engine in memory and a server with a second engine return equal results for random programs.
 //!
-//! `SEQUENCES` sets the number of programs (default: 500), and `FIRST_SEQUENCE` sets the first number (default: 0), like the options of the `differential`
-//! program.
+//! The environment variables `SEQUENCES` (number of programs, default 500) and `FIRST_SEQUENCE` (first number, default 0) correspond to the options of the
+//! `differential` program.
 
 use std::env;
 

@@ -1,7 +1,7 @@
-//! Framing of requests (RFC 9112). A proxy in front of the server must find the same end and the same host for each request as the server.
+//! Tests of HTTP request framing (RFC 9112). The server must find the same end and the same host for each request as a proxy between it and the client.
 //!
-//! Each case is followed by a second request on the same connection, which must be answered as a request or not at all, and never be read as a
-//! part of the first one.
+//! In each case, a second request follows on the same connection. It must be answered as a request or not at all, but never be read as a
+//! part of the first request.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn host() -> &'static str {
     SERVER.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap()
 }
 
-/// Sends bytes and returns the statuses of all responses until the connection closes.
+/// Sends bytes, and returns the statuses of all responses received until the connection closes.
 fn statuses(sent: &str) -> Vec<u16> {
     let mut stream = TcpStream::connect(host()).unwrap();
     // The server may close the connection before it has read everything.
@@ -32,12 +32,12 @@ fn statuses(sent: &str) -> Vec<u16> {
     lines.map(|line| line.get(..3).unwrap_or_default().parse().unwrap()).collect()
 }
 
-/// Returns a request that is the last one on its connection.
+/// Returns a request that asks the server to close the connection.
 fn last() -> String {
     Ask::new("GET", "Tables").written(&SERVER)
 }
 
-/// Returns the head and the body of a request that creates a table with a new name. `framing` replaces the headers that describe the body.
+/// Returns the head and the body of a request that creates a table with a unique name. `framing` contains the headers that describe the body.
 fn create(framing: &str) -> (String, String) {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let body = format!("{{\"TableName\":\"Framing{:04}\"}}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -50,7 +50,7 @@ fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
 
-/// Sends a request with `framing`, in which `N` is replaced with the length of the body, and then another request. Returns the statuses of the responses.
+/// Sends a request with the headers `framing`, in which `N` is replaced with the body length, and then a second request. Returns the response statuses.
 fn with_length(framing: &str) -> Vec<u16> {
     let (_, body) = create("");
     let (head, body) = create(&framing.replace('N', &body.len().to_string()));
@@ -79,7 +79,7 @@ fn a_length_is_one_number() {
     }
 }
 
-/// A request with both headers is read in chunks, and the connection closes after it (RFC 9112, section 6.1).
+/// If a request has both `Transfer-Encoding` and `Content-Length`, its body is read in chunks and the connection is closed (RFC 9112, section 6.1).
 #[test]
 fn a_body_in_chunks_with_a_length_ends_the_connection() {
     for framing in [
@@ -118,7 +118,7 @@ fn the_only_transfer_coding_is_chunked() {
     assert_eq!(statuses(&format!("{head}{}{}", chunked(&body), last())), [400]);
 }
 
-/// A function that encodes a body in chunks.
+/// A function that encodes a body in chunks, in a valid or invalid form.
 type Form = fn(&str) -> String;
 
 #[test]
@@ -238,7 +238,7 @@ fn acc_1_a_host_names_its_account_in_any_case() {
     }
 }
 
-/// Requests with these methods and forms are not forwarded to another host, and the connection stays usable or closes.
+/// Requests with proxy methods or absolute targets are not forwarded to another host. The connection remains usable, or is closed.
 #[test]
 fn the_server_is_no_proxy_and_has_no_tunnel() {
     for request in [
@@ -271,7 +271,7 @@ fn http_1_0_keeps_a_connection_only_on_request() {
     assert_eq!(statuses(&format!("{}{}", old("connection: keep-alive\r\n"), last())).len(), 2);
 }
 
-/// The body of a refused request is read as a body, even if it is a request.
+/// The body of a refused request is not read as a separate request, even if it has the form of one.
 #[test]
 fn the_body_of_a_refused_request_is_no_request() {
     let inner = last();

@@ -1,4 +1,4 @@
-//! Tests with requests that no client sends.
+//! Tests with malformed requests and broken connections.
 
 use std::net::SocketAddr;
 
@@ -8,13 +8,13 @@ use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The number of requests in this test; `fuzz` tries many more in CI.
+/// The number of random requests. `fuzz` sends many more in CI.
 const REQUESTS: u64 = 10_000;
-/// The number of requests that one account serves before it is replaced and its memory is freed.
+/// The number of requests after which the account is replaced, to free its memory.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
-/// Runs the server in the process of the test, to allow many requests. A response that violates a guarantee causes a panic: for example, one without
-/// a code, with an internal error, or with the key.
+/// Sends many mutated requests to a server in the test's process. The test panics if a response violates a guarantee, for example if it has no error
+/// code, reports an internal error, or contains the account key.
 #[test]
 fn malformed_requests_are_answered() {
     thread_local! {
@@ -38,7 +38,7 @@ fn malformed_requests_are_answered() {
     assert!((REQUESTS / 100..REQUESTS * 9 / 10).contains(&session.accepted), "{session:?}");
 }
 
-/// A response over HTTP/1.1 contains the time for which an idle connection stays open.
+/// A response over HTTP/1.1 states how long an idle connection stays open.
 #[test]
 fn keep_alive_is_named_over_http_1_1() {
     with_server(Config::on_loopback(account()), async |connection, _| {
@@ -53,7 +53,7 @@ fn keep_alive_is_named_over_http_1_1() {
     });
 }
 
-/// For input that is not HTTP, breaks off or never ends, each connection is released.
+/// A connection is released if its input is not HTTP, is incomplete, or never ends.
 #[test]
 fn broken_connections_are_released() {
     // The limit is lower than the number of connections that are broken below, so leaked connections would exhaust it.
@@ -91,7 +91,7 @@ fn broken_connections_are_released() {
     });
 }
 
-/// Returns the number of open connections that a server reports.
+/// Returns the number of open connections, from the server's metrics.
 async fn open(observed: SocketAddr) -> u64 {
     let text = asked(observed, "/metrics").await;
     let line = text.lines().find_map(|line| line.strip_prefix("table_server_connections "));

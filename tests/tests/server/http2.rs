@@ -12,7 +12,7 @@ use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use tests::served::{ACCOUNT, KEY, account, with_server};
 use tokio::net::TcpStream;
 
-/// Returns a signed request; `base` is the scheme and host.
+/// Returns a signed request. `base` is the URL's scheme and host.
 pub(crate) fn request(base: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
     let path = format!("/{ACCOUNT}/{path}");
     let mut headers = HeaderMap::new();
@@ -57,7 +57,7 @@ fn requests_share_a_connection_of_http_2() {
     });
 }
 
-/// No signature covers the host. A request must therefore not contain two different hosts, which different components might read.
+/// The host is not signed. A request must therefore not name two different hosts, because different components might each use a different one.
 #[test]
 fn a_host_other_than_the_authority_is_refused() {
     with_server(Config::on_loopback(account()), async |connection, _| {

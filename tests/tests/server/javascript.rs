@@ -1,4 +1,4 @@
-//! Tests with pinned versions of the Azure SDK for JavaScript, installed below the target folder by the first run.
+//! Runs tests that use pinned versions of the Azure SDK for JavaScript. The first run installs them in cargo's target folder.
 //!
 //! Without Node and npm, or without a registry, the suite is skipped with a message; if `CI` is `true`, it fails.
 
@@ -15,7 +15,7 @@ const PACKAGES: [(&str, &str); 3] = [
     ("package-lock.json", include_str!("../../clients/javascript/package-lock.json")),
     (".npmrc", include_str!("../../clients/javascript/.npmrc")),
 ];
-/// Node searches for packages next to the file that imports them.
+/// The files of the test suite, which are copied next to the packages because Node searches for packages there.
 const SUITE: [(&str, &str); 6] = [
     ("suite.mjs", include_str!("../../clients/javascript/suite.mjs")),
     ("server.mjs", include_str!("../../clients/javascript/server.mjs")),

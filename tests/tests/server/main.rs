@@ -1,4 +1,4 @@
-//! `table-server` accessed through `table-azure`: the behaviour suite, the queue suite, and tests of the server alone.
+//! Tests of `table-server`: the behaviour suite and the queue suite, run with `table-azure`, and tests specific to the server.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -36,5 +36,5 @@ use std::sync::LazyLock;
 
 use tests::served::{self, ACCOUNT, KEY};
 
-/// The connection string of this binary's server. The server ends with the binary.
+/// The connection string of the server shared by this binary. The server stops when the binary ends.
 static SERVER: LazyLock<String> = LazyLock::new(served::for_the_process);

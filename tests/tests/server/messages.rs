@@ -1,4 +1,4 @@
-//! Queue messages at their limits: times, counts, receipts and texts.
+//! Tests of queue messages at their limits: times, counts, receipts and texts.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -23,14 +23,14 @@ fn get(queue: &str, query: &str) -> Answer {
     Ask::queue("GET", format!("{queue}/messages{query}")).of(&SERVER)
 }
 
-/// Returns the texts of all elements with the given name.
+/// Returns the text of each element `name` in a response.
 fn elements(answer: &Answer, name: &str) -> Vec<String> {
     let tag = format!("<{name}>");
     let parts = answer.body.split(&tag).skip(1);
     parts.map(|part| part.split('<').next().unwrap().to_owned()).collect()
 }
 
-/// The identifier and the receipt of a message, encoded for use in a request.
+/// The id and the receipt of a received message, encoded for use in a URL.
 struct Leased {
     id: String,
     receipt: String,
@@ -193,7 +193,7 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
     assert_eq!(second.update("receipts", "1", Some("d")).code(), (404, "MessageNotFound"));
 }
 
-/// If several clients use the same receipt at the same time, exactly one succeeds.
+/// If several clients use the same receipt concurrently, exactly one of them succeeds.
 #[test]
 fn que_12_updates_with_one_receipt_race_for_it() {
     create("races");

@@ -1,8 +1,8 @@
-//! Hostile neighbours: many connections that never send a verified request must not affect a client.
+//! Tests of hostile clients: many connections that never send a request with a valid signature must not affect a well-behaved client.
 //!
-//! By default each kind opens more connections than the server's guest limit. `HOSTILE_CONNECTIONS=5000` opens more, with the
-//! server's own limits. The benchmarks measure the latencies of a client among such connections (`ratios -- --server --only
-//! hostile`).
+//! By default, each kind of hostile client opens more connections than the server's limit for connections without a verified request.
+//! `HOSTILE_CONNECTIONS=5000` opens more, with the server's default limits. The benchmarks measure the latency of a client among such connections
+//! (`ratios -- --server --only hostile`).
 
 use std::env;
 use std::io::Write;
@@ -22,18 +22,18 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// The server's maximum number of guests. Each kind of neighbour opens more connections.
+/// The server's limit for connections without a verified request, called guests. Each kind of hostile client opens more.
 const GUESTS: usize = 64;
-/// The number of connections in a burst. By default, kernels before Linux 5.4 have room for 128.
+/// The number of connections in a burst. The kernel must queue them; before version 5.4, Linux queues only 128 by default.
 const BURST: usize = 1_000;
-/// The number of unsigned requests on one connection.
+/// The number of unsigned requests sent on one connection.
 const UNSIGNED: usize = 2_000;
-/// The minimum time of these requests: 200 µs for each, except for the first ones.
+/// The minimum time that the unsigned requests must take: 200 µs each, except for the first ones.
 const UNSIGNED_TIME: Duration = Duration::from_millis(398);
-/// The number of connections of each kind, unless the environment sets it.
+/// The number of connections of each kind, unless `HOSTILE_CONNECTIONS` is set.
 const CONNECTIONS: usize = 160;
 
-/// Unfinished requests, by kind: the bytes that a connection sends before it goes silent.
+/// The kinds of unfinished requests: a name, and the bytes that a connection sends before it stops sending.
 const KINDS: [(&str, &str); 6] = [
     ("silent", ""),
     ("half a head", "GET /contoso/Tables HTTP/1.1\r\nHost: a\r\nX-A"),
@@ -49,7 +49,7 @@ const KINDS: [(&str, &str); 6] = [
     ("HTTP/2 without a request", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0"),
 ];
 
-/// A well-behaved client with a kept connection, and a new connection for each further request.
+/// A well-behaved client. It keeps one connection open, and opens a new connection for each read.
 struct Client {
     host: String,
     kept: http1::SendRequest<Full<Bytes>>,
@@ -63,7 +63,7 @@ async fn connect(host: &str) -> http1::SendRequest<Full<Bytes>> {
     sender
 }
 
-/// Returns a request with a path instead of a URL, as HTTP/1.1 sends it.
+/// Returns a request whose target is a path instead of a URL, as HTTP/1.1 requires.
 fn relative(host: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
     let mut request = request("", method, path, body);
     request.headers_mut().insert("host", host.parse().unwrap());
@@ -88,7 +88,7 @@ impl Client {
         text(self.kept.send_request(relative(&self.host, method, path, body)).await.unwrap()).await
     }
 
-    /// Writes over the kept connection, and reads over a new one.
+    /// Inserts an entity over the kept connection, and reads it over a new one.
     async fn work(&mut self, row: usize) {
         let entity = format!("{{\"PartitionKey\":\"Sales\",\"RowKey\":\"{row}\"}}");
         let (status, body) = self.ask("POST", "Employee", &entity).await;
@@ -100,7 +100,7 @@ impl Client {
     }
 }
 
-/// Starts a server, and runs `program` with the host of its table service and the number of hostile connections.
+/// Starts a server, and runs `program` with the host of the server's table service and the number of hostile connections.
 fn run(program: impl AsyncFnOnce(String, usize)) {
     let chosen = env::var("HOSTILE_CONNECTIONS").ok().and_then(|text| text.parse().ok());
     let mut config = Config::on_loopback(account());
@@ -133,7 +133,7 @@ fn a_client_does_not_notice_unfinished_requests() {
     }
 }
 
-/// One HTTP/2 connection opens as many streams as the server allows, each with an unsigned request and an unfinished body.
+/// Each hostile HTTP/2 connection opens as many streams as the server allows, each with an unsigned request whose body is unfinished.
 #[test]
 fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     run(async |host, connections| {
@@ -149,7 +149,7 @@ fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     });
 }
 
-/// Returns the bytes of a connection with `number` streams: a preface, empty settings, then for each stream a head without its body.
+/// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame, and `number` streams with headers but without a body.
 fn streams(number: u32) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
     // `:method: POST`, `:scheme: http`, and as literals `:path: /contoso/Employee` and `:authority: a` (RFC 7541).
@@ -166,7 +166,7 @@ fn streams(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// A burst of connections waits until the server accepts it. If the queue of the kernel were full, clients would wait a second or more.
+/// A burst of connections is queued until the server accepts them. If the kernel's queue were too short, clients would wait a second or more.
 #[tokio::test]
 async fn a_burst_of_connections_waits_in_the_queue() {
     // The server does not accept connections in this test.
@@ -179,7 +179,7 @@ async fn a_burst_of_connections_waits_in_the_queue() {
     drop(open);
 }
 
-/// A connection is not closed in favour of later ones before the server has read its first request.
+/// A new connection is not closed to make room for later ones until the server has read its first request.
 #[test]
 fn a_burst_of_signed_connections_is_answered() {
     let mut config = Config::on_loopback(account());
@@ -202,7 +202,7 @@ fn a_burst_of_signed_connections_is_answered() {
     });
 }
 
-/// Each unsigned request delays the next one, and a signed request is not delayed.
+/// Each unsigned request on a connection delays the next one. A signed request is not delayed.
 #[test]
 fn unsigned_requests_have_a_rate() {
     with_server(Config::on_loopback(account()), async |connection, _| {
@@ -223,7 +223,7 @@ fn unsigned_requests_have_a_rate() {
     });
 }
 
-/// Unsigned requests are rejected before they use the capacity for verified ones, even if only one request is allowed at a time.
+/// Unsigned requests are rejected before they count towards the limit on concurrent requests, even if that limit is 1.
 #[test]
 fn unsigned_requests_take_no_capacity() {
     let mut config = Config::on_loopback(account());

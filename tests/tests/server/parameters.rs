@@ -1,4 +1,4 @@
-//! Query parameters: names in upper and lower case, which are equivalent in the signed text of a request, and values that are not UTF-8.
+//! Tests of query parameters: names in upper and lower case, which are equivalent for signatures, and values that are not valid UTF-8.
 
 use tests::ask::{Answer, Ask};
 
@@ -13,7 +13,7 @@ fn put(query: &str, text: &str) -> u16 {
     Ask::queue("POST", format!("cases/messages{query}")).body("application/xml", body).of(&SERVER).status
 }
 
-/// An ignored `PeekOnly` would hide the message from its consumers.
+/// If `PeekOnly` were ignored because of its case, the message would be hidden from its consumers.
 #[test]
 fn auth_22_parameters_of_queues_have_names_in_any_case() {
     assert_eq!(Ask::queue("PUT", "cases").of(&SERVER).status, 201);
@@ -48,7 +48,7 @@ fn auth_22_parameters_of_tables_have_names_in_any_case() {
     }
 }
 
-/// If the bytes were replaced by U+FFFD, the request would find an entity that the client did not ask for.
+/// If invalid bytes were replaced with U+FFFD, the request would read a different entity than the client asked for.
 #[test]
 fn qry_2_a_query_is_utf_8() {
     assert_eq!(Ask::new("POST", "Tables").json("{\"TableName\":\"NotUtf8\"}").of(&SERVER).status, 201);

@@ -1,4 +1,4 @@
-//! The tables of `docs/server.md`: each test that they name must exist.
+//! Tests that the tests named in the tables of `docs/server.md` exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Adds the test names in the files below `folder` to `found`: functions of Rust and Python, and titles of JavaScript.
+/// Adds the names of the tests in the files below `folder` to `found`: Rust and Python functions, and JavaScript test titles.
 fn names(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -26,7 +26,7 @@ fn names(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the cells of the table whose heading begins with the given text, without the heading rows.
+/// Returns the cells of the table whose header row begins with `heading`, without the header.
 fn rows<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
     let (_, table) = text.split_once(heading).expect("the table");
     let lines = table.lines().skip(2).take_while(|line| line.starts_with('|'));

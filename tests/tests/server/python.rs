@@ -1,4 +1,4 @@
-//! Tests with pinned versions of the Azure SDK for Python, installed below the target folder by the first run.
+//! Runs tests that use pinned versions of the Azure SDK for Python. The first run installs them in cargo's target folder.
 //!
 //! Without `python3` or without a registry, the suite is skipped with a message; if `CI` is `true`, it fails.
 
@@ -25,7 +25,7 @@ fn the_vendors_python_clients_work_with_the_server() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Returns the interpreter of an environment that contains the clients.
+/// Returns the path of a Python interpreter in an environment with the packages in `requirements`.
 fn installed(requirements: &Path) -> Result<PathBuf, String> {
     let wanted = fs::read_to_string(requirements).map_err(|error| error.to_string())?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-clients");

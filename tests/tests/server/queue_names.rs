@@ -1,4 +1,4 @@
-//! Queue names, paths and metadata at their limits.
+//! Tests of queue names, paths and metadata at their limits.
 
 use tests::ask::Ask;
 

@@ -1,4 +1,4 @@
-//! All scenarios for queues.
+//! Tests `table-server` with all scenarios of the queue suite.
 
 use std::thread;
 

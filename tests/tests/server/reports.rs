@@ -1,4 +1,4 @@
-//! Public bug reports about Azurite, the service and its clients. Each case names its report, and expects the behaviour of the service.
+//! Tests based on public bug reports about Azurite, the service and its clients. Each test names its report, and expects the service's behaviour.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn insert(table: &str, row: &str, properties: &str) -> Answer {
     Ask::new("POST", table).json(body).of(&SERVER)
 }
 
-/// Encodes text for the query of a URL.
+/// Encodes text for use in the query of a URL.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
@@ -29,7 +29,7 @@ fn encoded(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
-/// Returns the rows that a filter finds.
+/// Returns the row keys that match a filter.
 fn found(table: &str, filter: &str) -> Vec<String> {
     let answer = Ask::new("GET", format!("{table}()?$filter={}", encoded(filter))).of(&SERVER);
     assert_eq!(answer.status, 200, "{filter}: {}", answer.body);
@@ -101,7 +101,7 @@ fn filters_of_reports_find_what_the_service_finds() {
     );
 }
 
-/// azure-sdk-for-python 45046: no entity is later than the latest one.
+/// azure-sdk-for-python 45046: a filter for Timestamps later than the latest one must find no entity.
 #[test]
 fn timestamps_are_compared_to_the_last_digit() {
     create("Watermarks");
@@ -151,7 +151,7 @@ fn keys_of_reports_are_written_read_and_deleted() {
     }
 }
 
-/// Sends one operation as a batch.
+/// Sends a batch that contains one operation.
 fn batch(verb: &str, target: &str, headers: &str, body: &str) -> Answer {
     let body = format!(
         "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\nContent-Type: application/http\r\n\r\n\

@@ -1,7 +1,7 @@
-//! Behaviour that the test suites of other projects expect, as raw requests. Each test names its suite and the tests there.
+//! Tests of behaviour that other projects' test suites expect, sent as raw requests. Each test names the suite and its tests.
 //!
-//! The suites belong to Azurite 3.36 (`tests/table`, `tests/queue`) and to `azure-cosmosdb-table` 1.0.6 for Python. No code is taken from
-//! them.
+//! The suites are those in Azurite 3.36 (`tests/table`, `tests/queue`) and in `azure-cosmosdb-table` 1.0.6 for Python. None of their code
+//! is copied.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tests::ask::{Answer, Ask};
 
 use crate::{ACCOUNT, KEY, SERVER};
 
-/// The connection string of the emulator's account, on the same server.
+/// The connection string for the emulator's account on the same server.
 static EMULATOR: LazyLock<String> =
     LazyLock::new(|| SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY));
 
@@ -22,7 +22,7 @@ fn create(table: &str) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-/// Sends a batch of one operation, in a change set or outside one.
+/// Sends a batch that contains one operation, either in a change set or outside one.
 fn batch(target: &str, operation: &str, in_change_set: bool) -> Answer {
     let part = |boundary: &str| {
         format!(
@@ -59,7 +59,7 @@ fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     }
 }
 
-/// Azurite, `table.entity.apostrophe.*.test.ts`, and all raw requests, which sign `%27` and send it.
+/// Azurite, `table.entity.apostrophe.*.test.ts`, and all raw requests: they sign `%27` and also send `%27`.
 #[test]
 fn auth_6_the_path_is_signed_in_the_spelling_that_is_sent() {
     create("Spelling");
@@ -82,7 +82,7 @@ fn auth_6_the_path_is_signed_in_the_spelling_that_is_sent() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: the batches of this file are sent to `$batch/` and signed for `$batch`.
+/// Azurite, `table.entity.rest.test.ts`: the batches in this file are sent to `$batch/`, but signed for `$batch`.
 #[test]
 fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
     assert_eq!(Ask::new("GET", "Tables/").signed_as("Tables").of(&EMULATOR).status, 200);
@@ -92,7 +92,7 @@ fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: raw requests have an account SAS in the query and an `Authorization` header. Either may be invalid.
+/// Azurite, `table.entity.rest.test.ts`: raw requests contain both an account SAS in the query and an `Authorization` header. One of them may be invalid.
 #[test]
 fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);
@@ -207,9 +207,9 @@ fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
     }
 }
 
-/// Azurite, `table.entity.test.ts` 03 and 38. JavaScript writes an invalid date, `NaN` and `Infinity` as `null`. Azurite refuses a null of every
-/// type. `azure-data-tables` 12.5 for Python (`test_encoder_create_entity_tuple`) and `azure-storage` for Android (`testNulls`) write nulls of
-/// types other than Double to the service and read entities without them. All services refuse text that is not valid for its type.
+/// Azurite, `table.entity.test.ts` 03 and 38. JavaScript writes an invalid date, `NaN` and `Infinity` as `null`. Azurite refuses `null` for every
+/// type. `azure-data-tables` 12.5 for Python (`test_encoder_create_entity_tuple`) and `azure-storage` for Android (`testNulls`) write `null` for
+/// types except Double, and the service returns their entities without these properties. All services refuse text that is not valid for its type.
 #[test]
 fn ent_3_a_null_is_not_stored_except_that_a_null_double_and_text_of_another_type_are_refused() {
     create("Nulls");
@@ -241,7 +241,7 @@ fn ent_3_a_null_is_not_stored_except_that_a_null_double_and_text_of_another_type
     }
 }
 
-/// `azure-cosmosdb-table`, `test_query_zero_entities`: a client commits a batch to which nothing was added.
+/// `azure-cosmosdb-table`, `test_query_zero_entities`: a client commits an empty batch.
 #[test]
 fn egt_12_an_empty_change_set_changes_nothing() {
     let body = "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n--changeset_1--\r\n--batch_1--\r\n";
@@ -253,7 +253,7 @@ fn egt_12_an_empty_change_set_changes_nothing() {
     assert_eq!(send("--batch_1--\r\n").code(), (400, "InvalidInput"));
 }
 
-/// `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": it cannot read a time without a fraction.
+/// `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": this client cannot parse times without a fraction.
 #[test]
 fn acl_2_instants_of_policies_have_seven_digits() {
     create("Policies");
@@ -272,7 +272,7 @@ fn acl_2_instants_of_policies_have_seven_digits() {
     }
 }
 
-/// Azurite, `queueSpecialnaming.test.ts`, "non-production secondary url": Azurite creates the queue, the service does not.
+/// Azurite, `queueSpecialnaming.test.ts`, "non-production secondary url": Azurite creates the queue, but the service refuses.
 #[test]
 fn acc_2_the_secondary_is_read_only() {
     let expected = (403, "WriteOperationNotSupportedOnSecondary");
@@ -282,7 +282,7 @@ fn acc_2_the_secondary_is_read_only() {
     assert_eq!(Ask::new("GET", "Tables").secondary().of(&EMULATOR).status, 200);
 }
 
-/// The service bounds the body of a transaction, not the sum of its entities in UTF-16: 100 entities with 40,000 characters fit.
+/// The service limits the size of a transaction's body, not the sum of entity sizes in UTF-16: 100 entities with 40,000 characters are accepted.
 #[test]
 fn egt_3_a_transaction_is_bounded_by_the_bytes_of_its_body() {
     create("Large");

@@ -1,5 +1,5 @@
-//! Behaviour that the live tests of `azure-data-tables` 12.7 for Python expect, as raw requests. Each test names its origin. No code is
-//! taken from it.
+//! Tests of behaviour that the live tests of `azure-data-tables` 12.7 for Python expect, sent as raw requests. Each test names its origin. None of
+//! their code is copied.
 
 use tests::ask::{Answer, Ask};
 
@@ -10,15 +10,15 @@ fn create(table: &str) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-/// Asserts the code of a response, and that its message contains a sentence by which the client recognises the cause.
+/// Checks the status and error code of a response, and that its message contains the sentence by which the client recognises the cause.
 fn refused(answer: &Answer, code: (u16, &str), sentence: &str) {
     assert_eq!(answer.code(), code, "{}", answer.body);
     assert!(answer.body.contains(sentence), "{}", answer.body);
 }
 
 /// `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and `test_table_batch.py`: the
-/// endpoint of the client ends with the name of a table. The client adds a hint to the errors below, which it recognises by their
-/// sentences.
+/// client's endpoint ends with a table name. The client adds a hint to the resulting errors, which it recognises by sentences in their
+/// messages.
 #[test]
 fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences() {
     let missing = "The table specified does not exist.";
@@ -52,7 +52,7 @@ fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences
     assert_eq!(found.body, "{\"value\":[]}", "no entity was written");
 }
 
-/// The same tests: an insert without keys into a missing table reports the table.
+/// The same Python tests: an insert without keys into a missing table must report the missing table.
 #[test]
 fn ins_1_a_missing_table_takes_precedence_over_an_invalid_body() {
     for body in ["{}", "{\"PartitionKey\":\"p\"}", "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"x\":[]}"] {
@@ -61,7 +61,7 @@ fn ins_1_a_missing_table_takes_precedence_over_an_invalid_body() {
     }
 }
 
-/// `test_set_table_acl_too_many_ids` in `test_table.py`: the client recognises too many policies by this code.
+/// `test_set_table_acl_too_many_ids` in `test_table.py`: the client recognises an excess of policies by this error code.
 #[test]
 fn acl_2_more_than_five_policies_are_no_valid_document() {
     create("SixPolicies");
@@ -78,7 +78,7 @@ fn acl_2_more_than_five_policies_are_no_valid_document() {
     }
 }
 
-/// `test_set_table_acl_with_empty_signed_identifier` in `test_table.py`: the client returns `None` for a policy without values.
+/// `test_set_table_acl_with_empty_signed_identifier` in `test_table.py`: for a policy without values, the client returns `None`.
 #[test]
 fn acl_2_a_policy_without_values_has_no_access_policy() {
     create("EmptyPolicy");

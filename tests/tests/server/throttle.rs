@@ -1,4 +1,4 @@
-//! Tests of the service's published scalability targets.
+//! Tests that the server throttles requests at the service's published scalability targets.
 
 use table_azure::{AzureTables, Options, RetryPolicy};
 use table_core::query::{KeyRange, Query};

@@ -1,4 +1,4 @@
-//! HTTPS with a certificate that the server created itself.
+//! Tests of HTTPS with a certificate created by the server itself.
 
 use std::env;
 use std::path::Path;
@@ -25,7 +25,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::http2::request;
 
-/// The value that a test passes to itself in another process.
+/// The environment variable with which the test passes the connection string to another process of itself.
 const CONNECTION: &str = "TABLES_TEST_TLS_CONNECTION";
 
 fn under_tls(folder: &Path) -> Config {
@@ -40,7 +40,7 @@ fn host(connection: &str) -> &str {
     rest.split('/').next().unwrap()
 }
 
-/// Opens a connection that offers the given protocols and trusts only the certificates in the folder.
+/// Opens a TLS connection that offers the given protocols and trusts only the certificates in `folder`.
 async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(folder.join(Tls::CERTIFICATE)).unwrap()).unwrap();
@@ -55,7 +55,7 @@ async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<Tcp
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }
 
-/// Our client trusts the system's certificates. `SSL_CERT_FILE` determines them for a process, so this test starts itself as another process.
+/// Our client trusts the system's certificates. `SSL_CERT_FILE` replaces them for an entire process, so this test runs itself in another process.
 #[test]
 fn our_client_works_once_it_trusts_the_certificate() {
     if let Ok(connection) = env::var(CONNECTION) {
@@ -107,7 +107,7 @@ fn http_2_is_negotiated_in_the_handshake() {
     });
 }
 
-/// Handshakes with clients that do not speak TLS, break off, or never send anything.
+/// TLS handshakes are released if the client does not speak TLS, stops in the middle, or never sends anything.
 #[test]
 fn broken_handshakes_are_released() {
     let folder = tempfile::tempdir().unwrap();

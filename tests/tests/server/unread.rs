@@ -1,4 +1,4 @@
-//! Clients that send signed requests and do not read the responses.
+//! Tests of clients that send signed requests but do not read the responses.
 
 use std::net::SocketAddr;
 
@@ -8,17 +8,17 @@ use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// The number of requests on a connection. Together, their responses are larger than the send buffer of a connection, which is at most 4 MiB on Linux.
+/// The number of requests per connection. Their responses together exceed a connection's send buffer, which is at most 4 MiB on Linux.
 const REQUESTS: usize = 16;
 const CONNECTIONS: usize = 12;
-/// The size of the entity in characters.
+/// The size of the requested entity, in characters.
 const CHARACTERS: usize = 13 * 32_000;
-/// The maximum number of bytes in unread responses, which is enough for five responses.
+/// The server's limit for unread responses, in bytes. It is enough for five responses.
 const LIMIT: usize = 2 << 20;
-/// The number of requests by the other client after which the test fails.
+/// The number of requests that the well-behaved client makes before the test gives up.
 const ATTEMPTS: usize = 10_000;
 
-/// Sends a request and returns the response, without blocking the server of the test.
+/// Sends a request and returns the response. The request runs on a separate thread, because the server needs the test's thread.
 async fn send(connection: &str, ask: Ask) -> Answer {
     let connection = connection.to_owned();
     tokio::task::spawn_blocking(move || ask.of(&connection)).await.unwrap()
@@ -28,15 +28,15 @@ fn get() -> Ask {
     Ask::new("GET", "Employee(PartitionKey='Sales',RowKey='1')")
 }
 
-/// Returns the number of open connections for tables, from the metrics of the server.
+/// Returns the number of open table service connections, from the server's metrics.
 async fn open_connections(observed: SocketAddr) -> usize {
     let metrics = asked(observed, "/metrics").await;
     let line = metrics.lines().find_map(|line| line.strip_prefix("table_server_connections "));
     line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{metrics}"))
 }
 
-/// Starts a server with one large entity. Runs `program` with the connection string, the server's host, the requests for the
-/// entity in one string, and the address of the metrics.
+/// Starts a server that contains one large entity. Runs `program` with the connection string, the server's host, the requests for
+/// the entity as one string, and the address of the metrics.
 fn run(program: impl AsyncFnOnce(String, String, String, SocketAddr)) {
     let mut config = Config::on_loopback(account());
     config.limits.unread_response_bytes = LIMIT;

@@ -1,4 +1,4 @@
-//! Requests as bytes, for requests that the clients of the other suites do not send or whose responses they do not show.
+//! Tests of requests that other clients do not send, and of responses that other clients do not show. Requests are written byte by byte.
 
 use chrono::{TimeDelta, Utc};
 use table_wire::auth::{Scheme, print_http_date};
@@ -7,7 +7,7 @@ use tests::ask::{Answer, Ask, JSON};
 use crate::SERVER;
 
 trait Served {
-    /// Sends the request to this binary's server, and returns the response.
+    /// Sends the request to the server shared by this binary, and returns the response.
     fn send(self) -> Answer;
 }
 
@@ -17,7 +17,7 @@ impl Served for Ask {
     }
 }
 
-/// Creates a table with this name and one entity, `Sales` and `1`.
+/// Creates the table `name` with one entity, `Sales`, `1`, and returns its path.
 fn table(name: &str) -> String {
     let made = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")).send();
     assert_eq!(made.status, 201, "{}", made.body);

@@ -1,4 +1,4 @@
-//! Tests of codecs that are combined in one declaration: parts that contain less than their field, codecs of newtypes, and codecs in indexes.
+//! Tests that combine codecs in one declaration: codecs that keep only part of a field's value, codecs of newtypes, and codecs in indexes.
 
 #![expect(clippy::struct_field_names, reason = "names of layouts")]
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::published::{both_ways, instant, stored};
 
-/// A visit whose key parts contain less than their fields, so the fields are properties, and are checked against the key.
+/// A visit whose key parts keep only part of each field's value. The fields are therefore also stored as properties, and compared with the key when read.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)), "_", replaced('/', '-', path))]
@@ -44,7 +44,7 @@ fn fields_of_derived_parts_remain_properties() {
     });
 }
 
-/// A member whose key cannot be decoded. An index row contains the same part, which keeps the rows of two members apart.
+/// A member whose row key cannot be decoded to the e-mail address. Index rows contain the row key, so members in the same city have different index rows.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Members")]
 #[partition_key(club)]
@@ -69,7 +69,7 @@ fn pat_intra_5_index_rows_of_entities_with_folded_keys_are_kept_apart() {
     });
 }
 
-/// A sample from a device. Its key contains only the hour; a property contains the exact time.
+/// A sample from a device. The key contains only the hour; the exact time is stored in a property.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Samples")]
 #[partition_key(device)]
@@ -107,7 +107,7 @@ fn a_range_of_instants_over_their_hours_includes_both_ends() {
     });
 }
 
-/// An identifier whose form is determined by its type.
+/// An identifier whose type determines its form in keys.
 #[derive(KeyPart, Clone, Debug, PartialEq)]
 #[guid(simple)]
 struct SessionId(Uuid);
@@ -142,7 +142,7 @@ fn a_codec_of_a_type_beside_text_and_in_an_index() {
     assert_eq!(index.name, "ByUrl");
 }
 
-/// A person, whose keys contain the beginning of the name.
+/// A person whose keys contain the first characters of the name.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People")]
 #[partition_key(first(1, name))]

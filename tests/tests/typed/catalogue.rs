@@ -1,4 +1,4 @@
-//! Tests of the rules of table design that the tests of the patterns do not show (DQ, IMP, PAT-HET rules).
+//! Tests of rules for table design that the tests of individual patterns do not demonstrate (DQ, IMP, PAT-HET rules).
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ struct Staff {
     name: String,
 }
 
-/// There is only one clustered index. Properties outside the key are found by reading everything, and other lookups and orders are served by copies.
+/// A table has only one clustered index. Without further indexes, finding other properties means reading everything; other lookups and orders need copies.
 #[test]
 fn dq_9_and_11_other_lookups_and_orders_come_from_copies() {
     block_on(async {

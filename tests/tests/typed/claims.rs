@@ -1,4 +1,4 @@
-//! Two entity types that claim the same keys of an index in their own table: the keys are free once the table was deleted.
+//! Tests of two entity types that use the same keys in an index's table: the second type may use the keys only after the table was deleted.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

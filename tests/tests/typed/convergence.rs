@@ -41,13 +41,13 @@ impl Running {
         Self { control, future }
     }
 
-    /// Makes one step. Returns `true` if the process has ended.
+    /// Continues to the next store call. Returns `true` if the process has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }
 }
 
-/// Makes a change to an employee or a project.
+/// Changes a random employee or project.
 fn change(world: &World, rng: &mut StdRng, age: i32) {
     let alive = Process::alive();
     let id = rng.random_range(0..3);
@@ -168,7 +168,7 @@ fn imp_6_sums_do_not_converge_without_the_conditions_of_records() {
     assert_do_not(Answers::True, Without::Records);
 }
 
-/// A settlement must not end because of an old response about the entity, such as one from before the change.
+/// An old response about the entity, such as one from before the change, must not end the settling of the change.
 #[test]
 fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
     let world = World::new(Without::Nothing);

@@ -1,4 +1,4 @@
-//! Tests of copies of whole entities, which contain properties that no field names, and values in chunks.
+//! Tests of index copies that contain the whole entity, including properties without a field and values in chunks.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ struct Document {
     rest: BTreeMap<String, Value>,
 }
 
-/// A draft with copies in another table, under another key.
+/// A draft that is copied to another table under a different key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Drafts")]
 #[partition_key(author)]

@@ -1,4 +1,4 @@
-//! The running example: an employee in a department, derived, written and read back.
+//! Tests of the running example: a derived employee entity is written and read back.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;

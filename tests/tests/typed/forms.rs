@@ -1,5 +1,5 @@
-//! Tests of forms of stored data from other programs: key fields stored as properties, remaining properties, chunks, rows in one partition that are
-//! distinguished by kind, and keys that are not read.
+//! Tests of forms in which other programs store data: key fields that are also properties, a field for remaining properties, chunks, rows in one
+//! partition that differ only in their kind, and keys that are not parsed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::struct_field_names, reason = "names of layouts")]
@@ -14,7 +14,7 @@ use table_core::{
 
 use crate::published::both_ways;
 
-/// The head of a `Streamstone` stream, `SS-HEAD`. The stream's events are `SS-SE-0000000001` and so on, and their version is also a property.
+/// The head of a `Streamstone` stream, `SS-HEAD`. Its events have the keys `SS-SE-0000000001` and so on, and also store their version as a property.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -88,7 +88,7 @@ fn a_field_of_the_key_is_a_property_too() {
     });
 }
 
-/// A person who is found by address.
+/// An employee who can be found by address.
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key("empid_", digits(6, id))]
@@ -141,7 +141,7 @@ fn head_row_newest_n_and_versions_of_a_stream() {
     });
 }
 
-/// A silo in an Orleans cluster (`OrleansSiloInstances`). The table has one row for each silo, and `VersionRow`.
+/// A silo in an Orleans cluster (`OrleansSiloInstances`). The table contains one row per silo, and the row `VersionRow`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansSiloInstances")]
 #[partition_key(cluster)]
@@ -230,7 +230,7 @@ fn kinds_of_one_partition_and_the_rest_of_a_row() {
     });
 }
 
-/// The state of an Orleans grain (`AzureTableGrainStorage`): `Data`, `Data1`, … of 64 KiB each.
+/// The state of an Orleans grain (`AzureTableGrainStorage`), in the properties `Data`, `Data1`, … of 64 KiB each.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansGrainState")]
 #[partition_key(grain)]
@@ -292,7 +292,7 @@ fn one_field_in_chunks() {
     });
 }
 
-/// An Orleans reminder with the key `{grain}-{name}`, both parts of which may contain `-`. Nothing is read from the key, because the fields are also
+/// An Orleans reminder with the key `{grain}-{name}`. Both parts may contain `-`, so the key is not parsed; the fields are also stored as
 /// properties.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders", allow(ambiguous_row_key, reason = "the layout of another program"))]
@@ -348,8 +348,8 @@ fn a_key_that_cannot_be_read_back() {
     });
 }
 
-/// The requests in an hour, as counted by Storage Analytics, with keys such as `20140423T0900` and
-/// `user;GetBlob`. The test reads a copy in another table, because the engine has no metrics tables.
+/// The requests in one hour, as counted by Storage Analytics, with keys such as `20140423T0900` and
+/// `user;GetBlob`. The test reads a copy in a table with a different name, because the engine has no metrics tables.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsBlob",

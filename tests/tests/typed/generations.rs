@@ -1,4 +1,4 @@
-//! Tests of two versions of one program on one store: the older program never loses data that the newer schema declares.
+//! Tests of an older and a newer version of a program on one store: the older version never loses data that only the newer schema declares.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -76,7 +76,7 @@ mod nicknamed {
     }
 }
 
-/// Entities with a feed, from which views are built.
+/// Employees whose changes are recorded in a feed, from which views can be built.
 mod fed {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff", feed)]
@@ -90,7 +90,7 @@ mod fed {
     }
 }
 
-/// Entities with copies, whose holders refer to their sources.
+/// Employees whose e-mail address is copied to badges that refer to them.
 mod copied {
     use table_core::Selection;
     use table_core::selection::Point;
@@ -138,7 +138,7 @@ mod copied {
     }
 }
 
-/// Returns the handle of a program that uses this clock.
+/// Returns the table handle of a program that uses the clock of `time`.
 fn table_at<E: Entity>(time: &Time, store: &Engine) -> Table<E, Engine> {
     store.table::<E>().with_retry(Retry::default().with_runtime(time.runtime()))
 }
@@ -162,7 +162,7 @@ fn an_unseen_program_that_knows_fewer_indexes_is_refused() {
     });
 }
 
-/// A second type in the table of employees.
+/// Visitors, a second entity type in the employees' table.
 mod visitors {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff")]
@@ -278,7 +278,7 @@ fn unknown_properties_pass_through_an_older_program_or_it_is_refused() {
     });
 }
 
-/// Returns `true` if a program of `before` may write while a program of `New` is open, and is refused once the feed and the copies are complete.
+/// Returns `true` if a program of version `before` can write while one of version `New` is open, but is refused after feed and copies were backfilled.
 async fn is_refused_after_the_backfill<New: Entity + Send + Sync>() -> bool {
     let time = Time::default();
     let store = time.engine();

@@ -1,4 +1,4 @@
-//! Tests of generic entities in stored rows: one key schema, and properties whose types are parameters.
+//! Tests of generic entities in stored rows: the key schema is fixed, and type parameters are property types.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use table_core::{
     EdmType, Entity, ErrorCode, IfMatch, Projection, Property, Result, TableEntity, TableStoreExt,
 };
 
-/// An event with a type parameter as a property, another one as JSON, a constant in a type, levels, and two parts of the row key.
+/// An event with one type parameter as a property, another as JSON, a const parameter in a type, levels, and two row key parts.
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Events")]
 #[partition_key(tenant, device)]

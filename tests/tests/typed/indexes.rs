@@ -1,4 +1,4 @@
-//! Tests of declared indexes: the exact layouts of their copies, the properties that they omit, and reads through them.
+//! Tests of declared indexes: the exact layout of their rows, the properties that they omit, and reads through them.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ struct Name {
     last_name: String,
 }
 
-/// A projection that contains the entity's key.
+/// A projection that contains the entity's key fields.
 #[derive(Debug, PartialEq, Projection)]
 #[projection(of = Employee)]
 struct Card {
@@ -108,7 +108,7 @@ fn staff() -> Vec<Employee> {
     ]
 }
 
-/// Returns a row as text: `Sales/email_a EmployeeId=000223 Age=32`.
+/// Formats a row as text, such as `Sales/email_a EmployeeId=000223 Age=32`.
 fn shown(key: &EntityKey, row: &Row) -> String {
     let mut words = vec![format!("{}/{}", key.partition_key.as_str(), key.row_key.as_str())];
     for property in row.view().properties() {
@@ -155,7 +155,7 @@ fn pat_intra_inter_ix_layouts() {
     );
 }
 
-/// An index omits entities that its function refuses, and entities that have no value for its key, even behind an alias of `Option`.
+/// An index omits entities that its filter function rejects, and entities without a value for the index key, even if the field's type is an alias of `Option`.
 #[test]
 fn sparse_indexes_omit_entities() {
     let [young] = &staff()[3..] else { panic!("four are employed") };
@@ -177,7 +177,7 @@ fn every_entry_leads_back_to_its_entity() {
     }
 }
 
-/// Writes the entities, and the copies that their indexes require.
+/// Creates a table with entities and the index rows that they require.
 async fn filled() -> Result<Table<Employee, Engine>> {
     let store = Engine::in_memory();
     for table in ["Company", "Grown", "Badges", "LastNames"] {
@@ -303,7 +303,7 @@ fn a_copy_that_contradicts_its_key_is_refused() {
     assert_eq!(EmployeeByEmail::owner(stranger).unwrap_err().code(), ErrorCode::EntityMismatch);
 }
 
-/// The partition of the index has levels, and so has that of the entity, but the levels of a copy are in other positions.
+/// Both the entity's partition key and the index's partition key have levels, but the shared levels are at different positions.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(tenant, user)]
 #[row_key("event_", at, "_", number)]

@@ -1,4 +1,4 @@
-//! Tests of stored schemas: a schema is written when its table is first opened, and compared from then on.
+//! Tests of stored schemas: a schema is stored when its table is first opened, and compared with the declaration at each later opening.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ mod first {
     }
 }
 
-/// The schema with a nickname, which is compatible.
+/// The first schema with an added nickname, which is compatible.
 mod nickname {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -45,7 +45,7 @@ mod nickname {
     }
 }
 
-/// The schema with an index and a wider age, which needs a backfill.
+/// The first schema with an added index and a wider type for the age, which requires a backfill.
 mod indexed {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -60,7 +60,7 @@ mod indexed {
     }
 }
 
-/// The schema with eight digits, which needs a rewrite.
+/// The first schema with eight digits in the key, which requires a rewrite.
 mod eight {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -166,7 +166,7 @@ fn evo_6_a_widened_number_is_read_but_misfiltered_until_it_is_rewritten() -> Res
     })
 }
 
-/// Rows of `wide` are read as `narrow`: `narrow` lacks a property, allows another to be absent, and allows the separator in its text.
+/// Rows written as `wide` are read as `narrow`, which omits one property, makes another optional, and allows the separator in its text.
 mod narrow {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Rooms")]

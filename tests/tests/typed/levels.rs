@@ -1,4 +1,4 @@
-//! Tests of hierarchical partition keys: laws, comparisons of prefixes and ranges with a model, and use in stores (HPK rules).
+//! Tests of hierarchical partition keys: codec laws, prefixes and ranges compared with a model, and use in stores (HPK rules).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -8,7 +8,7 @@ use table_core::selection::{Class, IntoSelection, Partition, PartitionRange, Poi
 use table_core::{Engine, Entity, ErrorCode, KeyPart, Selection, Table, TableStore, TableStoreExt};
 use tests::model::ModelStore;
 
-/// An event with three levels of any text.
+/// An event whose partition key has three levels, each of which can be any text.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(tenant, user, session)]
 #[row_key(id)]
@@ -24,7 +24,7 @@ struct Event {
 #[derive(Clone, Debug, KeyPart, PartialEq)]
 struct Region(String);
 
-/// A reading with levels of other types: a newtype around a string, a number, and a time in descending order.
+/// A reading whose levels have other types: a newtype of a string, a number, and a time in descending order.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(region, meter, desc(day))]
 #[row_key("")]
@@ -106,7 +106,7 @@ fn utf16(texts: [&str; 3]) -> [Vec<u16>; 3] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// The complete key is taken from the entity (HPK-34).
+    /// The complete key is computed from the entity (HPK-34).
     #[test]
     fn k1_and_k4_levels_are_read_as_they_were_written(event in event(), reading in reading()) {
         prop_assert_eq!(event.key_of().unwrap().partition_key.as_str().matches('!').count(), 3);
@@ -205,8 +205,8 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
-/// The given levels determine the class, not the number of partitions (HPK-39). A point has all levels (HPK-36), given together or in
-/// succession (HPK-35). A prefix reads only the partitions that it names (HPK-25, HPK-37).
+/// The levels given determine the query class, whatever the number of partitions (HPK-39). A point has all levels (HPK-36), given together or one after
+/// another (HPK-35). A prefix reads only the partitions that it covers (HPK-25, HPK-37).
 #[test]
 fn hpk_38_the_given_levels_decide_the_class() {
     let point: Selection<Event, Point> = Event::key("Microsoft", "ada", "1", 7);

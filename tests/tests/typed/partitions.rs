@@ -1,4 +1,4 @@
-//! Tests of ranges of partitions whose key has no levels, with layouts of public projects: by time, by hash, and by the beginning of a name.
+//! Tests of ranges of partitions whose keys have no levels, with layouts from public projects: by time, by hash, and by the beginning of a name.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -60,7 +60,7 @@ fn diagnostics_by_time() {
     });
 }
 
-/// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`, read by ranges of the ring of silos.
+/// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`. A silo reads the hash ranges that it is responsible for.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders")]
 #[partition_key(service, "_", hex(8, upper, hash))]
@@ -110,7 +110,7 @@ fn reminders_of_a_range_of_the_ring() {
     });
 }
 
-/// An instance in the Durable Task Framework (`DurableTask.AzureStorage`), with an escaped instance id and an empty `RowKey`.
+/// An instance in the Durable Task Framework (`DurableTask.AzureStorage`), with an escaped instance id as partition key and an empty `RowKey`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Instances")]
 #[partition_key(caret(instance))]
@@ -137,7 +137,7 @@ fn instances_by_the_beginning_of_their_ids() {
     });
 }
 
-/// A visit in a daily log that is spread over buckets by user.
+/// A visit in a daily log. Each day is spread over several partitions by user.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits")]
 #[partition_key(bucket(user, 4), "_", pattern("yyyyMMdd", day))]
@@ -165,7 +165,7 @@ fn days_of_all_buckets() {
     assert!(!copies.ranges().unwrap()[0].contains("day_x", "x"));
 }
 
-/// A cart in the partition for a hash of its user. Carts are read in shares of the hashes.
+/// A shopping cart in a partition for the hash of its user. Several readers each read a share of the hashes.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Carts")]
 #[partition_key(hash(crc32, 8, user))]

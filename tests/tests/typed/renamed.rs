@@ -1,4 +1,4 @@
-//! A renamed entity type: its stored schema is kept by `schema_name`. Without it, the first schema of the new name is refused if the table has rows.
+//! Tests of a renamed entity type. `schema_name` keeps its stored schema; without it, a schema with the new name is refused if the table has rows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use table_core::table::LAYOUTS;
 use table_core::{Engine, Entity, Error, ErrorCode, Selection, TableStoreExt};
 use table_patterns::EntityStore;
 
-/// The type with which the rows were stored.
+/// The type with which the rows were written.
 mod employee {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company")]
@@ -25,7 +25,7 @@ mod employee {
     }
 }
 
-/// The type under another name. Its stored schema keeps the name of the original type.
+/// The renamed type, which keeps the original name for its stored schema.
 mod kept {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company", schema_name = "Employee")]
@@ -41,7 +41,7 @@ mod kept {
     }
 }
 
-/// The renamed type with more digits and the earlier name of the schema.
+/// The renamed type with the original schema name, and with more digits in its key.
 mod kept_wider {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company", schema_name = "Employee")]
@@ -55,7 +55,7 @@ mod kept_wider {
     }
 }
 
-/// The renamed type without the earlier name.
+/// The renamed type without the original schema name.
 mod without_name {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company")]
@@ -70,7 +70,7 @@ mod without_name {
     }
 }
 
-/// The renamed type with another field name and more digits in its key.
+/// The renamed type without the original schema name, with a renamed field and more digits in its key.
 mod wider {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company")]
@@ -84,7 +84,7 @@ mod wider {
     }
 }
 
-/// Other types in the table: their keys have other literals, other parts or other codecs, or their kind differs.
+/// Unrelated types in the table. Their keys differ in literals, parts or codecs, or their kind differs.
 mod others {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company")]
@@ -128,7 +128,7 @@ mod others {
     }
 }
 
-/// Returns a store with a stored schema and one row of type `Employee`.
+/// Returns a store with the schema of `Employee` and one row of this type.
 async fn store() -> Engine {
     let store = Engine::in_memory();
     let employees = store.entities::<employee::Employee>().create_if_missing().await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests that compare derived selections with a model: the keys that a selection reads must be those with the requested values.
+//! Tests that compare derived selections with a model: a selection must read exactly the keys whose parts have the requested values.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::ops::{Bound, RangeBounds};
@@ -21,8 +21,8 @@ enum Stage {
 #[digits(4)]
 struct Number(u16);
 
-/// An entry whose key parts are of every kind with an order: a fixed part, a reversed part,
-/// text before `!`, an enum before a space, and text at the end.
+/// An entry whose key has ordered parts of every kind: a part of fixed length, a reversed part,
+/// text that ends at `!`, an enum that ends at a space, and text at the end.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(number, "_", tenant)]
 #[row_key("v1_", delta, desc(at), escaped(name), "!", stage, " ", note)]
@@ -38,7 +38,7 @@ struct Entry {
     tags: Vec<String>,
 }
 
-/// A login, in a partition that is spread both by a value of the row key and by a property.
+/// A login. Its partition key contains a bucket number derived from a row key part, and one derived from a property.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key("day_", bucket(user, 8), "_", bucket(shard, 3))]
 #[row_key(user, "_", user_of)]

@@ -1,4 +1,4 @@
-//! Tests of entity sets and groups: mixed partitions read as sum types and as structs, with nothing dropped (PAT-HET, PAT-CK).
+//! Tests of entity sets and groups: partitions with several types, read as enums and as structs, without dropping any row (PAT-HET, PAT-CK).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -43,7 +43,7 @@ struct Review {
     rating: Option<i32>,
 }
 
-/// A note, which is recognised by its kind, because its keys could be those of an employee or of a review.
+/// A note, which is recognised by its stored kind, because its keys could also belong to an employee or a review.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "Note")]
 #[partition_key(department)]
@@ -53,7 +53,7 @@ struct Note {
     key: String,
 }
 
-/// An earlier version of a note.
+/// A note as an earlier version of the program declared it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "OldNote")]
 #[partition_key(department)]
@@ -115,7 +115,7 @@ fn write(table: &Table<Employee, Engine>, entities: &[Staff]) {
     }
 }
 
-/// Returns an entity as read, without the versions that bags contain.
+/// Returns the entity without the `ETag`s and Timestamps that property bags contain.
 fn plain(entity: Staff) -> Staff {
     match entity {
         Staff::Unknown(bag) => {

@@ -1,4 +1,4 @@
-//! Tests of the typed table: every operation on the engine in memory, with a manually implemented entity.
+//! Tests of every operation of the typed table, with the engine in memory and a hand-written entity implementation.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ fn employees() -> Table<Employee, Engine> {
     block_on(Engine::in_memory().table::<Employee>().create_if_missing()).unwrap()
 }
 
-/// Creates a table with employees 0 to `count` (exclusive) in each of these departments. Their ages equal their numbers.
+/// Creates a table with employees 0 to `count` (exclusive) in each of the departments. An employee's age equals the employee's number.
 fn filled(departments: &[&str], count: u32) -> Table<Employee, Engine> {
     let table = employees();
     let age = |id: u32| i32::try_from(id).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of typed transactions and bulk writes: errors at the call, results, and resumption.
+//! Tests of typed transactions and bulk writes: errors reported when an operation is added, results, and resuming.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests of untyped tables with the engine in memory.
+//! Tests of tables with untyped entities, with the engine in memory.
 
 use table_core::embedded::Engine;
 use table_core::query::TextRange;

@@ -46,7 +46,7 @@ pub struct Comment {
     pub amount: i64,
 }
 
-/// A note. Its keys have the same form as those of [`Alarm`]; only the stored kind differs.
+/// A note. Its keys have the same form as the keys of an [`Alarm`]; only the stored kind differs.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Note", set = Desk)]
 #[partition_key(tenant)]

@@ -1,5 +1,5 @@
-//! Tests two versions of a program at the same time, of which the newer one adds an index in another table. Writers and workers of both versions are
-//! stepped call by call, die, or are suspended, while the newer version starts and builds its index (EVO-20, EVO-21, PAT-INTER-3).
+//! Tests two versions of a program that run concurrently. The newer version adds an index in another table. Writers and workers of both versions are
+//! stepped call by call, die, or are suspended, while the newer version starts and backfills its index (EVO-20, EVO-21, PAT-INTER-3).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -52,12 +52,12 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// The start of the backfill, relative to requests from the older version.
+/// The time at which the backfill starts, relative to requests from the older version.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
-    /// The backfill starts when no request from the older version can still take effect.
+    /// The backfill starts after the last request from the older version can have taken effect.
     Waits,
-    /// The backfill starts immediately.
+    /// The backfill starts immediately, although requests from the older version may still take effect.
     Hastens,
 }
 
@@ -69,7 +69,7 @@ struct World {
     is_open: Arc<AtomicBool>,
 }
 
-/// A process that is stepped call by call.
+/// A process that a test runs call by call.
 struct Running {
     control: Control,
     future: Pin<Box<dyn Future<Output = ()>>>,
@@ -80,7 +80,7 @@ impl Running {
         Self { control, future: Box::pin(future) }
     }
 
-    /// Makes one call. Returns `true` if the process has ended.
+    /// Continues to the next store call. Returns `true` if the process has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }
@@ -112,7 +112,7 @@ impl World {
         Entities::from(self.outbox(control)).with_runtime(self.runtime())
     }
 
-    /// Creates a process that runs the worker of one version once.
+    /// Creates a process that runs a worker of this version once.
     fn worker<E: Entity + Send + Sync + 'static>(&self) -> Running {
         let control = Control::default().stepped();
         let worker = self.settling::<E>(&control);
@@ -141,7 +141,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap().pending
     }
 
-    /// Ends the upgrade, and returns a description of each defect.
+    /// Completes the upgrade and all pending work, and returns a description of the defects that remain.
     fn wrong(&self, old: &Handle<older::Employee>) -> Option<String> {
         let alive = Control::default();
         self.pass(60);
@@ -169,7 +169,7 @@ impl World {
     }
 }
 
-/// Runs the backfill; returns the time after which it must be run again.
+/// Runs the backfill once. Returns the delay after which it must be run again, or `None` if it is complete.
 async fn fill(handle: &Handle<newer::Employee>, backfill: Backfill) -> table_core::Result<Option<Duration>> {
     let filling = handle.backfill::<newer::EmployeeMail>().page(2);
     let filling = if backfill == Backfill::Waits { filling } else { filling.assume_no_older_programs() };

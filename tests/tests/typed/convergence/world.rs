@@ -1,5 +1,5 @@
-//! Employees with everything that can be derived from them in other partitions, the processes that work on them, and the defects that remain at the
-//! end.
+//! The environment of convergence tests: employees with every kind of data derived from them in other partitions, the processes that work on them, and
+//! the checks made at the end.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -46,7 +46,7 @@ pub(super) struct Employee {
     pub(super) badge: Option<u32>,
 }
 
-/// A project, which contains the name of its lead, in a partition of another table.
+/// A project in another table, which contains a copy of its lead's name.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Projects", copies_from(Lead))]
 #[partition_key(plan)]
@@ -82,7 +82,7 @@ impl CopyRelation for Lead {
     }
 }
 
-/// Sums shared by several employees, and a row for each employee.
+/// A row of the view: the totals for all employees with a last name, or one row per employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Headcounts")]
 #[partition_key(of)]
@@ -109,41 +109,41 @@ impl View for Headcounts {
     }
 }
 
-/// The condition that is removed from the protocol.
+/// The condition of the proof that is removed from the protocol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Without {
     Nothing,
-    /// Guards of an index are written without checking their current state.
+    /// Guard rows of an index (which record the state of its entries) are written without checking their current state.
     Guards,
-    /// Guards do not remember generations.
+    /// Guard rows do not record generations.
     Generations,
-    /// Holders of copies are written without checking their current state.
+    /// Entities that contain copied properties are written without checking their current state.
     Holders,
     /// Records of a view are written without checking their current state.
     Records,
 }
 
-/// The difference between responses and the stored state.
+/// How responses differ from the truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,
     /// The responses to some applied transactions are lost.
     Lost,
-    /// Some reads of entities return the previous state or any earlier state.
+    /// Some reads of entities return an earlier state.
     Old,
 }
 
-/// All responses that were ever given about an entity.
+/// All states that were ever returned for each entity.
 type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
 
-/// A store as one process sees it.
+/// The store as one process sees it, with wrong responses and without the removed condition.
 #[derive(Clone)]
 pub(super) struct Weak {
     engine: Engine,
     without: Without,
     answered: Answered,
     answers: Answers,
-    /// Decides which responses are wrong.
+    /// The random numbers that choose which responses are wrong.
     chance: Arc<Mutex<StdRng>>,
 }
 
@@ -249,7 +249,7 @@ pub(super) struct World {
     without: Without,
 }
 
-/// One process: how it dies, the responses that it gets, and its clock.
+/// A process: how it dies, which responses it gets, and its clock.
 pub(super) struct Process {
     pub(super) control: Control,
     pub(super) answers: Answers,
@@ -258,7 +258,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Creates a process that does not die, gets correct responses, and has a correct clock.
+    /// Creates a process that never dies, gets correct responses, and has a correct clock.
     pub(super) fn alive() -> Self {
         Self { control: Control::default(), answers: Answers::True, seed: 0, skew: Skew::None }
     }
@@ -334,7 +334,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Process::alive())).sweep_registered()).unwrap().pending
     }
 
-    /// Lets the living workers complete all work with correct responses. Returns the remaining work.
+    /// Runs sweeps, a worker and the view with correct responses, to complete all work. Returns the number of pending changes that remain.
     pub(super) fn recover(&self) -> u64 {
         for _ in 0..5 {
             self.pass(800);
@@ -345,7 +345,7 @@ impl World {
         self.sweep()
     }
 
-    /// Returns the defects of indexes that remain at the end.
+    /// Returns a description of the defects in indexes, or `None` if all indexes are correct.
     pub(super) fn wrong_entries(&self) -> Option<String> {
         let report = block_on(self.employees(&Process::alive()).check().run()).unwrap();
         let problems =
@@ -353,7 +353,7 @@ impl World {
         (!report.is_clean()).then(|| problems().collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns the defects of copies and sums that remain at the end.
+    /// Returns a description of the defects in copied properties and view totals, or `None` if all are correct.
     pub(super) fn wrong_copies_or_sums(&self) -> Option<String> {
         let employees = all::<Employee>(&self.engine);
         let projects = all::<Project>(&self.engine);

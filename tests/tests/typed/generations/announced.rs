@@ -1,4 +1,4 @@
-//! An index that is added while programs built from the older release write: no write is refused, and the index becomes ready when it misses none of them.
+//! Tests of an index that is added while an older release writes: no write is refused, and the index becomes ready only when it contains all writes.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn backfill<S: TableStore + Clone + 'static>(
     new.backfill::<indexed::EmployeeByEmail>().page(2).run().await
 }
 
-/// Runs the backfill until the index is ready, with the waits that it requests.
+/// Runs the backfill until the index is ready, waiting each time as long as the backfill requests.
 async fn build(time: &Time, new: &Entities<indexed::Employee, Engine>) {
     while let Some(rest) = backfill(new).await.unwrap().retry_after {
         time.pass(rest);
@@ -116,7 +116,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
     });
 }
 
-/// Programs built from the older release may also write the first rows of a table.
+/// The index is also announced (recorded as not yet ready) in an empty table, because an older program may write the first rows.
 #[test]
 fn an_index_of_an_empty_table_is_announced_as_well() {
     block_on(async {
@@ -174,7 +174,7 @@ fn a_duplicate_of_an_older_program_is_a_finding() {
     });
 }
 
-/// Interleaves the calls of the older program's write with those of a backfill, suspending the write and the backfill at each of their calls.
+/// Tries all interleavings in which a write of the older program is suspended at one of its calls, and a backfill at one of its calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
     let verbs: [fn(Old) -> Written; 3] = [
@@ -196,7 +196,7 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
 type Old = Table<before::Employee, tests::faults::Controlled<Engine>>;
 type Written = Process<Result<()>>;
 
-/// Lets the backfill make some calls, then the write, then the backfill end, then the write. Returns `true` if the write was refused.
+/// Runs some calls of the backfill, some of the write, the rest of the backfill, and the rest of the write. Returns `true` if the write was refused.
 fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> bool {
     let time = Time::default();
     let store = time.engine();
@@ -235,10 +235,10 @@ fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> 
     is_refused
 }
 
-/// One of several concurrent runs of the backfill, which the test advances step by step.
+/// One of several concurrent runs of the backfill, which the test advances call by call.
 struct Run(Control, Process<()>);
 
-/// An older program's entity, a newer program whose index is announced, and an hour without a sighting: a backfill may begin.
+/// A fixture in which a backfill may begin: an older program has inserted an entity, a newer one has announced its index, and an hour has passed since.
 struct Announced {
     time: Time,
     store: Engine,
@@ -257,14 +257,14 @@ impl Announced {
         Self { time, store, new }
     }
 
-    /// Returns a run that stops before each call.
+    /// Returns a run of the backfill that stops before each call.
     fn run(&self) -> Run {
         let control = Control::default();
         let new = block_on(open(&self.time, &control.over(self.store.clone())));
         Run(control.stepped(), Box::pin(async move { drop(backfill(&new).await) }))
     }
 
-    /// Returns an older program that is opened and inserts an entity, and stops before each call.
+    /// Returns an older program that opens the table and inserts an entity. It stops before each call.
     fn older(&self, id: u32) -> (Control, Written) {
         let control = Control::default().stepped();
         let table = control.over(self.store.clone()).table::<before::Employee>();
@@ -276,13 +276,13 @@ impl Announced {
         (control, Box::pin(insert))
     }
 
-    /// Returns `true` if a run has refused older programs and the pass has not begun.
+    /// Returns `true` if a run refuses older programs but has not begun to copy entities into the index.
     fn is_closing(&self) -> bool {
         let record = block_on(self.new.table().schema_record()).unwrap().unwrap();
         record.progress.values().any(|position| position.starts_with("closing"))
     }
 
-    /// Returns `true` if an older program was seen in the last hour.
+    /// Returns `true` if the store has a sighting (a record of an older program) from the last hour.
     fn is_seen(&self) -> bool {
         let seen = block_on(self.new.table().sightings()).unwrap();
         let hour = u64::try_from(HOUR.as_nanos() / 100).unwrap();
@@ -294,7 +294,7 @@ impl Announced {
     }
 }
 
-/// Steps a process until a state is reached. Returns the number of its calls.
+/// Steps a process until `is_reached` returns `true`. Returns the number of calls made.
 fn until<T>(control: &Control, process: &mut Process<T>, is_reached: impl Fn() -> bool) -> usize {
     let steps = (1..1_000).find(|_| control.step(process).is_some() || is_reached());
     assert!(is_reached(), "the process ended before");
@@ -305,8 +305,8 @@ fn make<T>(control: &Control, process: &mut Process<T>, calls: usize) {
     assert!((0..calls).all(|_| control.step(process).is_none()));
 }
 
-/// Three runs read the same time of the store. The first one refuses older programs, finds a sighting and admits them again; the second one refuses
-/// them again, after a write was admitted. The third one looked for sightings in the first refusal: it must not confirm the second one.
+/// Three runs of the backfill read the same time from the store. The first refuses older programs, finds a sighting of one, and admits them again. The
+/// second refuses them again, after a write was admitted. The third looked for sightings during the first refusal, so it must not confirm the second.
 #[test]
 fn a_run_confirms_no_refusal_of_another_run_at_the_same_time() {
     // The number of calls before each step, in worlds of the same kind.

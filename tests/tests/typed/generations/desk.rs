@@ -1,4 +1,4 @@
-//! A desk of agents and tickets in two releases: without copies, and with the names of the agents in the tickets.
+//! A fixture with agents and tickets in two releases: the newer release copies agents' names to tickets.
 
 use table_core::retry::Retry;
 use table_core::{QueueName, Table, TableStore, TableStoreExt};
@@ -6,7 +6,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::{Entities, EntityStore};
 use tests::time::Time;
 
-/// Agents, and tickets that refer to them.
+/// The older release: agents, and tickets that refer to them.
 pub(super) mod plain {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Agents")]
@@ -39,7 +39,7 @@ pub(super) mod plain {
     }
 }
 
-/// The same, with the names of the agents in the tickets.
+/// The newer release, in which tickets also contain copies of their agents' names.
 pub(super) mod named {
     use table_core::Selection;
     use table_core::selection::Point;

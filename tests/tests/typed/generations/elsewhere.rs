@@ -1,4 +1,4 @@
-//! Tests of indexes in other tables and of denormalised copies, written by two versions of one program.
+//! Tests of indexes in other tables and of copied properties, with writes by two versions of a program.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
     });
 }
 
-/// The older program records no change to the later index when it deletes an entity.
+/// When the older program deletes an entity, it records no change for the index that was added later.
 #[test]
 fn a_change_whose_entity_an_older_program_deleted_is_settled() {
     block_on(async {
@@ -115,7 +115,7 @@ fn a_change_whose_entity_an_older_program_deleted_is_settled() {
     });
 }
 
-/// A desk of agents and tickets that contain their names, in an older program and in a newer one, which finds tickets by these names.
+/// A desk of agents and tickets in two versions. The newer version can find tickets by the copied names of their agents.
 mod desk {
     use table_core::Selection;
     use table_core::selection::Point;

@@ -1,4 +1,4 @@
-//! Copies that are added while programs built from the older release write: no write is refused, and the backfill misses none.
+//! Tests of copied properties that are added while an older release writes: no write is refused, and the backfill misses none.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ impl<S> New<S>
 where
     S: TableStore + table_core::queue::QueueStore + Clone + 'static,
 {
-    /// Runs the backfills of sources and holders once. Returns the longest time until the next run.
+    /// Runs one pass of the backfill for agents and one for tickets. Returns the longer of the delays until the next pass.
     async fn backfill(&self, sources_first: bool) -> Result<Option<Duration>> {
         let agents = async || self.agents.backfill_copies().page(2).run().await;
         let tickets = async || self.tickets.backfill_copies().page(2).run().await;
@@ -34,7 +34,7 @@ where
     }
 }
 
-/// Lets the workers finish, and compares each ticket with its agent.
+/// Completes all work with sweeps and workers, and compares each ticket with its agent.
 async fn check(time: &Time, store: &Engine, new: &New<Engine>, at: &str) {
     let worker =
         Worker::new(outbox(time, store)).with_index_handler(&new.agents).with_index_handler(&new.tickets);
@@ -60,7 +60,7 @@ async fn check(time: &Time, store: &Engine, new: &New<Engine>, at: &str) {
     }
 }
 
-/// Changes every agent by the newer program: the copies follow if all references are recorded.
+/// Renames every agent with the newer program. All tickets get the new names if all references to agents are recorded.
 async fn rename_all(new: &New<Engine>, name: &str) {
     for id in 0..AGENTS {
         let renamed = new.agents.update(named::Agent::key("contoso", id), |agent| agent.name = name.into());
@@ -158,7 +158,7 @@ fn two_programs_under_load_are_not_refused_and_the_copies_miss_nothing() {
 type Written = Process<Result<()>>;
 type Verb = fn(Old<Controlled<Engine>>) -> Written;
 
-/// Interleaves the calls of the older program's write with those of the backfills, suspending each of them at each of its calls.
+/// Tries all interleavings in which a write of the older program is suspended at one of its calls, and the backfills at one of theirs.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() {
     let verbs: [Verb; 5] = [
@@ -183,7 +183,7 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() 
     assert!(refusals > 0, "a write after the pass has begun is refused");
 }
 
-/// Lets the backfills make some calls, then the write, then the backfills end, then the write. Returns `true` if the write was refused.
+/// Runs some calls of the backfills, some of the write, the rest of the backfills, and the rest of the write. Returns `true` if the write was refused.
 fn interleave((at, verb): (usize, Verb), of_write: usize, of_backfill: usize) -> bool {
     let (time, control, sources_first) = (Time::default(), Control::default(), of_backfill.is_multiple_of(4));
     let store = time.engine();

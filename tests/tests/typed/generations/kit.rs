@@ -1,4 +1,4 @@
-//! Tools for two programs that run at the same time: an older program that writes under load, and writes that are interleaved with a backfill at each call.
+//! Helpers for tests of two concurrent programs: an older program that writes continuously, and writes that are interleaved with a backfill.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,20 +9,20 @@ use table_core::Result;
 use tests::faults::Control;
 use tests::time::Time;
 
-/// A duration slightly longer than an hour, after which no earlier request from an older program can still take effect.
+/// A little more than an hour, after which no earlier request from an older program can still take effect.
 pub(super) const HOUR: Duration = Duration::from_secs(3_601);
 
-/// A call of one process, to be continued step by step.
+/// A process that a test runs call by call.
 pub(super) type Process<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// Checks an outcome: losing a race is valid; an error about the other program's declaration is not.
+/// Checks that a write succeeded, or failed only because it lost a race. An error about the other program's declaration is not valid.
 pub(super) fn raced<T>(outcome: Result<T>) {
     if let Err(error) = outcome {
         assert!(error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3"), "{error}");
     }
 }
 
-/// A guard that ends the older program, even if the newer program panics.
+/// Ends the older program's thread when dropped, even if the newer program panics.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {
@@ -31,7 +31,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Runs rounds of both programs at the same time, at least the given number of rounds for each. Three seconds pass after each round of the older one.
+/// Runs the rounds of both programs concurrently, at least `rounds` of each. Three seconds pass after each round of the older program.
 pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, newer: impl Fn(u32)) {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -49,7 +49,7 @@ pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, n
     });
 }
 
-/// Lets a backfill make some calls, and then a write. The backfill then ends, and the write ends last. Returns the outcome of the write.
+/// Runs `of_backfill` calls of a backfill, `of_write` calls of a write, the rest of the backfill, and the rest of the write. Returns the write's result.
 pub(super) fn interleave<T>(
     (builder, mut built, of_backfill): (&Control, Process<()>, usize),
     (writer, mut written, of_write): (&Control, Process<T>, usize),

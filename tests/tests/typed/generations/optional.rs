@@ -1,5 +1,5 @@
-//! An optional property that is added while programs built from the older release write entities with copies of all properties: no write is refused, and
-//! neither an entity nor a copy loses the property.
+//! Tests of an optional property that is added while an older release writes entities that indexes copy completely: no write is refused, and
+//! neither entities nor copies lose the property.
 
 mod bulk;
 mod cold;
@@ -27,7 +27,7 @@ type Work<S> = Outbox<S, Engine>;
 type Older<S> = Entities<before::Person, S, Work<S>>;
 type Newer<S> = Entities<after::Person, S, Work<S>>;
 
-/// The persons that the older program neither deletes nor inserts.
+/// The number of persons that the older program neither deletes nor inserts.
 const KEPT: u32 = 4;
 const PERSONS: u32 = 8;
 
@@ -50,7 +50,7 @@ async fn newer<S: TableStore + Clone + 'static>(time: &Time, outbox: &Work<S>) -
     newer.create_if_missing().await.unwrap()
 }
 
-/// Writes a person by one of the verbs of the older program that a newer optional property does not forbid.
+/// Writes a person with one of the operations that an older program may still use after an optional property was added.
 async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round: u32) -> Result<()> {
     let (key, person) = (|| before::Person::key("Sales", id), person(id, round));
     let is_kept = id < KEPT;
@@ -87,7 +87,7 @@ async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round
     }
 }
 
-/// Checks that the copies of all entities are complete, as both programs see them.
+/// Checks that the copies of all entities are complete, both by the newer and by the older program.
 async fn check<S: TableStore + Clone + 'static>(
     older: &Older<S>,
     newer: &Newer<S>,

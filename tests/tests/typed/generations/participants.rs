@@ -1,5 +1,5 @@
-//! Tests that a participant is attached to the store of a program and is not part of the stored
-//! schema: a program without it writes without it, and is not refused.
+//! Tests that participants (which write extra rows with each change) belong to a program, not to the
+//! stored schema: a program without the participant writes without the extra rows, and is not refused.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ use tests::time::Time;
 use super::kit::{raced, under_load};
 use super::{before, table_at};
 
-/// The record of a change.
+/// An audit row, written for each change.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Staff")]
 #[partition_key(department)]

@@ -1,4 +1,4 @@
-//! Units of an older program that write a second entity type without a handle: they are checked as a handle would be.
+//! Tests of units of work in an older program that write a second entity type directly. Its schema is checked as it would be by a handle for that type.
 
 use pollster::block_on;
 use table_core::Result;
@@ -10,7 +10,7 @@ use tests::time::Time;
 use super::visitors::{Visitor, VisitorByHost};
 use super::{before, refused, table_at};
 
-/// Visitors of a release without an index.
+/// Visitors as declared by a release without the index.
 mod plain {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff")]

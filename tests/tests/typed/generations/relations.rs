@@ -1,4 +1,4 @@
-//! A second relation on a type with copies, and the first schema of a table with rows: programs without them are known by the names of the relations.
+//! Tests of a second copy relation on a type, and of the first schema for existing rows. Programs without a relation are recognised by the relations' names.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::{before, fed, refused};
 
 const AGENTS: u32 = 4;
 
-/// The desk of a third release: tickets also have the name of the agent who reviews them.
+/// The third release of the desk, in which tickets also contain the name of the agent who reviews them.
 mod reviewed {
     use table_core::Selection;
     use table_core::selection::Point;
@@ -85,7 +85,7 @@ mod reviewed {
         const NAME: &'static str = "reviewer";
         const ON_DELETE: OnDelete = OnDelete::Clear;
 
-        /// Returns the reviewer of a ticket: the agent with the number of the ticket.
+        /// Returns the reviewer of a ticket: the agent whose number is the ticket number modulo the number of agents.
         fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
             agent(&ticket.tenant, i32::try_from(ticket.number % super::AGENTS).ok())
         }
@@ -113,7 +113,7 @@ async fn open_reviewed(time: &Time, store: &Engine) -> (Agents, Tickets) {
     (agents.create_if_missing().await.unwrap(), tickets.create_if_missing().await.unwrap())
 }
 
-/// Runs the backfills of both types once. Returns the time until the next run.
+/// Runs one pass of the backfill for each type. Returns the delay until the next pass.
 async fn backfill((agents, tickets): &(Agents, Tickets)) -> Option<Duration> {
     let agents = agents.backfill_copies().page(2).run().await.unwrap();
     let tickets = tickets.backfill_copies().page(2).run().await.unwrap();
@@ -121,7 +121,7 @@ async fn backfill((agents, tickets): &(Agents, Tickets)) -> Option<Duration> {
     agents.retry_after.max(tickets.retry_after)
 }
 
-/// Lets the workers finish, and compares both names of each ticket with those of the agents.
+/// Completes all work with sweeps and workers, and compares both names in each ticket with the agents' names.
 async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
     let worker = Worker::new(outbox(time, store)).with_index_handler(&desk.0).with_index_handler(&desk.1);
     for _ in 0..4 {
@@ -142,7 +142,7 @@ async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
     }
 }
 
-/// Makes a write by the release with one relation. No agent is deleted, because reviewers are not cleared.
+/// Writes with the release that has one relation. It deletes no agents, because it would not clear reviewers.
 async fn old_round(old: &New<Engine>, round: u32) {
     let (id, number) = (round % AGENTS, round % 9);
     let key = || named::Ticket::key("contoso", number);
@@ -214,7 +214,7 @@ fn a_second_relation_is_announced_to_programs_that_have_the_first() {
     });
 }
 
-/// Programs that opened no table have written the rows, so the copies and the feed miss them.
+/// The existing rows were written by programs that opened no table, so the copies and the feed do not contain them.
 #[test]
 fn the_first_schema_over_existing_rows_awaits_its_copies_and_its_feed() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Repairs by a program that a newer release has refused: they change no row.
+//! Tests of repairs by a program that has been refused since a newer release: they change no row.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -38,12 +38,12 @@ macro_rules! release {
 release!(before);
 release!(after, index(ByBadge, row_key("badge_", badge, "_", id)));
 
-/// The damage of an index by another tool.
+/// Damage that another tool has done to an index.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
-    /// The row at this key is deleted.
+    /// The index row at this key was deleted.
     Missing(&'static str, &'static str, &'static str),
-    /// The row at this key is copied to another key, for which no entity has an entry.
+    /// The index row at this key was copied to a key that belongs to no entity.
     Dangling(&'static str, &'static str, &'static str),
 }
 

@@ -1,4 +1,4 @@
-//! Tests of workers' claims: work is done once regardless of the number of workers, and only work that was tried becomes poison (PAT-EC-4, PAT-EC-7).
+//! Tests of workers' claims on work: work is done once, whatever the number of workers, and only work that was attempted becomes poison (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -26,7 +26,7 @@ pub(super) fn sales() -> PartitionKey {
     PartitionKey::new("Sales").unwrap()
 }
 
-/// A job with a name.
+/// A job, identified by its name.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Named(pub(super) String);
 
@@ -35,7 +35,7 @@ impl Message for Named {
     const VERSION: u32 = 1;
 }
 
-/// Records calls of `job`, one in each transaction, without a message to the workers.
+/// Records each job in its own transaction, without sending a message to the workers.
 pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) {
     let outbox = company.outbox(&Control::default());
     block_on(outbox.register(&employees(), &sales())).unwrap();
@@ -48,7 +48,7 @@ pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) 
     }
 }
 
-/// A handler that takes three leases for each job. Meanwhile, another worker receives every visible message, and ignores it.
+/// A handler whose jobs outlast their leases several times. Meanwhile, another worker receives every visible message and ignores it.
 struct Slow<'a> {
     company: &'a Arc<Company>,
     tried: Tried,
@@ -113,7 +113,7 @@ fn pat_ec_7_four_workers_on_one_partition_do_the_work_of_one() {
     company.assert_settled();
 }
 
-/// A handler that fails for some calls.
+/// A handler that fails for some jobs.
 #[derive(Clone)]
 struct Down {
     left: Arc<AtomicUsize>,
@@ -129,7 +129,7 @@ impl Handler<Named> for Down {
     }
 }
 
-/// One or both of two workers may have a wrong clock. After an outage, all work is completed.
+/// One or both of two workers have a wrong clock. After an outage, all work is completed.
 #[test]
 fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     for one in Skew::ALL {
@@ -153,7 +153,7 @@ fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     }
 }
 
-/// A handler that refuses jobs whose name begins with `bad`.
+/// A handler that fails for jobs whose name begins with `bad`.
 #[derive(Clone)]
 struct Job {
     tried: Tried,
@@ -168,7 +168,7 @@ impl Handler<Named> for Job {
     }
 }
 
-/// A worker that a test advances call by call.
+/// A worker that a test runs call by call.
 struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
@@ -184,7 +184,7 @@ impl Process {
         Self { control, running }
     }
 
-    /// Makes one step. Returns `true` if the worker has ended.
+    /// Continues to the next store call. Returns `true` if the worker has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.running).is_some()
     }

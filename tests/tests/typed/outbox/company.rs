@@ -1,4 +1,4 @@
-//! The environment of the tests: employees in departments, and a directory of them by e-mail in another table, maintained by an outbox.
+//! A fixture: employees in departments, and a directory of their e-mail addresses in another table, which an outbox keeps up to date.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tests::time::{Skew, Time};
 
 pub(crate) type Store = Controlled<Engine>;
 
-/// The stores, with a separate clock.
+/// The stores of the company, with their own clock.
 pub(crate) struct Company {
     pub(crate) engine: Engine,
     time: Time,
@@ -45,7 +45,7 @@ fn read(row: RowView<'_>) -> (String, i32) {
     (email.to_owned(), age)
 }
 
-/// Returns the key of an employee in the directory.
+/// Returns the directory key for an employee.
 fn place(id: &str, email: &str) -> EntityKey {
     EntityKey::new("email", format!("{email}_{id}")).unwrap()
 }
@@ -66,7 +66,7 @@ impl Company {
         self.time.pass(time);
     }
 
-    /// Returns a runtime that advances the time instead of waiting.
+    /// Returns a runtime that advances the company's time instead of waiting.
     pub(crate) fn runtime(&self) -> Runtime {
         self.runtime_of(Skew::None)
     }
@@ -76,7 +76,7 @@ impl Company {
         self.time.runtime_of(skew)
     }
 
-    /// Returns the outbox as one process sees it.
+    /// Returns the outbox of the process that `control` controls.
     pub(crate) fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
         let store = control.over(self.engine.clone());
         Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime())
@@ -93,7 +93,7 @@ impl Company {
         Worker::with_options(self.outbox(control), options)
     }
 
-    /// Sets the e-mail and the age of an employee, or deletes the employee. The directory must follow.
+    /// Sets the e-mail address and the age of an employee, or deletes the employee. Records the change for the directory in the same transaction.
     pub(crate) async fn change(
         &self,
         outbox: &Outbox<Store, Store>,
@@ -143,7 +143,7 @@ impl Company {
         }
     }
 
-    /// Deletes the registered partitions from the registry, which keeps the keys of seals.
+    /// Deletes the registered partitions from the registry, but keeps its seal keys, which authenticate intents.
     pub(crate) fn forget_partitions(&self) {
         let registry = TableName::new(REGISTRY).unwrap();
         for (key, _) in
@@ -157,18 +157,18 @@ impl Company {
         }
     }
 
-    /// Returns the intents that are not completed.
+    /// Returns the number of intents that are not completed.
     pub(crate) fn pending(&self) -> usize {
         self.all(&employees()).iter().filter(|(key, _)| key.row_key.is_reserved()).count()
     }
 
-    /// Returns the content of the directory.
+    /// Returns the stored content of the directory.
     pub(crate) fn directory(&self) -> BTreeMap<EntityKey, (String, i32)> {
         let rows = self.all(&directory()).into_iter().filter(|(key, _)| !key.row_key.is_reserved());
         rows.map(|(key, row)| (key, read(row.view()))).collect()
     }
 
-    /// Returns the expected content of the directory.
+    /// Returns the content that the directory should have, computed from the employees.
     pub(crate) fn expected(&self) -> BTreeMap<EntityKey, (String, i32)> {
         let rows = self.all(&employees()).into_iter().filter(|(key, _)| !key.row_key.is_reserved());
         rows.map(|(key, row)| {
@@ -178,7 +178,7 @@ impl Company {
         .collect()
     }
 
-    /// Lets time pass, and runs sweeps and workers until nothing remains, as the processes that are still alive would do.
+    /// Lets time pass, and runs sweeps and workers until nothing is pending, as the surviving processes would.
     pub(crate) fn recover(&self) {
         let control = Control::default();
         let (worker, outbox) = (self.worker(&control), self.outbox(&control));
@@ -192,7 +192,7 @@ impl Company {
         }
     }
 
-    /// Asserts that no work remains, and that all copies are correct.
+    /// Checks that no work is pending, and that the directory is correct.
     pub(crate) fn assert_settled(&self) {
         assert_eq!(self.pending(), 0, "intents are left");
         assert_eq!(self.directory(), self.expected());

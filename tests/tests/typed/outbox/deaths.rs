@@ -1,4 +1,4 @@
-//! Tests with deaths at every step of writers, workers and sweeps (PAT-EC-3, PAT-EC-8).
+//! Tests in which writers, workers and sweeps die at each of their calls (PAT-EC-3, PAT-EC-8).
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::outbox::company::Company;
 
 const DEATHS: [Death; 2] = [Death::Before, Death::After];
 
-/// Runs `scene` with a process that dies at each of its calls in turn, before and after the call. Compares the states after the other
-/// processes have continued. Returns the number of calls.
+/// Runs `scene` many times, with a process that dies before or after each of its calls in turn. After each run, lets other processes complete the
+/// work, and checks the result. Returns the number of calls.
 fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     let control = Control::default();
     scene(&Company::new(), &control);
@@ -28,7 +28,7 @@ fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     control.calls()
 }
 
-/// Changes two employees, one of whom moves.
+/// Inserts two employees, changes the e-mail address of one, and deletes the other.
 fn changes(company: &Company, control: &Control) {
     let outbox = company.outbox(control);
     for (id, to) in

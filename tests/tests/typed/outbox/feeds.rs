@@ -20,7 +20,7 @@ fn sales() -> PartitionKey {
     PartitionKey::new("Sales").unwrap()
 }
 
-/// Writes `n` to the only counter of the partition, and records the change.
+/// Sets the partition's only counter to `n`, and records the change in the feed.
 fn write(store: &Engine, feed: &Feed<Engine>, n: i32) {
     let mut writer = RowWriter::new();
     writer.property("N", ValueRef::Int32(n));
@@ -47,7 +47,7 @@ fn store(faults: FaultInjection) -> Engine {
     store
 }
 
-/// A change feed from which a read model is maintained (IMP-6).
+/// The feed contains all changes in the order of transactions, as a read model requires (IMP-6).
 #[test]
 fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
     let store = store(FaultInjection::default());

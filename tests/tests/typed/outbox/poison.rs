@@ -1,4 +1,4 @@
-//! Tests of work that cannot be done: transient faults, poison, its inspection and its return (PAT-EC-4, PAT-EC-5, QUE-20).
+//! Tests of work that fails: transient faults, and poison, which is work set aside after repeated failures (PAT-EC-4, PAT-EC-5, QUE-20).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use tests::faults::Control;
 
 use crate::outbox::company::{Company, employees};
 
-/// A handler that fails `failures` times, then succeeds.
+/// A handler that fails `failures` times, and then succeeds.
 #[derive(Clone, Default)]
 struct Mail {
     failures: Arc<AtomicU32>,
@@ -57,7 +57,7 @@ fn record_mail(company: &Company) {
     block_on(outbox.submit(&employees(), transaction)).unwrap();
 }
 
-/// Delivers until no message is visible, letting time pass between the deliveries.
+/// Runs a worker until no message is visible, letting time pass between runs.
 fn deliveries(
     company: &Company,
     worker: &table_patterns::work::Worker<crate::outbox::company::Store, crate::outbox::company::Store>,
@@ -214,7 +214,7 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
-/// A message as written by the next version of the program.
+/// A message as the next version of the program writes it.
 #[derive(Serialize, Deserialize)]
 struct Later(String);
 
@@ -233,7 +233,7 @@ impl Message for Mistaken {
     const VERSION: u32 = 1;
 }
 
-/// Records a step in a transaction.
+/// Records an intent with one step in a transaction.
 fn record_step(company: &Company, step: Step) {
     let outbox = company.outbox(&Control::default());
     let limits = table_core::limits::Limits::PORTABLE;
@@ -277,7 +277,7 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
 
 #[test]
 fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
-    /// A handler in the next version of the program, which reads messages of both versions.
+    /// A handler in the next version of the program, which accepts messages of both versions.
     struct Next(Arc<AtomicU32>);
 
     impl Handler<Later> for Next {

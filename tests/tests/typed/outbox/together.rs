@@ -1,4 +1,4 @@
-//! Tests of intents that a worker processes at the same time (PAT-EC-1, PAT-EC-4, PAT-EC-7).
+//! Tests of workers that process several intents concurrently (PAT-EC-1, PAT-EC-4, PAT-EC-7).
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worke
     Worker::with_options(company.outbox(control), options)
 }
 
-/// A handler whose calls end only after `of` calls have begun.
+/// A handler whose calls return only after `of` calls have begun, so they must run concurrently.
 #[derive(Clone)]
 struct Meeting {
     of: usize,
@@ -51,7 +51,7 @@ fn pat_ec_7_intents_of_several_sources_are_processed_concurrently() {
     assert_eq!((company.pending(), meeting.come.load(Ordering::SeqCst)), (0, 8));
 }
 
-/// A handler that records when each job begins and ends, and lets other jobs continue in the meantime.
+/// A handler that records when each job begins and ends, and yields in between.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<String>>>);
 
@@ -99,7 +99,7 @@ fn pat_ec_1_intents_of_one_source_are_processed_in_the_order_of_changes() {
     assert_ne!(diary.iter().position(|line| line == "ada 1 begins"), Some(2), "{diary:?}");
 }
 
-/// A handler whose call for one of the jobs never ends.
+/// A handler that never returns for one of the jobs.
 #[derive(Clone)]
 struct Stuck {
     at: &'static str,
@@ -158,7 +158,7 @@ fn the_rows_of_sixteen_intents_start_and_end_in_one_transaction_each() {
 
 #[test]
 fn pat_ec_3_the_claims_of_all_rows_in_hand_are_extended_with_the_lease() {
-    /// A handler that takes several leases for each job, with concurrent jobs.
+    /// A handler whose concurrent jobs outlast their leases several times.
     #[derive(Clone)]
     struct Long(Arc<Company>);
     impl Handler<Named> for Long {

@@ -1,4 +1,4 @@
-//! Tests of any number of concurrent workers, with late, repeated and reordered messages (PAT-EC-2, PAT-EC-3, PAT-EC-7).
+//! Tests of concurrent workers with late, repeated and reordered messages (PAT-EC-2, PAT-EC-3, PAT-EC-7).
 
 use std::pin::Pin;
 use std::thread;
@@ -14,7 +14,7 @@ use crate::outbox::company::{Company, Store, employees};
 
 #[derive(Clone, Debug)]
 enum Event {
-    /// An employee changes.
+    /// An employee is changed.
     Change {
         id: u8,
         email: u8,
@@ -22,7 +22,7 @@ enum Event {
     },
     /// A worker continues to its next call.
     Step(u8),
-    /// A worker dies at the call with this number, counted from now, and a new worker replaces it.
+    /// A worker dies at its `call`-th call from now, and a new worker replaces it.
     Kill {
         worker: u8,
         call: u8,
@@ -52,7 +52,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A worker that waits before each call until it is stepped. If it is never stepped, it is a very slow worker.
+/// A worker that waits before each call until it is stepped. A worker that is rarely stepped behaves like a very slow one.
 struct Process {
     control: Control,
     running: Option<Running>,
@@ -68,7 +68,7 @@ impl Process {
         Self { control, running: Some(running) }
     }
 
-    /// Makes one call. Returns `false` if the worker has ended.
+    /// Continues to the next store call. Returns `false` if the worker has ended.
     fn step(&mut self) -> bool {
         let Some(running) = &mut self.running else { return false };
         if self.control.step(running).is_some() {

@@ -1,4 +1,4 @@
-//! Tests of queries, scans and plans of a typed table.
+//! Tests of a typed table's queries, scans and query plans.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 
@@ -95,7 +95,7 @@ fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
     })
 }
 
-/// No scan occurs unnoticed on a hot path (PAT-ANTI-3), because it must state its reason and the amount that it may read.
+/// A scan cannot go unnoticed on a hot path (PAT-ANTI-3), because it must state a reason and the maximum number of rows to read.
 #[test]
 fn dq_5_a_scan_has_a_reason_and_a_bound_that_never_truncates_silently() -> Result<()> {
     block_on(async {

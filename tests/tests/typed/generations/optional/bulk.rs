@@ -1,4 +1,4 @@
-//! Bulk writes of the older program, during which the newer program begins to write: the older one is refused from its next transaction on.
+//! Tests of bulk writes of an older program during which a newer program begins to write: the next transaction of the older program is refused.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -14,16 +14,16 @@ use super::super::{before as plain, indexed, nicknamed};
 use super::crew::{after, before, person};
 use super::{newer, older, outbox};
 
-/// One partition for each transaction of a bulk.
+/// The partitions of a bulk write, which makes one transaction in each.
 const TEAMS: [&str; 4] = ["a", "b", "c", "d"];
 
-/// The handles through which the older program writes.
+/// The handle that the older program uses for the bulk write.
 #[derive(Clone, Copy, Debug)]
 enum Handle {
     Table,
-    /// A handle of entities without derived rows, which reads nothing.
+    /// A handle for entities without derived rows. It reads nothing before it writes.
     Blind,
-    /// A handle of entities with indexes.
+    /// A handle for entities with indexes.
     Indexed,
 }
 
@@ -35,7 +35,7 @@ fn employees() -> Vec<plain::Employee> {
     TEAMS.map(|team| plain::Employee { department: team.into(), ..plain::employee(1, "mail") }).to_vec()
 }
 
-/// Replaces the entities, one in each transaction, and lets the newer program write after `until` of them.
+/// Replaces the entities, one per transaction. Calls `newer` after `until` transactions.
 fn replace_all<T: BulkTarget>(
     handle: &T,
     entities: Vec<T::Entity>,
@@ -49,7 +49,7 @@ fn replace_all<T: BulkTarget>(
     block_on(Bulk::new(handle).concurrency(1).on_progress(progress).insert_or_replace_all(entities))
 }
 
-/// Runs a bulk of the older program. After `until` transactions, the newer program names the last person. Returns the outcome of the bulk, and that name.
+/// Runs a bulk write of the older program. After `until` transactions, the newer program sets a nickname. Returns the bulk's result, and the stored nickname.
 fn interrupt<S: TableStore + Clone + 'static>(
     (time, store, engine): (&Time, &S, &Engine),
     handle: Handle,
@@ -108,7 +108,7 @@ fn a_bulk_of_an_older_program_is_refused_from_the_transaction_that_would_remove_
     }
 }
 
-/// Inserts the entities. After `until` transactions, the backfill of an index begins that the program lacks.
+/// Inserts the entities. After `until` transactions, a newer program backfills an index that the older program does not declare.
 fn insert_all<T: BulkTarget<Entity = plain::Employee>>(
     (time, engine): (&Time, &Engine),
     handle: &T,

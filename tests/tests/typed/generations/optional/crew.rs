@@ -1,4 +1,4 @@
-//! The persons of both releases: the newer one adds a nickname.
+//! A fixture with persons in two releases. The newer release adds a nickname.
 
 use table_core::EntityKey;
 use table_core::entity::Entity;
@@ -41,14 +41,14 @@ macro_rules! release {
 release!(before);
 release!(after, nickname);
 
-/// Returns a person as the older release knows it.
+/// Returns a person as the older release declares it.
 pub(in super::super) fn person(id: u32, round: u32) -> before::Person {
     let level = u8::try_from(round % 5).ok();
     let (email, team) = (format!("mail{}", round % 40), format!("team{}", round % 3));
     before::Person { department: "Sales".into(), id, email, team, level, is_active: !round.is_multiple_of(4) }
 }
 
-/// Returns the change after which the older release settles the copy of a person in the other table.
+/// Returns the recorded change that the older release settles by rewriting a person's copy in the other table.
 pub(in super::super) fn copied(id: u32) -> RemoteChange {
     let index = before::Person::SCHEMA.indexes.iter().find(|index| index.name == "Directory").unwrap();
     let key = EntityKey::new("in_Sales", format!("{}_{id:04}", person(id, id).email)).unwrap();
@@ -57,7 +57,7 @@ pub(in super::super) fn copied(id: u32) -> RemoteChange {
     RemoteChange { of, owner, keys: vec![key], fingerprint }
 }
 
-/// Returns a person as the newer release knows it.
+/// Returns a person as the newer release declares it.
 pub(in super::super) fn person_with(id: u32, round: u32, nickname: &str) -> after::Person {
     let before::Person { department, id, email, team, level, is_active } = person(id, round);
     after::Person { department, id, email, team, level, is_active, nickname: Some(nickname.to_owned()) }

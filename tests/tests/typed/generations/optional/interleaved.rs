@@ -1,4 +1,4 @@
-//! Each verb of the older program, interrupted before each of its calls by the newer program, which writes the property.
+//! Tests each operation of the older program, interrupted before each of its calls by the newer program, which sets the new property.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -14,7 +14,7 @@ use super::{Older, Work, check, newer, older, outbox, write};
 
 type Old = Older<Controlled<Engine>>;
 
-/// The verbs: those of [`write`], the verbs that replace the whole row, then a repair and the settling of a copy.
+/// The number of operations: all that [`write`] makes, those that replace the whole row, a repair, and the settling of a copy.
 const VERBS: u32 = 11 + 4 + 2;
 
 async fn verb(old: Old, verb: u32) -> Result<()> {
@@ -36,17 +36,17 @@ async fn verb(old: Old, verb: u32) -> Result<()> {
     }
 }
 
-/// The state of the newer program when the older one begins to write.
+/// The state of the newer program at the time when the older one begins to write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Newer {
-    /// The newer program has written, and the older one knows its schema.
+    /// The newer program has already written, and the older one has read its schema.
     Known,
-    /// The newer program is opened during the write.
+    /// The newer program opens the table during the older program's write.
     Opens,
 }
 
-/// Lets a write of the older program make some calls. The newer program then writes, and the older write ends. Returns `false` if the older write
-/// ended earlier.
+/// Runs `calls` calls of the older program's operation, then a write of the newer program, then the rest of the operation. Returns `false` if the
+/// operation ended before the newer program's write.
 fn interleave(number: u32, calls: usize, state: Newer) -> bool {
     let (time, control) = (Time::default(), Control::default());
     let engine = time.engine();
