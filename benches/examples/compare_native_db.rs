@@ -1,4 +1,4 @@
-//! Employees with a unique e-mail on `native_db`, for `docs/compare.md`.
+//! An example for `docs/compare.md`: employees with a unique e-mail address, stored with `native_db`.
 
 use std::ops::RangeInclusive;
 use std::slice;

@@ -1,4 +1,4 @@
-//! Employees with a unique e-mail on `SQLite`, for `docs/compare.md`.
+//! An example for `docs/compare.md`: employees with a unique e-mail address, stored with `SQLite`.
 
 use std::ops::RangeInclusive;
 use std::slice;

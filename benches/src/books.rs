@@ -1,11 +1,11 @@
-//! An accounting ledger for one tenant, implemented once with the patterns and once with `SQLite`. Both have the same content
+//! An accounting ledger for one tenant, implemented with the patterns and with `SQLite`. Both implementations have the same content
 //! and the same guarantees.
 //!
-//! A post checks that its request is new and that its period and accounts are open. It takes the next number without a gap. It writes the entry with
-//! its lookups by date and by reference, its postings, the balances and the monthly sums of its accounts, a line in the audit log and a record for a
+//! A post checks that its request is new, and that its period and accounts are open. It takes the next number without a gap. It writes the entry with
+//! lookups by date and by reference, its postings, the balances and monthly sums of its accounts, a line in the audit log and a record for a
 //! webhook, all in one durable transaction.
 //!
-//! The `examples` package contains the same ledger, but is compiled without optimisation, so its times would not be meaningful.
+//! The `examples` package contains the same ledger, but it is compiled without optimisation, so it cannot be used for measurements.
 
 pub mod ours;
 pub mod sqlite;
@@ -18,28 +18,28 @@ use crate::Outcome;
 
 /// The number of accounts.
 pub const ACCOUNTS: u32 = 1_000;
-/// The number of postings per page of a statement.
+/// The number of postings on a page of an account's statement.
 pub const PAGE: usize = 50;
 /// The tenant whose books the ledger keeps.
 pub const TENANT: &str = "contoso";
 /// The number of days over which entries are distributed.
 const DAYS: u64 = 700;
-/// The first day of the entries. The books are closed up to the day before.
+/// The first day with entries. All days before it are closed.
 pub const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
     Some(day) => day,
     None => NaiveDate::MIN,
 };
 
-/// An entry to post.
+/// An entry that will be posted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// The identifier of the request, which the client chooses.
+    /// The id of the request, chosen by the client.
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
     /// A reference to the document that the entry records.
     pub reference: String,
-    /// The accounts with their amounts in cents. The amounts sum to zero.
+    /// The accounts, with their amounts in cents. The amounts sum to zero.
     pub lines: Vec<(u32, i64)>,
 }
 
@@ -50,13 +50,13 @@ pub struct Line {
     pub effective: NaiveDate,
     /// The number of the entry.
     pub entry: u32,
-    /// The amount.
+    /// The amount in cents.
     pub cents: i64,
     /// The document that the entry records.
     pub reference: String,
 }
 
-/// A ledger.
+/// A ledger implementation.
 pub trait Books: Sync {
     /// Returns the name of the ledger in the table of results.
     fn name(&self) -> &'static str;
@@ -89,14 +89,14 @@ pub trait Reader {
     fn entries(&mut self) -> Outcome<u32>;
 }
 
-/// Returns the number of a month since year 0.
+/// Returns the number of whole months since year 0.
 #[must_use]
 pub fn month(day: NaiveDate) -> u32 {
     use chrono::Datelike;
     u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
 }
 
-/// Returns the `turn`th draft, with `postings` postings on pseudo-random accounts and a pseudo-random day.
+/// Returns draft number `turn`, with `postings` postings on pseudo-random accounts and a pseudo-random day.
 #[must_use]
 pub fn draft(turn: u32, postings: u32) -> Draft {
     let cents = |at| if at == 0 { i64::from(postings - 1) * 100 } else { -100 };

@@ -1,4 +1,4 @@
-//! Runs work in separate processes, whose memory can be measured from the start and which can be killed.
+//! Runs work in child processes, whose memory can be measured from the start and which can be killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use crate::peer::Peer;
 use crate::peer::tables::Tables;
 use crate::stage::Stage;
 
-/// The first argument of a child process.
+/// The first argument that makes the program a child process.
 pub const CHILD: &str = "--child";
-/// The default cache size, which the engine in a child uses.
+/// The default cache size in bytes, which the child's engine uses.
 pub const CACHE: u64 = 256 << 20;
-/// The default memtable size in bytes, which the engine in a child uses.
+/// The default memtable size in bytes, which the child's engine uses.
 pub const RECENT: u64 = 192 << 20;
 
-/// A folder with one table, filled by a child process.
+/// A folder with one table that a child process has filled.
 #[derive(Debug)]
 pub struct Filled {
     /// The path of the folder.
@@ -30,7 +30,7 @@ pub struct Filled {
     pub peak: u64,
 }
 
-/// Returns a folder with the given number of entities. It is filled on the first call in a run.
+/// Returns a folder with the given number of entities. The first call in a run fills it.
 pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     let folder = stage.folder.join(&format!("filled-{entities}"));
     let note = folder.with_extension("peak");
@@ -47,7 +47,7 @@ pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     Ok(Filled { folder, peak })
 }
 
-/// Lets a child process write to a folder for a while, and then kills the process.
+/// Lets a child process write to a folder for `after`, and then kills it.
 pub fn killed(folder: &Path, entities: u32, after: Duration) -> Outcome<()> {
     let mut child = command("write", folder, entities)?.stdout(Stdio::piped()).spawn()?;
     let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
@@ -72,7 +72,7 @@ fn command(work: &str, folder: &Path, entities: u32) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Runs the work of a child. `arguments` contains the arguments that follow [`CHILD`].
+/// Runs a child's work. `arguments` are the arguments after [`CHILD`].
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let [work, folder, entities] = arguments else { return Err("a child has three arguments".into()) };
     let (folder, entities) = (Path::new(folder), entities.parse()?);
@@ -93,7 +93,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     }
 }
 
-/// Replaces entities at random until the process is killed.
+/// Replaces random entities until the process is killed.
 fn write_on(tables: &Tables, entities: u32) -> Outcome<()> {
     std::thread::scope(|scope| {
         let work = |thread| {
@@ -117,7 +117,7 @@ fn peak() -> Outcome<u64> {
     Ok(kibibytes * 1024)
 }
 
-/// Returns the key of the entity at a position, for readers of a filled folder.
+/// Returns the key of the entity at position `index` in a filled folder.
 #[must_use]
 pub fn place(index: u32) -> (String, u32) {
     (data::site(index / data::PARTITION), data::number(index % data::PARTITION))

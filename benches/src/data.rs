@@ -1,4 +1,4 @@
-//! The entities that every contender stores: ten properties each, a thousand per partition. All are generated from one seed, so they are always the same.
+//! The entities stored by every contender: ten properties each, a thousand per partition. They are generated from one seed, so they never change.
 
 mod random;
 
@@ -8,11 +8,11 @@ use table_core::Entity;
 
 pub use random::Random;
 
-/// The number of entities per partition, and per page.
+/// The number of entities per partition and per page.
 pub const PARTITION: u32 = 1_000;
-/// The difference between two adjacent numbers in a partition. It leaves room for new numbers between them.
+/// The difference between adjacent numbers in a partition. New numbers fit between them.
 pub const GAP: u32 = 4_000_000;
-/// The upper bound of `level`. Levels are uniformly distributed, so each value selects 1 % of the entities.
+/// The upper bound of `level`. Levels are uniformly distributed, so each level occurs in 1 % of the entities.
 pub const LEVELS: u32 = 100;
 
 /// A measurement taken at a station: two key fields, ten properties, about 240 bytes.
@@ -21,9 +21,9 @@ pub const LEVELS: u32 = 100;
 #[partition_key(site)]
 #[row_key("reading_", number)]
 pub struct Reading {
-    /// The partition.
+    /// The name of the partition.
     pub site: String,
-    /// The row within the partition.
+    /// The number that identifies the row in its partition.
     pub number: u32,
     /// The measuring device.
     pub device: String,
@@ -33,7 +33,7 @@ pub struct Reading {
     pub quantity: String,
     /// Free text.
     pub remark: String,
-    /// A uniformly distributed number below [`LEVELS`].
+    /// A uniformly distributed number below [`LEVELS`], for filters.
     pub level: i32,
     /// A small number.
     pub retries: i32,
@@ -49,7 +49,7 @@ pub struct Reading {
     pub at: DateTime<Utc>,
 }
 
-/// Encodes a time as microseconds, for peers that have no type for it.
+/// Encodes a time as microseconds, for peers without a time type.
 mod micros {
     use chrono::{DateTime, Utc};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -64,13 +64,13 @@ mod micros {
     }
 }
 
-/// Returns the number of the `index`th entity in a partition.
+/// Returns the number of entity `index` in its partition.
 #[must_use]
 pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// Returns the number of the `made`th new entity. It looks random, and differs from all other new numbers and from those of [`Reading::at`].
+/// Returns the number of new entity `made`. It looks random, and differs from all other new numbers and from the numbers of [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
     // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice, because the results of `number` are even.
@@ -78,7 +78,7 @@ pub fn fresh_number(made: u64) -> u32 {
     odd.wrapping_mul(0x9E37_79B1)
 }
 
-/// Returns the name of a partition. It has twelve characters and sorts by number.
+/// Returns the name of partition `index`. It has twelve characters, and sorts by `index`.
 #[must_use]
 pub fn site(index: u32) -> String {
     format!("station-{index:05}")
@@ -91,7 +91,7 @@ const WORDS: [&str; 8] =
     ["calm", "gusts from the west", "sensor cleaned", "fog", "ice", "clear", "drizzle", "checked"];
 
 impl Reading {
-    /// Returns the entity at a position in the table. It is always the same.
+    /// Returns the entity at position `index` of the table. The same position always gives the same entity.
     #[must_use]
     pub fn at(index: u32) -> Self {
         let (partition, number) = (index / PARTITION, number(index % PARTITION));
@@ -122,7 +122,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Creates many positions in a table with `entities` entities.
+    /// Creates many random positions in a table with `entities` entities.
     #[must_use]
     pub fn new(entities: u32, seed: u64) -> Self {
         let mut random = Random::new(seed);
@@ -132,7 +132,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// Returns the partition and the number of the entity at the `turn`th position. After the last position, the first one follows.
+    /// Returns the partition and the number of the entity at the `turn`th of the random positions. The last one is followed by the first.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

@@ -1,4 +1,4 @@
-//! Runs contenders in turn, and records the rate of every round.
+//! Measures contenders (storage libraries, each with its work) in turn, and records the rate of every round.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// One round of a contender: works for about the given time, and returns the number of operations and the elapsed time.
+/// One round of a contender: performs its work for about the given time, and returns the number of operations and the elapsed time.
 pub type Round<'a> = Box<dyn FnMut(Duration) -> Outcome<Rate> + 'a>;
 
-/// A number of operations and their elapsed time.
+/// A number of operations, and the time that they took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// The number of operations.
@@ -27,14 +27,14 @@ impl Rate {
     }
 }
 
-/// A contender and its work.
+/// A contender: the name of a storage library, and the work that it performs in a round.
 pub struct Contender<'a> {
     name: &'static str,
     round: Round<'a>,
 }
 
 impl<'a> Contender<'a> {
-    /// Creates a contender, given the work of one round.
+    /// Creates a contender from its name and the work of one round.
     pub fn new(name: &'static str, round: impl FnMut(Duration) -> Outcome<Rate> + 'a) -> Self {
         Self { name, round: Box::new(round) }
     }
@@ -49,7 +49,7 @@ impl std::fmt::Debug for Contender<'_> {
 /// The rates of a contender in all rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The contender.
+    /// The name of the contender.
     pub name: &'static str,
     /// The number of operations per second in each round.
     rates: Vec<f64>,
@@ -68,8 +68,8 @@ impl Figure {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to the other figure. This is the median of the ratios of all rounds, because other load on the machine affects all contenders
-    /// in the same round. If the contenders did not take turns, it is the ratio of their medians.
+    /// Returns the ratio to another figure. It is the median of the ratios in all rounds, because other load on the machine affects all contenders
+    /// in the same round. If the contenders did not take turns, it is the ratio of the medians.
     ///
     /// ```
     /// use benches::harness::Figure;
@@ -111,7 +111,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Measures contenders in turn: a short warm-up round for each, and then `rounds` rounds, each starting with a different contender.
+/// Measures contenders in turn: one short warm-up round each, and then `rounds` rounds. Each round starts with a different contender.
 pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Duration) -> Outcome<Vec<Figure>> {
     for contender in &mut contenders {
         (contender.round)(time / 4)?;
@@ -128,7 +128,7 @@ pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Durati
     Ok(contenders.iter().zip(rates).map(|(contender, rates)| Figure::new(contender.name, rates)).collect())
 }
 
-/// Repeats an operation for about `time`. Checks the clock after every `batch` operations.
+/// Repeats an operation for about `time`. Reads the clock after every `batch` operations.
 pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let start = Instant::now();
     let mut operations = 0;
@@ -144,8 +144,8 @@ pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outc
     }
 }
 
-/// Repeats an operation like [`repeat`], for work that never waits. Only the time for which the thread was running is counted, which is the entire
-/// time on an idle machine. Other load on the machine then slows all contenders equally.
+/// Repeats an operation like [`repeat`], for operations that never wait. Only time in which the thread was running is counted; on an idle machine, that is
+/// all of it. Other load on the machine then slows all contenders equally.
 pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let before = busy();
     let rate = repeat(time, batch, operation)?;
@@ -153,13 +153,13 @@ pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Out
     Ok(Rate { elapsed: elapsed.filter(|elapsed| !elapsed.is_zero()).unwrap_or(rate.elapsed), ..rate })
 }
 
-/// Returns the time for which this thread has been running since it started; `None` if the system does not report it.
+/// Returns how long this thread has been running since it started, or `None` if the system does not report it.
 fn busy() -> Option<Duration> {
     let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Repeats `operation` on `threads` threads for about `time`.
+/// Repeats `operation` on `threads` concurrent threads for about `time`.
 pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! The stage of a full run: contenders with ten times the usual number of entities, each in a separate folder. Only one or two are open at a time.
+//! The large-table stage, part of a full run only: contenders with ten times the usual number of entities, in separate folders. At most two are open at a time.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,23 +12,23 @@ use crate::peer::bytes::pair;
 use crate::peer::store::{Kind, Store};
 use crate::report::short;
 
-/// The number of readings that are measured to estimate the size of all readings.
+/// The number of readings whose size is measured to estimate the total size.
 const SAMPLE: u32 = 10_000;
 
-/// The folders of a full run.
+/// The folders of the contenders in a full run.
 #[derive(Debug)]
 pub struct Large {
-    /// The measurements to make.
+    /// The options of the run.
     pub options: Options,
     /// The number of entities that each contender stores.
     pub entities: u32,
-    /// The average size in bytes of a key and its row.
+    /// The average size of a key and its row, in bytes.
     pub row_bytes: u64,
     folder: Folder,
 }
 
 impl Large {
-    /// Chooses the folders, which are filled on first use. With `--keep`, the next run with the same number of entities reuses them.
+    /// Chooses the folders, which are filled when first used. With `--keep`, the next run with the same number of entities reuses them.
     pub fn set(options: &Options) -> Outcome<Self> {
         let entities = options.entities.saturating_mul(10);
         let folder = Folder::named(&format!("large-{}", short(entities.into())), options.keep)?;
@@ -46,19 +46,19 @@ impl Large {
         u64::from(self.entities) * self.row_bytes
     }
 
-    /// Returns the cache size of each contender: 1 GiB for ten million entities, about half of the engine's files.
+    /// Returns the cache size of each contender: 1 GiB for ten million entities, which is about half the size of the engine's files.
     #[must_use]
     pub fn cache(&self) -> usize {
         usize::try_from(u64::from(self.entities) * CACHE as u64 / 10_000_000).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of entities for reads that should hit the cache: a tenth of all entities.
+    /// Returns the number of entities used for reads from the cache: a tenth of all entities.
     #[must_use]
     pub fn warm(&self) -> u32 {
         (self.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns a contender's folder with the entities as they were loaded.
+    /// Returns a contender's folder, with the entities unchanged since they were loaded.
     pub fn loaded(&self, kind: Kind) -> Outcome<PathBuf> {
         if self.updated(kind).exists() {
             std::fs::remove_dir_all(self.place(kind))?;
@@ -85,14 +85,14 @@ impl Large {
         Ok(folder)
     }
 
-    /// Returns a contender's folder for a row that updates its entities.
+    /// Returns a contender's folder to a row that will update its entities.
     pub fn to_update(&self, kind: Kind) -> Outcome<PathBuf> {
         let folder = self.filled(kind)?;
         std::fs::write(self.updated(kind), [])?;
         Ok(folder)
     }
 
-    /// Opens a contender whose store contains the loaded entities.
+    /// Opens a contender whose entities are unchanged since they were loaded.
     pub fn open(&self, kind: Kind) -> Outcome<Box<dyn Store>> {
         kind.open(&self.loaded(kind)?, self.cache())
     }

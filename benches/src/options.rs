@@ -1,13 +1,13 @@
-//! The command line: the extent of the measurement, and the rows to measure.
+//! Parses the command line: which rows to measure, and for how long.
 
 use std::time::Duration;
 
 use crate::Outcome;
 
-/// The usage of the program.
+/// The usage text of the program.
 pub const USAGE: &str = "ratios [--azurite | --server] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep] [--record]";
 
-/// The subject of a run, and the peers that it is compared with.
+/// The subject of a run, which determines the libraries or servers to compare it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The embedded engine, compared with other engines.
@@ -22,13 +22,13 @@ pub enum Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Options {
-    /// The number of entities in the table for reads, which is a multiple of 1,000.
+    /// The number of entities in the table for reads. It is a multiple of 1,000.
     pub entities: u32,
     /// The number of rounds per contender.
     pub rounds: usize,
     /// The duration of one round.
     pub time: Duration,
-    /// The duration of the continuous updates in a full run.
+    /// The duration of the continuous updates, which are part of a full run.
     pub sustained: Duration,
     /// The subject of the measurement.
     pub subject: Subject,
@@ -36,11 +36,11 @@ pub struct Options {
     pub quick: bool,
     /// `true` for a full run, with ten times the usual number of entities.
     pub full: bool,
-    /// The names of the rows to measure; empty for all.
+    /// The names of the rows to measure. If empty, all rows are measured.
     pub only: Vec<String>,
-    /// `true` if the folders are kept.
+    /// `true` if folders are kept after the run.
     pub keep: bool,
-    /// `true` if the rows are appended to `benches/records`.
+    /// `true` if the results are appended to `benches/records`.
     pub record: bool,
 }
 
@@ -100,7 +100,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Returns `true` if a row is selected.
+    /// Returns `true` if the row `row` should be measured.
     #[must_use]
     pub fn wants(&self, row: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == row)

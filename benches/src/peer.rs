@@ -1,4 +1,4 @@
-//! The contenders. Each is used as its documentation recommends.
+//! The contenders: the embedded engine and other storage libraries, each used as its documentation recommends.
 
 pub mod bytes;
 pub mod committer;
@@ -13,7 +13,7 @@ pub mod tables;
 use crate::Outcome;
 use crate::data::Reading;
 
-/// The maximum size in bytes of each contender's cache.
+/// The maximum cache size of each contender, in bytes.
 pub const CACHE: usize = 1 << 30;
 
 /// A store of readings. Writes are durable when they return, and reads see all earlier writes.
@@ -21,13 +21,13 @@ pub trait Peer: Sync {
     /// Returns the name of the contender in the table of results.
     fn name(&self) -> &'static str;
 
-    /// Fills the store with the first readings as fast as possible.
+    /// Fills the store with the first `entities` readings as fast as possible.
     fn load(&self, entities: u32) -> Outcome<()>;
 
     /// Returns a reader for one thread.
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>>;
 
-    /// Inserts a reading. Fails if it exists.
+    /// Inserts a reading. Fails if the reading exists.
     fn insert(&self, reading: Reading) -> Outcome<()>;
 
     /// Inserts readings into one partition in one transaction.
@@ -39,12 +39,12 @@ pub type See<'a> = &'a mut dyn FnMut(&Reading);
 
 /// A reader that returns decoded readings.
 pub trait Reader {
-    /// Returns one entity.
+    /// Returns one decoded reading.
     fn get(&mut self, site: &str, number: u32) -> Outcome<Option<Reading>>;
 
-    /// Reads the first thousand entities of a partition, and passes each decoded entity to `see`.
+    /// Reads the first thousand readings in a partition, and passes each decoded reading to `see`.
     fn page(&mut self, site: &str, see: See<'_>) -> Outcome<()>;
 
-    /// Reads the entities of a partition that have this level, and passes each decoded entity to `see`.
+    /// Reads the readings in a partition with the given level, and passes each decoded reading to `see`.
     fn filter(&mut self, site: &str, level: i32, see: See<'_>) -> Outcome<()>;
 }

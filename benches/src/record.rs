@@ -1,4 +1,4 @@
-//! Results over time: each row of a run is stored as a line of JSON in a file in the repository.
+//! Records results over time: each row of a run is appended as a line of JSON to a file in the repository.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -12,33 +12,33 @@ use serde::{Deserialize, Serialize};
 use crate::Outcome;
 use crate::report::Line;
 
-/// One row of a run.
+/// A recorded row of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The day of the run, in UTC: `2026-11-26`.
+    /// The day of the run in UTC, such as `2026-11-26`.
     pub date: String,
-    /// The abbreviated commit hash. It ends with `+` if files differed from the commit.
+    /// The abbreviated commit hash, followed by `+` if files differed from the commit.
     pub commit: String,
-    /// The number of cores and the model of the processor.
+    /// The number of cores, and the processor model.
     pub machine: String,
-    /// The number of entities in the table that the row reads; `None` if the row reads another table, and in records from earlier versions.
+    /// The number of entities in the table that was read. `None` if the row reads another table, and in records from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entities: Option<u32>,
-    /// The measured work, as named in the run's table.
+    /// The name of the measured work, as in the table of results.
     pub work: String,
-    /// This project's figure, with its spread.
+    /// This project's result, with its range.
     pub ours: String,
-    /// The name and figure of the peer, with its spread.
+    /// The peer's name and result, with its range.
     pub peer: String,
-    /// The ratio of the two figures; `None` if one is missing.
+    /// The ratio of the two results, or `None` if one is missing.
     pub ratio: Option<f64>,
-    /// The target, as shown in the run's table.
+    /// The target, as shown in the table of results.
     pub target: String,
     /// `true` if the ratio met its target.
     pub passed: bool,
 }
 
-/// The circumstances that all rows in a run share.
+/// The date, commit and machine of a run, which all its rows share.
 #[derive(Clone, Debug)]
 pub struct Run {
     date: String,
@@ -47,7 +47,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns the circumstances of this process: the day, the commit and the machine.
+    /// Determines the date, commit and machine of this run.
     ///
     /// # Errors
     /// An error if git cannot be run, or if the folder is not in a repository.
@@ -56,7 +56,7 @@ impl Run {
         Ok(Self { date, commit: commit()?, machine: machine() })
     }
 
-    /// Returns the entry for a row.
+    /// Returns the record of a row.
     #[must_use]
     pub fn entry(&self, row: &Line) -> Entry {
         let (Self { date, commit, machine }, Line { entities, work, ours, peer, ratio, target }) =
@@ -77,7 +77,7 @@ impl Run {
     }
 }
 
-/// Returns the file of a program's results: `benches/records/ratios.jsonl`.
+/// Returns the path of the file with a program's results, such as `benches/records/ratios.jsonl`.
 #[must_use]
 pub fn file(program: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("records").join(program).with_extension("jsonl")
@@ -100,7 +100,7 @@ pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
     Ok(())
 }
 
-/// Reads the entries of a file, oldest first.
+/// Reads the records in a file, oldest first.
 ///
 /// # Errors
 /// An error from the disk, or an error with the line number if a line is not an entry.

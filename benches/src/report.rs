@@ -1,20 +1,20 @@
-//! The table of ratios, and its verdict.
+//! The report of a run: a table of ratios, and the number of missed targets.
 
 use std::fmt;
 
 use crate::harness::Figure;
 
-/// The name of this project's contender.
+/// The name of this project's contender in the table.
 pub const OURS: &str = "tables";
 
-/// The target for a ratio.
+/// The target that a ratio must meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// The engine must reach at least this multiple of the peer's figure.
+    /// This project's figure must be at least this multiple of the peer's figure.
     AtLeast(f64),
-    /// The engine's figure may be at most this multiple of the peer's.
+    /// This project's figure may be at most this multiple of the peer's figure.
     AtMost(f64),
-    /// No target; the ratio is shown for information only.
+    /// No target. The ratio is shown for information only.
     Shown,
 }
 
@@ -40,24 +40,24 @@ impl fmt::Display for Target {
     }
 }
 
-/// One row of the table.
+/// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The number of entities in the table that the row reads; `None` if the row reads another table.
+    /// The number of entities in the table that was read, or `None` if the row reads another table.
     pub entities: Option<u32>,
-    /// The measured work.
+    /// The name of the measured work.
     pub work: String,
-    /// This project's figure, with its spread.
+    /// This project's result, with its range.
     pub ours: String,
-    /// The name and figure of the peer, with its spread.
+    /// The peer's name and result, with its range.
     pub peer: String,
-    /// The ratio of the two figures.
+    /// The ratio of the two results.
     pub ratio: f64,
     /// The target of the ratio.
     pub target: Target,
 }
 
-/// The rows of a run, in order.
+/// The rows of a run, in the order in which they were measured.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     entities: Option<u32>,
@@ -66,22 +66,22 @@ pub struct Report {
 }
 
 impl Report {
-    /// Sets the number of entities in the table that the next rows read.
+    /// Sets the number of entities in the table that the next rows will read.
     pub const fn set_entities(&mut self, entities: u32) {
         self.entities = Some(entities);
     }
 
-    /// Adds the engine's rate, compared with each peer's. A missing figure is an error.
+    /// Adds one row per peer that compares the engine's rate with the peer's. A missing figure is an error.
     pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(rate, work, figures, targets);
     }
 
-    /// Adds the engine's rate, compared with each peer's. Rates are shown as the time of one operation.
+    /// Adds rows like [`compare`](Self::compare), but shows each rate as the time per operation.
     pub fn compare_times(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(time, work, figures, targets);
     }
 
-    /// Adds the ratio of the first figure's rate to the second figure's.
+    /// Adds a row with the ratio of the first figure's rate to the second figure's rate.
     pub fn compare_figures(&mut self, work: &str, figures: &[Figure], target: Target) {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
@@ -91,7 +91,7 @@ impl Report {
         self.line(work, shown(first), shown(second), ratio, target);
     }
 
-    /// Adds the ratio of the first figure's time per operation to the second figure's.
+    /// Adds a row with the ratio of the first figure's time per operation to the second figure's.
     pub fn compare_bound(&mut self, work: &str, figures: &[Figure], target: Target) {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
@@ -99,7 +99,7 @@ impl Report {
         self.line(work, time(first), time(second), second.times(first), target);
     }
 
-    /// Adds the ratio of two figures' times in their fastest rounds.
+    /// Adds a row with the ratio of two figures' times per operation in their fastest rounds.
     pub fn compare_fastest(&mut self, work: &str, first: &Figure, second: &Figure, target: Target) {
         self.line(work, time(first), time(second), second.max() / first.max(), target);
     }
@@ -121,7 +121,7 @@ impl Report {
         }
     }
 
-    /// Adds a ratio of two figures that are not rates.
+    /// Adds a row for two results that are not rates.
     pub fn line(&mut self, work: &str, ours: String, peer: String, ratio: f64, target: Target) {
         let line = Line { entities: self.entities, work: work.to_owned(), ours, peer, ratio, target };
         eprintln!("{line}");
@@ -135,7 +135,7 @@ impl Report {
         self.notes.push(note);
     }
 
-    /// Returns the rows in the order of the run.
+    /// Returns the rows in the order in which they were measured.
     #[must_use]
     pub fn rows(&self) -> &[Line] {
         &self.lines
@@ -169,12 +169,12 @@ impl fmt::Display for Report {
     }
 }
 
-/// Formats a rate with its spread: `512k/s (498k–530k)`.
+/// Formats a rate with its range, such as `512k/s (498k–530k)`.
 fn rate(figure: &Figure) -> String {
     format!("{}/s ({}–{})", short(figure.median()), short(figure.min()), short(figure.max()))
 }
 
-/// Formats the time of one operation with its spread: `85.1 ns (84.0–87.2)`.
+/// Formats the time per operation with its range, such as `85.1 ns (84.0–87.2)`.
 fn time(figure: &Figure) -> String {
     let (unit, scale) = match 1e9 / figure.median() {
         1e6.. => ("ms", 1e3),
@@ -185,7 +185,7 @@ fn time(figure: &Figure) -> String {
     format!("{} {unit} ({}–{})", scaled(figure.median()), scaled(figure.max()), scaled(figure.min()))
 }
 
-/// Formats a number with three digits: `1.23M`, `512k`, `87.1`.
+/// Formats a number with three digits, such as `1.23M`, `512k` or `87.1`.
 #[must_use]
 pub fn short(number: f64) -> String {
     let (scaled, unit) = match number.abs() {

@@ -1,4 +1,4 @@
-//! The rows of the table, with one file for each kind of work.
+//! The measurements of the engine, each of which adds rows to the table of results. Each kind of work has its own file.
 
 pub mod backfill;
 pub mod base_size;
@@ -31,10 +31,10 @@ use crate::large::Large;
 use crate::report::Report;
 use crate::stage::Stage;
 
-/// A row: its command-line name, and its measurement.
+/// The name of a measurement on the command line, and its function.
 pub type Row = (&'static str, fn(&Stage, &mut Report) -> Outcome<()>);
 
-/// All rows. The rows that only read come first.
+/// All measurements. Those that only read come first.
 pub const ROWS: &[Row] = &[
     ("key", key::measure),
     ("codec", codec::measure),
@@ -59,10 +59,10 @@ pub const ROWS: &[Row] = &[
     ("long_keys", long_keys::measure),
 ];
 
-/// A row of a full run.
+/// The name of a measurement in a full run, and its function.
 pub type LargeRow = (&'static str, fn(&Large, &mut Report) -> Outcome<()>);
 
-/// All rows of a full run, which are measured after [`ROWS`].
+/// The measurements that only a full run makes, after [`ROWS`].
 pub const LARGE_ROWS: &[LargeRow] = &[
     ("large_get", large_get::measure),
     ("large_page", large_page::measure),

@@ -1,6 +1,6 @@
-//! The server compared with the pinned Azurite and with its own HTTP stack, under the same load in one run.
+//! Compares the server with the pinned Azurite and with the server's own HTTP stack, under the same load in one run.
 //!
-//! All servers are separate processes and keep their data in memory. The load is raw HTTP/1.1 with signed requests, and uses one thread per connection.
+//! All servers are separate processes that keep their data in memory. The load is raw HTTP/1.1 with signed requests, on one thread per connection.
 
 pub mod allocations;
 pub mod child;
@@ -25,7 +25,7 @@ use child::Server;
 use data::Shape;
 use work::Place;
 
-/// Measures all rows of `ratios --server`.
+/// Measures everything that `ratios --server` reports.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let wants = |row: &str| options.wants(row);
     if wants("stack") {

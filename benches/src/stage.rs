@@ -1,4 +1,4 @@
-//! The stage of a run: all contenders contain the same entities, and must return the same results.
+//! The stage of a run: all contenders, filled with the same entities. They must return the same results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -13,23 +13,23 @@ use crate::peer::sqlite::Sqlite;
 use crate::peer::tables::Tables;
 use crate::peer::{CACHE, Peer};
 
-/// The contenders of a run.
+/// The contenders of a run, and the data for measuring them.
 pub struct Stage {
-    /// The measurements to make.
+    /// The options of the run.
     pub options: Options,
     /// The embedded engine.
     pub tables: Tables,
-    /// The other contenders that return readings.
+    /// The other contenders that return decoded readings.
     others: [Box<dyn Peer>; 2],
-    /// The contender that returns bytes.
+    /// The contender that returns encoded readings.
     pub redb: Snapshot,
     /// The random positions of entities to read.
     pub places: Places,
-    /// The readings that new readings are derived from.
+    /// The readings from which new readings are derived.
     pool: Vec<Reading>,
-    /// The number of readings that were derived from the pool.
+    /// The number of readings derived from the pool so far.
     made: AtomicU64,
-    /// The folder of the files. It is the last field, so it is dropped after the values that have open files in it.
+    /// The folder that contains all files. It is the last field, so it is dropped after the values that have open files in it.
     pub folder: Folder,
 }
 
@@ -68,7 +68,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Returns all contenders that return readings, the engine first.
+    /// Returns all contenders that return decoded readings, the engine first.
     pub fn peers(&self) -> impl Iterator<Item = &dyn Peer> {
         peers(&self.tables, &self.others)
     }
@@ -79,26 +79,26 @@ impl Stage {
         (self.options.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns the number of entities in a large table: in a full run, a hundred times as many as in the small table; otherwise, the number of
+    /// Returns the number of entities in a large table: a hundred times as many as in the small table if this is a full run; otherwise the number of
     /// entities in the table for reads.
     #[must_use]
     pub fn large(&self) -> u32 {
         if self.options.full { self.small().saturating_mul(100) } else { self.options.entities }
     }
 
-    /// Returns the number of partitions.
+    /// Returns the number of partitions in the table for reads.
     #[must_use]
     pub fn partitions(&self) -> u32 {
         self.options.entities / PARTITION
     }
 
-    /// Returns a new reading in an existing partition. No contender contains it.
+    /// Returns a new reading in an existing partition, which no contender contains yet.
     pub fn fresh(&self) -> Reading {
         let made = self.made.fetch_add(1, Ordering::Relaxed);
         self.fresh_at(made, self.any_site(made))
     }
 
-    /// Returns new readings in one existing partition. No contender contains them.
+    /// Returns new readings in one existing partition, which no contender contains yet.
     pub fn fresh_batch(&self, size: u64) -> Vec<Reading> {
         let made = self.made.fetch_add(size, Ordering::Relaxed);
         (made..made + size).map(|turn| self.fresh_at(turn, self.any_site(made))).collect()
@@ -114,7 +114,7 @@ impl Stage {
         Reading { site, number: data::fresh_number(made), ..template }
     }
 
-    /// Compares the contenders' results with the data, because only contenders with equal results can be compared.
+    /// Checks that all contenders return the expected entities. Otherwise, their rates could not be compared.
     fn check(&self) -> Outcome<()> {
         let partition = self.partitions() / 2;
         let (site, level) = (data::site(partition), i32::try_from(LEVELS / 2)?);

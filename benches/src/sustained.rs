@@ -1,4 +1,4 @@
-//! Continuously updates random rows of one contender in a separate process, and measures the bytes written, the writers' delays and the time for closing.
+//! Updates random rows of one contender continuously in a child process, and measures the bytes written, the writers' delays and the time to close.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const WRITERS: u64 = 32;
 /// The number of rows per transaction.
 const ROWS: u32 = 10;
 
-/// The distribution of a transaction's rows over the partitions.
+/// How a transaction's rows are distributed over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
     /// All rows of a transaction are in one partition, as the engine requires.
@@ -30,7 +30,7 @@ pub enum Rows {
     Anywhere,
 }
 
-/// The work of a child process. The child receives it as an argument.
+/// The work of a child process, which receives it as an argument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
     kind: String,
@@ -38,7 +38,7 @@ pub struct Work {
     folder: PathBuf,
     cache: usize,
     entities: u32,
-    /// The number of entities that pages are read from.
+    /// The number of entities from which pages are read.
     warm: u32,
     row_bytes: u64,
     millis: u64,
@@ -57,20 +57,20 @@ pub struct Figures {
     pub longest: f64,
     /// The number of full seconds in which no write became durable.
     pub idle_seconds: u32,
-    /// The number of bytes that the process wrote for each byte of an updated row, including its key.
+    /// The number of bytes written to disk per byte of updated rows and their keys.
     pub written: f64,
-    /// The largest size of the folder in bytes, sampled every second.
+    /// The largest size of the folder in bytes, measured every second.
     pub folder_most: u64,
-    /// The size of the folder in bytes after it was closed.
+    /// The size of the folder in bytes after closing.
     pub folder_after: u64,
-    /// The time for closing the contender, in milliseconds.
+    /// The time needed to close the contender, in milliseconds.
     pub close: f64,
-    /// The number of pages of 1,000 entities read per second of the reader's running time, while writes continued.
+    /// The number of pages of 1,000 entities read per second of the reader's running time, during the writes.
     pub pages: f64,
 }
 
 impl Work {
-    /// Creates the work for a contender's folder.
+    /// Creates the work for one contender in its folder.
     pub fn new(large: &Large, kind: Kind, rows: Rows, time: Duration) -> Outcome<Self> {
         Ok(Self {
             kind: kind.word().to_owned(),
@@ -90,7 +90,7 @@ impl Work {
         Ok(command.stdout(Stdio::piped()).spawn()?)
     }
 
-    /// Does the work in a child process, and returns its results.
+    /// Performs the work in a child process, and returns the results.
     pub fn measured(&self) -> Outcome<Figures> {
         let output = self.spawn()?.wait_with_output()?;
         let text = String::from_utf8(output.stdout)?;
@@ -98,7 +98,7 @@ impl Work {
         Ok(serde_json::from_str(line)?)
     }
 
-    /// Does the work in a child process that is killed after a while.
+    /// Starts the work in a child process, and kills the process after `after`.
     pub fn killed(&self, after: Duration) -> Outcome<()> {
         let mut child = self.spawn()?;
         let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
@@ -108,7 +108,7 @@ impl Work {
     }
 }
 
-/// Runs the work in a child process.
+/// Performs the work described by `argument`, as a child process, and prints the results.
 #[expect(clippy::cast_precision_loss, reason = "figures are shown with three digits")]
 pub fn run(argument: &str) -> Outcome<()> {
     let work: Work = serde_json::from_str(argument)?;
@@ -145,13 +145,13 @@ pub fn run(argument: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The state that writers share with the observer.
+/// The state shared by the writers and the observer.
 struct Running {
     over: AtomicBool,
     committed: AtomicU64,
 }
 
-/// Writes from all threads for `time` while another function runs. Returns the time of each write in microseconds.
+/// Writes with all threads for `time` while `concurrent` runs. Returns the time of each write in microseconds.
 fn update<T: Send>(
     store: &dyn Store,
     work: &Work,
@@ -184,7 +184,7 @@ fn update<T: Send>(
     })
 }
 
-/// Returns distinct rows of the table with new values.
+/// Returns distinct rows of the table, with changed values.
 fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     let partition = random.below(partitions);
     let mut indices: Vec<u32> = Vec::new();
@@ -206,7 +206,7 @@ fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     indices.into_iter().map(change).collect()
 }
 
-/// The observer's samples, one per second.
+/// The observer's measurements, one per second.
 struct Seen {
     most: u64,
     idle: u32,
@@ -232,7 +232,7 @@ fn watch(folder: &Path, running: &Running) -> Outcome<Seen> {
     Ok(seen)
 }
 
-/// Returns the number of pages per second of the reader's running time.
+/// Reads pages for `time`. Returns the number of pages per second of the reader's running time.
 fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     let (mut look, mut random) = (store.look()?, Random::new(5));
     let rate = repeat_busy(time, 1, || {
@@ -242,7 +242,7 @@ fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     Ok(rate.per_second())
 }
 
-/// Returns the number of bytes that this process wrote to disk.
+/// Returns the number of bytes that this process has written to disk.
 fn written() -> Outcome<u64> {
     let io = std::fs::read_to_string("/proc/self/io")?;
     let line = io.lines().find_map(|line| line.strip_prefix("write_bytes: "));

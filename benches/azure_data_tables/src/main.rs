@@ -1,4 +1,4 @@
-//! The `azure_data_tables` crate as a client that reads its work line by line: `insert 600` requests about 600 ms of inserts.
+//! A program that measures the `azure_data_tables` crate. It reads its work line by line: `insert 600` requests about 600 ms of inserts.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 const ENTITIES: u32 = 10_000;
 const READ: &str = "ReadingsToRead";
 
-/// A reading whose times stay strings. The other clients parse them, which is more work.
+/// A reading whose times remain strings. The other clients parse times, which takes more work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Reading {
@@ -42,7 +42,7 @@ struct Reading {
     at: String,
 }
 
-/// A serde module for 64-bit integers, which JSON represents as strings.
+/// A serde module for 64-bit integers, which are strings in the service's JSON.
 mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -147,7 +147,7 @@ impl Client {
     }
 }
 
-/// Returns the CPU time that the threads of this process have used, in nanoseconds.
+/// Returns the CPU time used by the threads of this process, in nanoseconds.
 fn busy() -> Outcome<u64> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

@@ -1,4 +1,4 @@
-//! The allocations that `table-azure` makes per entity, counted in a process with a counting allocator.
+//! Counts the allocations that `table-azure` makes per entity, in a process with a counting allocator.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,15 +9,15 @@ use crate::azurite::ours::Ours;
 use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
-/// The measured kinds of work, each with the number of entities per operation and the permitted allocations per entity: the measured number plus
-/// about a sixth. Measured allocations per entity: 89 for an insert and 85 for a point get (most of them for the request: its headers, its
-/// signature, the HTTP client), 15.1 in a transaction, and 5.2 in a page, 5 of them for the strings of the struct.
+/// The kinds of work, each with the number of entities per operation and the allocations allowed per entity: the measured number plus
+/// about a sixth. The measured numbers are 89 for an insert and 85 for a point get (most of them for the request: its headers, its
+/// signature, the HTTP client), 15.1 in a transaction, and 5.2 in a page, 5 of which are the struct's strings.
 const WORKS: [(Work, u32, f64); 4] =
     [(Work::Insert, 1, 104.0), (Work::Batch, 100, 18.0), (Work::Get, 1, 99.0), (Work::Page, 1_000, 6.0)];
-/// The number of counted operations. The same number of uncounted operations precedes them.
+/// The number of operations to count. The same number of operations runs before, without being counted.
 const OPERATIONS: u64 = 20;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the allocations per entity for each kind of work, and adds them to the report.
 pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
@@ -52,7 +52,7 @@ pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Prints the number of allocations per operation for each kind of work. `allocations` returns the number of allocations that the process has made.
+/// Prints the number of allocations per operation for each kind of work. `allocations` returns the total number made by the process so far.
 pub fn count(connection_string: &str, allocations: impl Fn() -> usize) -> Outcome<()> {
     let ours = Ours::new(connection_string, "ReadingsCounted")?;
     for (work, ..) in WORKS {

@@ -1,18 +1,18 @@
-//! The kinds of work that all clients do, and the result of a round.
+//! Defines the kinds of work that all clients perform, and the result of a round.
 
 use std::time::Duration;
 
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// The maximum number of concurrent requests in pipelined work.
+/// The maximum number of concurrent requests in pipelined inserts.
 pub const AT_ONCE: usize = 32;
-/// The table that all clients read: one partition with [`ENTITIES`] entities, written in advance.
+/// The table that all clients read. It has one partition with [`ENTITIES`] entities, which are inserted before the measurements.
 pub const READ: &str = "ReadingsToRead";
-/// The number of entities in the table that all clients read, which is ten pages.
+/// The number of entities in the table [`READ`], which is ten pages.
 pub const ENTITIES: u32 = 10_000;
 
-/// One kind of work.
+/// A kind of work whose rate is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Sequential inserts of one entity each.
@@ -23,7 +23,7 @@ pub enum Work {
     Batch,
     /// Point reads.
     Get,
-    /// A page of 1,000 entities, decoded.
+    /// Reads of a page of 1,000 entities, which are decoded.
     Page,
 }
 
@@ -31,7 +31,7 @@ impl Work {
     /// All kinds of work.
     pub const ALL: [Self; 5] = [Self::Insert, Self::Pipelined, Self::Batch, Self::Get, Self::Page];
 
-    /// Returns the name of the work in the protocol for clients in separate processes.
+    /// Returns the name of the work in the line protocol of clients in separate processes.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -43,9 +43,9 @@ impl Work {
         }
     }
 
-    /// Returns the minimum ratio of `table-azure` to the other clients, by elapsed time and by processor time.
+    /// Returns the ratio that `table-azure` must reach compared with the other clients, by elapsed time and by processor time.
     ///
-    /// For a single request, Azurite takes most of the elapsed time, so the clients can differ only slightly.
+    /// For a single request, Azurite uses most of the elapsed time, so the clients can differ only slightly.
     #[must_use]
     pub const fn least(self) -> f64 {
         match self {
@@ -55,7 +55,7 @@ impl Work {
         }
     }
 
-    /// Returns the name of the work in the table of ratios.
+    /// Returns the name of the work in the table of results.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -68,16 +68,16 @@ impl Work {
     }
 }
 
-/// The result of a client's round.
+/// The result of one client's round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Done {
-    /// The number of operations and the time they took.
+    /// The number of operations and their elapsed time.
     pub rate: Rate,
-    /// The CPU time of the client's process.
+    /// The CPU time used by the client's process.
     pub busy: Duration,
 }
 
-/// Returns the CPU time that the running threads of this process have used.
+/// Returns the CPU time used by the running threads of this process.
 pub fn busy() -> Outcome<Duration> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

@@ -1,4 +1,4 @@
-//! The number of connections that concurrent requests open.
+//! Counts the connections that concurrent requests open.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
 const REQUESTS: u32 = 1_000;
-/// The permitted number of connections in addition to one per concurrent request. A separate task returns a connection to hyper's pool when the
-/// connection waits for its next request, possibly shortly after the caller has received its response. A request that is sent before that finds no
-/// idle connection and opens another one. Whichever connection is free first carries the request, and both are kept. After a while, the pool has a
-/// spare connection and opens no more: 3 and 34 connections were counted for 1 and 32 concurrent requests.
+/// The number of connections allowed in addition to one per concurrent request. A task returns a connection to hyper's pool when the connection
+/// is ready for its next request, which may be shortly after the caller has received its response. A request sent before that finds no
+/// idle connection and opens another one. It uses whichever connection is free first, and both are kept. After a while, the pool has a
+/// spare connection and opens no more: for 1 and 32 concurrent requests, 3 and 34 connections were counted.
 const SPARE: u32 = 4;
 
-/// Checks that a client opens about as many connections as it has concurrent requests.
+/// Counts the connections opened by 1 and by many concurrent requests, and adds the numbers to the report.
 pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     for (work, at_once) in [(Work::Insert, 1), (Work::Pipelined, u32::try_from(AT_ONCE)?)] {
         let most = at_once + SPARE;

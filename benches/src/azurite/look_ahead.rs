@@ -1,4 +1,4 @@
-//! A stream over ten pages, whose reader takes as long per page as the server, compared with pages requested one by one.
+//! Measures a stream over ten pages whose reader takes as long per page as the server, compared with requesting the pages one by one.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::harness::{Contender, Rate, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// Measures the stream. If ten pages that are requested and processed one by one take 20 units of time, the stream takes at best 11.
+/// Measures the stream, and adds the ratio to the report. If ten pages take 20 units of time one by one, the stream takes at least 11.
 pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
     let ours = Ours::new(&server.connection_string(), "ReadingsAhead")?;
     let page = ours.one_by_one(|| {})? / 10;

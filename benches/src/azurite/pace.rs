@@ -1,4 +1,4 @@
-//! Pipelined inserts compared with sequential ones, on a nearby server and on a server as far away as another region.
+//! Compares pipelined inserts with sequential ones, on a nearby server and on a server as far away as another region.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::harness::{Contender, Figure, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// The additional latency of a request to a server in the next region.
+/// The latency added to each request to simulate a server in the next region.
 const FAR: Duration = Duration::from_millis(10);
-/// The minimum ratio of pipelined to sequential inserts.
+/// The ratio of pipelined to sequential inserts that must be reached.
 const TIMES: f64 = 4.0;
-/// The share of time for which a server must be busy to be considered the bottleneck.
+/// The fraction of time for which a server's request thread must be busy to be considered the bottleneck.
 const LIMIT: f64 = 0.9;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the inserts, and adds the ratios to the report.
 pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
     let direct = server.connection_string();
     runtime("insert", &Ours::new(&direct, "ReadingsNear")?, server, options, report)?;

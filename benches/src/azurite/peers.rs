@@ -1,4 +1,4 @@
-//! The other clients of the same server, each in a separate process, and the rows that compare them.
+//! Runs the clients to compare with, each in a separate process, and measures the rows that compare them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use crate::harness::Figure;
 use crate::options::Options;
 use crate::report::{OURS, Report, Target};
 
-/// The `azure_data_tables` crate, version 0.21.
+/// The name of the `azure_data_tables` crate, version 0.21.
 const CRATE: &str = "azure_data_tables";
-/// Microsoft's client, `azure-data-tables`.
+/// The name of Microsoft's client for Python, `azure-data-tables`.
 const PYTHON: &str = "azure-data-tables (Python)";
 const SCRIPT: &str = include_str!("../../azure_data_tables_python/client.py");
 const REQUIREMENTS: &str = include_str!("../../azure_data_tables_python/requirements.txt");
 
-/// Starts the clients that this machine can run. The report names the others.
+/// Starts the clients that can run on this machine. The report lists the clients that cannot.
 pub fn start(server: &Server, report: &mut Report) -> Vec<External> {
     let mut started = Vec::new();
     for (name, command) in [(CRATE, build()), (PYTHON, install())] {
@@ -48,7 +48,7 @@ fn target() -> Outcome<PathBuf> {
     Ok(tests::azurite::install()?.parent().ok_or("no target folder")?.to_owned())
 }
 
-/// Builds the client that uses the crate. It is in a separate workspace, so other builds do not compile its dependencies.
+/// Builds the program that measures the crate. It has its own workspace, so normal builds do not compile the crate's dependencies.
 fn build() -> Outcome<Command> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("azure_data_tables");
     let target = target()?.join("azure-data-tables");
@@ -59,7 +59,7 @@ fn build() -> Outcome<Command> {
     Ok(Command::new(target.join("release/azure-data-tables-peer")))
 }
 
-/// Installs Microsoft's Python client in the target folder.
+/// Installs Microsoft's client for Python in the target folder.
 fn install() -> Outcome<Command> {
     let folder = target()?.join("azure-data-tables-python");
     let (stamp, python) = (folder.join("installed"), folder.join("bin/python"));
@@ -89,11 +89,11 @@ fn run(mut command: Command) -> Outcome<()> {
     if status.success() { Ok(()) } else { Err(format!("`{name}` failed: {status}").into()) }
 }
 
-/// The results of one client in all rounds.
+/// The results of one client, one per round.
 struct Reached {
     name: &'static str,
     rates: Vec<f64>,
-    /// The number of operations per second of the client's processor time.
+    /// The operations per second of processor time used by the client.
     efficiencies: Vec<f64>,
 }
 
@@ -104,7 +104,7 @@ impl Reached {
     }
 }
 
-/// Measures one kind of work. The clients take turns, and each round starts with a different client.
+/// Measures one kind of work with all clients in turn. Each round starts with a different client.
 pub fn measure(
     work: Work,
     ours: &Ours,

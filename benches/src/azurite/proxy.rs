@@ -1,4 +1,4 @@
-//! A proxy that counts connections to a server and delays requests like a network.
+//! A proxy that counts the connections to a server, and delays requests like a network.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::Outcome;
 
-/// A proxy with its own threads.
+/// A proxy that runs on its own threads.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
@@ -20,7 +20,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy in front of a server. The proxy delays all data that a client sends.
+    /// Starts a proxy that forwards to `server`. It delays all data sent by clients.
     pub fn before(server: String, delay: Duration) -> Outcome<Self> {
         let runtime = Runtime::new()?;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
@@ -37,13 +37,13 @@ impl Proxy {
         Ok(Self { address, accepted, _runtime: runtime })
     }
 
-    /// Returns the number of accepted connections.
+    /// Returns the number of connections that the proxy has accepted.
     #[must_use]
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    /// Returns a server's connection string in which the address of this proxy replaces the server's address.
+    /// Returns the connection string `direct` with the address of the server replaced with the address of the proxy.
     #[must_use]
     pub fn connection_string(&self, direct: &str, server: &str) -> String {
         direct.replace(server, &self.address.to_string())

@@ -1,4 +1,4 @@
-//! The Azurite server that a run starts, and the load of its request thread.
+//! Starts Azurite, and measures the load of the thread that handles its requests.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::Outcome;
 #[derive(Debug)]
 pub struct Server(AzuriteServer);
 
-/// The running time and waiting time of the server's request thread since the thread started.
+/// How long the server's request thread has been running and waiting since it started.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     at: Instant,
@@ -20,12 +20,12 @@ pub struct Load {
     waited: Duration,
 }
 
-/// The load of the server's request thread during an interval, as fractions of the interval.
+/// The load of the server's request thread during an interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// The fraction of time for which the thread was running.
+    /// The fraction of the interval for which the thread was running.
     pub ran: f64,
-    /// The fraction of time for which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
+    /// The fraction of the interval for which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
     pub wanted: f64,
 }
 
@@ -48,7 +48,7 @@ impl Server {
         Ok(rest.split('/').next().unwrap_or_default().to_owned())
     }
 
-    /// Returns the load on the server since it started. The first thread of its process handles all requests.
+    /// Returns the load of the server's request thread, which is the first thread of its process.
     pub fn load(&self) -> Outcome<Load> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.0.process_id()))?;
         let mut fields = text.split_whitespace().map(|field| field.parse().map(Duration::from_nanos));
@@ -58,7 +58,7 @@ impl Server {
 }
 
 impl Load {
-    /// Returns the load since an earlier reading.
+    /// Returns the load during the interval since an earlier reading.
     #[must_use]
     pub fn since(self, earlier: Self) -> Share {
         let all = (self.at - earlier.at).as_secs_f64().max(1e-9);

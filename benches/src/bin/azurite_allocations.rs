@@ -1,4 +1,4 @@
-//! Prints the number of allocations that `table-azure` makes. `ratios -- --azurite` runs this program.
+//! Prints the number of allocations made by `table-azure`. `ratios -- --azurite` runs this program.
 
 use std::alloc::System;
 

@@ -1,4 +1,4 @@
-//! Draws the recorded results over time: `history [PROGRAM] [TEXT]` shows the rows whose names contain the text.
+//! Draws recorded results over time: `history [PROGRAM] [TEXT]` shows the rows whose names contain the text.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use benches::Outcome;
 use benches::record::{self, Entry};
 
-/// The characters for the bars, from the lowest to the highest.
+/// The characters used as bars, from lowest to highest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 fn main() -> ExitCode {
@@ -48,7 +48,7 @@ fn run() -> Outcome<()> {
     Ok(())
 }
 
-/// Draws one bar per run. The height of a bar is relative to the highest ratio.
+/// Draws one bar per run. The bar's height is relative to the highest ratio.
 fn draw(entries: &[Entry]) -> String {
     let highest = entries.iter().filter_map(|entry| entry.ratio).fold(0.0, f64::max);
     let bar = |entry: &Entry| {

@@ -1,4 +1,4 @@
-//! The ledger on the patterns. Each post is one unit of work; balances and monthly sums are slots in series.
+//! The ledger implemented with the patterns. Each post is one unit of work; balances and monthly sums are slots in series.
 
 mod model;
 
@@ -21,13 +21,13 @@ use crate::report::OURS;
 
 use model::{AuditTrail, Balances, Entry, MonthSums, Opened, Posted, Posting, Request, SLOTS};
 
-/// The maximum number of entries per transaction while entries are loaded.
+/// The maximum number of entries per transaction while loading.
 const BATCH: usize = 10;
 
 type Store = WithParticipants<Engine>;
 type Work = UnitOfWork<Store, NoOutbox>;
 
-/// An engine with the ledger.
+/// The ledger, in an engine.
 #[derive(Debug)]
 pub struct Ours {
     engine: Engine,
@@ -47,7 +47,7 @@ enum Refused {
     Period,
     /// The account is closed, or its balance is not zero.
     Account(u32),
-    /// The identifier of the request was already used for another entry.
+    /// The request's id was already used for a different entry.
     OtherRequest,
     /// The store failed.
     Store(Error),
@@ -74,7 +74,7 @@ impl std::fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 impl Ours {
-    /// Creates a ledger in a new folder, and opens the books of the tenant.
+    /// Creates a ledger in a new folder, and creates the tenant's books.
     pub fn create(folder: &Path) -> Outcome<Self> {
         let ledger = Self::open(folder)?;
         let opened = Opened { tenant: TENANT.to_owned(), closed_until: FIRST.pred_opt().unwrap_or(FIRST) };
@@ -131,7 +131,7 @@ impl Ours {
     }
 }
 
-/// Returns the row and the slot that contain an account's balance.
+/// Returns the row number and the slot that contain an account's balance.
 const fn place(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
@@ -193,7 +193,7 @@ impl Books for Ours {
         Ok(())
     }
 
-    /// Loads without waiting for the disk. One sync at the end makes all entries durable.
+    /// Loads entries without waiting for the disk. One sync at the end makes all of them durable.
     fn load(&self, drafts: Vec<Draft>) -> Outcome<()> {
         for batch in drafts.chunks(BATCH) {
             self.post(batch.to_vec())?;
@@ -266,7 +266,7 @@ impl Reader for &Ours {
     }
 }
 
-/// Creates a ledger whose posts do not wait for the disk. [`Books::load`] syncs once at its end.
+/// Creates a ledger in which a post does not wait for the disk. [`Books::load`] syncs once at its end.
 pub fn relaxed(folder: &Path) -> Outcome<Ours> {
     drop(Ours::create(folder)?);
     Ours::on(Engine::builder().durability(Durability::Relaxed).open(folder)?)

@@ -1,5 +1,5 @@
-//! The ledger on `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. A post is one transaction on a shared connection, as in
-//! most programs. Alternatively, one committer thread collects the posts of all threads into one commit.
+//! The ledger implemented with `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. A post is one transaction on a shared
+//! connection, as in most programs. Alternatively, one committer thread commits the waiting posts of all threads together.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,10 +47,10 @@ const STATEMENT: &str =
 const TRIAL: &str = "SELECT account, SUM(cents) FROM months WHERE tenant = ?1 AND month < ?2
     GROUP BY account HAVING SUM(cents) <> 0";
 
-/// The number of entries per transaction while entries are loaded.
+/// The number of entries per transaction while loading.
 const BATCH: usize = 1_000;
 
-/// A database with the ledger, and its committer.
+/// A database with the ledger, and its committer thread.
 #[derive(Debug)]
 pub struct SqliteBooks {
     path: PathBuf,
@@ -69,7 +69,7 @@ fn date(day: i64) -> NaiveDate {
 }
 
 impl SqliteBooks {
-    /// Creates a ledger in a new folder, and opens the books of the tenant.
+    /// Creates a ledger in a new folder, and creates the tenant's books.
     pub fn create(folder: &Path) -> Outcome<Self> {
         std::fs::create_dir_all(folder)?;
         let ledger = Self::open(folder)?;
@@ -88,12 +88,12 @@ impl SqliteBooks {
     }
 }
 
-/// The ledger on `SQLite` with a committer thread that commits waiting posts in groups.
+/// The ledger with a committer thread, which commits all waiting posts together.
 #[derive(Debug)]
 pub struct Grouped<'a>(pub &'a SqliteBooks);
 
 impl Grouped<'_> {
-    /// The name of this contender in the table of results.
+    /// The name of this implementation in the table of results.
     pub const NAME: &'static str = "rusqlite, grouped";
 
     /// Posts entries in one durable transaction, together with posts of other threads.
@@ -109,7 +109,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Vec<Draft>>) -
     Ok(replies)
 }
 
-/// Posts either all entries of a job or none.
+/// Posts all entries of a job, or none.
 fn post(connection: &Connection, drafts: &[Draft]) -> Outcome<()> {
     connection.prepare_cached("SAVEPOINT job")?.execute([])?;
     let done = drafts.iter().try_for_each(|draft| add(connection, draft));
@@ -166,7 +166,7 @@ fn add(connection: &Connection, draft: &Draft) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks that a repeated request has the postings of its entry.
+/// Checks that a repeated request has the same postings as its entry.
 fn is_same(connection: &Connection, entry: u32, draft: &Draft) -> Outcome<()> {
     let mut lines = connection.prepare_cached(
         "SELECT account, cents FROM postings WHERE tenant = ?1 AND entry = ?2 ORDER BY line",

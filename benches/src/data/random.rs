@@ -1,6 +1,6 @@
-//! Pseudo-random numbers that are the same in every run (`SplitMix64`).
+//! Generates pseudo-random numbers that are the same in every run (`SplitMix64`).
 
-/// A generator with a seed.
+/// A random number generator.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -26,7 +26,7 @@ impl Random {
         u32::try_from(scaled).unwrap_or_default()
     }
 
-    /// Returns one of the words.
+    /// Returns one of the words at random.
     pub fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
         let index = self.below(u32::try_from(words.len()).unwrap_or(u32::MAX));
         words.get(index as usize).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Readings as encoded rows under encoded keys, for peers that store only bytes.
+//! Encodes readings as rows and keys, for peers that store only bytes.
 
 use table_core::Entity;
 use table_core::key::codec::{KeyCodec, Padded};
@@ -15,7 +15,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns a key in the format of the engine's keys: table number, partition and row.
+    /// Returns a key in the format of the engine's keys: table number, partition key and row key.
     pub fn key(&mut self, site: &str, number: u32) -> Outcome<&[u8]> {
         self.text.clear();
         self.text.push_str("reading_");
@@ -29,22 +29,22 @@ impl Buffer {
     }
 }
 
-/// A key and its row.
+/// An encoded key and its encoded row.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
-/// Returns the key and the row of a reading.
+/// Encodes the key and the row of a reading.
 pub fn pair(reading: &Reading) -> Outcome<Pair> {
     let mut buffer = Buffer::default();
     let key = buffer.key(&reading.site, reading.number)?.to_vec();
     Ok((key, reading.to_row()?.as_bytes().to_vec()))
 }
 
-/// Returns the pairs of several readings.
+/// Encodes the keys and the rows of several readings.
 pub fn pairs(readings: &[Reading]) -> Outcome<Vec<Pair>> {
     readings.iter().map(pair).collect()
 }
 
-/// Reads every byte as fast as possible, because a value that is never read would not be loaded from memory.
+/// Reads every byte, as fast as possible. Without this, a value might never be loaded from memory.
 #[must_use]
 pub fn read(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();

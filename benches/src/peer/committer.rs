@@ -1,4 +1,4 @@
-//! One thread that writes for many threads. It commits all waiting jobs together, and answers each writer when its job is durable.
+//! A thread that commits for many threads. It commits all waiting jobs together, and replies to each thread when its job is durable.
 
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -8,10 +8,10 @@ use crate::Outcome;
 /// The maximum number of jobs in one commit.
 const GROUP: usize = 1_024;
 
-/// The response to a writer.
+/// The reply to a thread that submitted a job.
 pub type Reply = Result<(), String>;
 
-/// Commits jobs that many threads submit.
+/// Commits jobs that are submitted by many threads.
 #[derive(Debug)]
 pub struct Committer<J> {
     jobs: Option<Sender<(J, SyncSender<Reply>)>>,
@@ -19,7 +19,7 @@ pub struct Committer<J> {
 }
 
 impl<J: Send + 'static> Committer<J> {
-    /// Starts a committer. `commit` takes the waiting jobs, commits them together, and replies to each.
+    /// Starts a committer thread. `commit` receives the waiting jobs, commits them together, and replies to each.
     pub fn start(
         mut commit: impl FnMut(&mut dyn Iterator<Item = J>) -> Outcome<Vec<Reply>> + Send + 'static,
     ) -> Self {

@@ -1,4 +1,4 @@
-//! The upper bound for one durable writer: a 4 KiB append followed by `fdatasync`.
+//! The maximum rate that one durable writer could reach: a 4 KiB append followed by `fdatasync`.
 
 use std::fs::File;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::Outcome;
 
-/// A file for appends.
+/// A file to which blocks are appended.
 #[derive(Debug)]
 pub struct Appender {
     file: File,
@@ -22,7 +22,7 @@ impl Appender {
         Ok(Self { file: File::options().create(true).append(true).open(path)?, block: vec![0x5A; 4096] })
     }
 
-    /// Appends a block and syncs the file.
+    /// Appends a block of 4 KiB, and syncs the file.
     pub fn append(&mut self) -> Outcome<()> {
         self.file.write_all(&self.block)?;
         Ok(self.file.sync_data()?)

@@ -1,4 +1,4 @@
-//! `fjall`: encoded rows under encoded keys. One committer thread collects the writers' jobs into one batch.
+//! The `fjall` crate with encoded rows and keys. One committer thread collects the writers' jobs into one batch.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::data::Reading;
 use crate::peer::bytes::{Buffer, Pair, pair, pairs, read};
 use crate::peer::committer::Committer;
 
-/// A database of readings as bytes, and its committer.
+/// A database of encoded readings, and its committer thread.
 pub struct Fjall {
     // Dropped first, because its thread also uses the database.
     committer: Committer<Vec<Pair>>,
@@ -44,7 +44,7 @@ impl Fjall {
         Ok(Self { committer, keyspace, database })
     }
 
-    /// Fills the empty database with the first readings.
+    /// Fills the empty database with the first `entities` readings.
     pub fn load(&self, entities: u32) -> Outcome<()> {
         let mut ingestion = self.keyspace.start_ingestion()?;
         for index in 0..entities {
@@ -60,13 +60,13 @@ impl Fjall {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// Reads the bytes of one entity. `buffer` is used for the key.
+    /// Reads the bytes of one reading. `buffer` is reused for the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.keyspace.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(&value))
     }
 
-    /// Reads the bytes of all entities in a partition. Returns the number of entities, and a checksum of their bytes.
+    /// Reads the bytes of all readings in a partition. Returns their number, and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

@@ -1,4 +1,4 @@
-//! `native_db`: typed structs on redb, encoded with bincode. Every operation is a separate transaction.
+//! The `native_db` crate, which stores typed structs in redb, encoded with bincode. Every operation is a separate transaction.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ struct Stored {
     reading: Properties,
 }
 
-/// The primary key: the partition and then the number, encoded as bytes that sort in this order.
+/// The primary key: the partition name followed by the number, encoded as bytes that sort in this order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place {
     site: String,
@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// A reader that uses one transaction per read. Each transaction sees all earlier writes, as reads from the other contenders do.
+/// A reader that begins a transaction for each read, so it sees all earlier writes, as the other contenders' readers do.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

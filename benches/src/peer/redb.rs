@@ -1,4 +1,4 @@
-//! Raw redb: encoded rows under encoded keys, read from one published snapshot. This is the upper bound for the engine's reads.
+//! The `redb` crate with encoded rows and keys, read from one snapshot. It shows the maximum rate that the engine's reads could reach.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::peer::committer::Committer;
 
 const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("readings");
 
-/// A database of readings as bytes, and its committer.
+/// A database of encoded readings, and its committer thread.
 #[derive(Debug)]
 pub struct RawRedb {
     // Dropped first, because its thread also uses the database.
@@ -43,7 +43,7 @@ impl RawRedb {
         Ok(Self { committer, database })
     }
 
-    /// Fills the database with the first readings.
+    /// Fills the database with the first `entities` readings.
     pub fn load(&self, entities: u32) -> Outcome<()> {
         let write = self.database.begin_write()?;
         {
@@ -61,29 +61,29 @@ impl RawRedb {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// Returns a snapshot of the current state for reads.
+    /// Returns a snapshot of the current content.
     pub fn snapshot(&self) -> Outcome<Snapshot> {
         let table = self.database.begin_read()?.open_table(TABLE)?;
         Ok(Snapshot { table, _database: Arc::clone(&self.database) })
     }
 }
 
-/// The state at one point in time.
+/// The content at one point in time.
 #[derive(Debug)]
 pub struct Snapshot {
     table: ReadOnlyTable<&'static [u8], &'static [u8]>,
-    /// A reference that keeps the database open.
+    /// Keeps the database open while the snapshot exists.
     _database: Arc<Database>,
 }
 
 impl Snapshot {
-    /// Reads the bytes of one entity. `buffer` is used for the key.
+    /// Reads the bytes of one reading. `buffer` is reused for the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.table.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(value.value()))
     }
 
-    /// Reads the bytes of all entities in a partition. Returns the number of entities, and a checksum of their bytes.
+    /// Reads the bytes of all readings in a partition. Returns their number, and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

@@ -1,4 +1,4 @@
-//! `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. One committer thread collects the writers' jobs into one commit.
+//! `SQLite` through `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. One committer thread collects the writers' jobs into one commit.
 
 use std::path::{Path, PathBuf};
 
@@ -21,15 +21,15 @@ const GET: &str = "SELECT * FROM readings WHERE site = ?1 AND number = ?2";
 const PAGE: &str = "SELECT * FROM readings WHERE site = ?1 ORDER BY number LIMIT 1000";
 const FILTER: &str = "SELECT * FROM readings WHERE site = ?1 AND level = ?2 ORDER BY number";
 
-/// Readings to write together.
+/// Readings that are written together.
 #[derive(Debug)]
 struct Job {
     readings: Vec<Reading>,
-    /// `true` if existing readings are replaced.
+    /// `true` if existing readings are replaced; otherwise, they cause an error.
     replaces: bool,
 }
 
-/// A database, its committer, and any number of readers.
+/// A database with its committer thread and any number of readers.
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
@@ -73,7 +73,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Job>) -> Outco
     Ok(replies)
 }
 
-/// Writes the readings of one job. A single statement is atomic, but several need a savepoint.
+/// Writes the readings of one job atomically. A single statement is atomic, but several statements need a savepoint.
 fn apply(connection: &Connection, job: &Job) -> Outcome<()> {
     let several = job.readings.len() > 1;
     if several {

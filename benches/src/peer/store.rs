@@ -1,4 +1,4 @@
-//! The contenders of a full run behind one trait, for both readings and bytes.
+//! The contenders of a full run behind one trait, whether they store readings or bytes.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the folder of the contender.
+    /// Returns the name of the contender's folder.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -66,23 +66,23 @@ impl Kind {
 
 /// An open contender of a full run.
 pub trait Store: Sync {
-    /// Fills the empty store with the first readings.
+    /// Fills the empty store with the first `entities` readings.
     fn load(&self, entities: u32) -> Outcome<()>;
 
     /// Inserts or replaces readings in one transaction, which is durable when the call returns. For the engine, all readings must
-    /// be in one partition.
+    /// be in the same partition.
     fn replace(&self, readings: Vec<Reading>) -> Outcome<()>;
 
     /// Returns a reader for one thread.
     fn look(&self) -> Outcome<Box<dyn Look + '_>>;
 }
 
-/// A reader of a contender. It decodes readings or reads all of their bytes.
+/// A reader that either decodes readings, or reads all their bytes.
 pub trait Look {
-    /// Reads one existing entity.
+    /// Reads one existing reading.
     fn get(&mut self, site: &str, number: u32) -> Outcome<()>;
 
-    /// Reads the entities of a partition, and returns their number.
+    /// Reads the readings in a partition, and returns their number.
     fn page(&mut self, site: &str) -> Outcome<u32>;
 }
 
@@ -144,8 +144,8 @@ impl Store for RawRedb {
     }
 }
 
-/// A reader for redb. Entities come from the snapshot taken when the reader was created, which is fastest; pages come from the newest
-/// snapshot at each read.
+/// A reader for redb. Single readings come from the snapshot taken when the reader was created, which is fastest; pages come from the newest
+/// snapshot at the time of the read.
 struct RedbReader<'a> {
     redb: &'a RawRedb,
     snapshot: Snapshot,

@@ -1,4 +1,4 @@
-//! The embedded engine: typed entities through the typed handle, with default options except for the cache size.
+//! The embedded engine with typed entities, the typed handle, and default options except for the cache size.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,9 +12,9 @@ use crate::data::{PARTITION, Reading};
 use crate::peer::{Peer, Reader, See};
 use crate::report::OURS;
 
-/// The number of threads that fill a table.
+/// The number of threads that load a table.
 const LOADERS: usize = 16;
-/// The number of entities per transaction while a table is filled.
+/// The number of entities per transaction while loading.
 const BATCH: usize = 100;
 
 /// An engine with one table of readings.
@@ -46,7 +46,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Inserts or replaces readings in one partition in one transaction.
+    /// Inserts or replaces readings in one partition, in one transaction.
     pub fn replace(&self, readings: &[Reading]) -> Outcome<()> {
         let Some(first) = readings.first() else { return Ok(()) };
         let mut transaction = self.table.transaction(first)?;

@@ -1,8 +1,8 @@
-//! The backfill of a new index over existing rows: its rate, and the cost per row in a large table compared with a small one.
+//! Measures the backfill of a new index over existing rows: its rate, and the cost per row in a large table compared with a small one.
 //!
-//! In the first line, the engine does not sync each transaction, so the cost of a row is that of the processor and the journal. The second line is
-//! shown for information only. It is the additional cost of durable transactions, which depends on the disk and on the number of transactions that
-//! share a sync.
+//! For the first line of results, the engine does not sync each transaction, so the cost per row is that of the processor and the journal. The second
+//! line is shown for information only. It is the additional cost of durable transactions, which depends on the disk and on how many transactions share
+//! a sync.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A [`Reading`](crate::data::Reading) as declared in a later release, with an index.
+/// A [`Reading`](crate::data::Reading) as a later release declares it, with an index.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Readings", schema_name = "Reading")]
 #[partition_key(site)]
@@ -44,10 +44,10 @@ struct Indexed {
     at: DateTime<Utc>,
 }
 
-/// The number of entities in the backfill whose transactions are all durable.
+/// The number of entities in the backfill whose transactions are all synced.
 const SYNCED: u32 = 20_000;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures backfills of small and large tables, and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let sizes = [("large", stage.options.entities), ("small", stage.small())];
     let built = |(name, entities)| build(stage, name, entities, Durability::Relaxed);
@@ -64,7 +64,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the rate of one backfill in a separate folder.
+/// Backfills the index of a new table in its own folder, and returns the rate.
 pub(crate) fn build(
     stage: &Stage,
     name: &'static str,
@@ -83,7 +83,7 @@ pub(crate) fn build(
     Ok(Figure::new(name, vec![rate.per_second()]))
 }
 
-/// Checks a backfill: the index must be readable, and must have one entry per entity.
+/// Checks that the index is readable and contains one entry per entity.
 fn check(indexed: &Entities<Indexed, Engine>, entities: u32) -> Outcome<()> {
     if block_on(indexed.states())? != [("ByDevice", IndexState::Ready)] {
         return Err("the index is not ready after its backfill".into());

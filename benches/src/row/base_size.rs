@@ -1,4 +1,4 @@
-//! The size of the base during checkpoints that write random entities, and after a compaction.
+//! Measures the size of the base (the merged files of the engine) while random entities are replaced, and after a compaction.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -12,14 +12,14 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// The number of checkpoints. Before each of them, a tenth of the entities is replaced.
+/// The number of checkpoints. A tenth of the entities is replaced before each.
 const CHECKPOINTS: u32 = 30;
-/// The suffix of the base's run files.
+/// The suffix of the base's files that contain rows.
 const BASE: &str = ".rows";
 /// The number of threads that replace entities.
 const WRITERS: u32 = 8;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the size of the base after each checkpoint and after a compaction, and adds the ratios to the report.
 #[expect(clippy::cast_precision_loss, reason = "bytes are shown with three digits")]
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (entities, folder) = (stage.small(), stage.folder.join("base-size"));

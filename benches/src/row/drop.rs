@@ -1,5 +1,5 @@
-//! Dropping a table with many entities, compared with dropping a table with few. A drop takes one sync, whose time varies by a factor of forty on one
-//! machine, so the fastest of several drops are compared. Work that grows with the number of entities would still be visible.
+//! Measures dropping a table with many entities, compared with dropping one with few. A drop takes one sync, whose time can vary by a factor of forty,
+//! so the fastest of several drops are compared. Work that grows with the number of entities would still be visible.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::stage::Stage;
 /// The number of tables of each size.
 const TABLES: u32 = 5;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the drops, and adds the ratio of the fastest ones to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("drop"))?;
     let sizes =

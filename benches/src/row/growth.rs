@@ -1,4 +1,4 @@
-//! Point gets in a large table compared with a small one: with a cache that holds both tables, and with a cache that is too small
+//! Measures point gets in a large table compared with a small one: with a cache that holds both tables, and with a cache too small
 //! for the large table.
 
 use table_core::embedded::Engine;
@@ -12,12 +12,12 @@ use crate::peer::{CACHE, Peer};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A cache size that suffices for ten million entities.
+/// A cache size that is large enough for ten million entities.
 const WARM: usize = 6 << 30;
-/// The number of entities between two lookups that warm up the cache. It is smaller than the number of entities in a block.
+/// The step between the entities that are read to warm up the cache. It is smaller than the number of entities in a block.
 const STEP: usize = 20;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the point gets, and adds the ratios to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let [large, small] = [stage.large(), stage.small()].map(|entities| short(entities.into()));
     let work = format!("time of a point get at {large} against {small}");

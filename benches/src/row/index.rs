@@ -1,4 +1,4 @@
-//! Entities with two copies in the same partition: inserts compared with inserts of plain entities, and lookups through an index
+//! Measures entities with two indexes in the same partition: inserts compared with inserts of plain entities, and lookups through an index
 //! compared with point gets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,13 +18,13 @@ use crate::peer::tables::Tables;
 use crate::report::{OURS, Report, Target};
 use crate::stage::Stage;
 
-/// The number of entities that are looked up.
+/// The number of entities in the table for lookups.
 const ENTITIES: u32 = 100_000;
 const WRITERS: usize = 16;
 const PLAIN: &str = "plain entities";
 const POINT: &str = "point get";
 
-/// A reading with two indexes, which copy it under other keys.
+/// A reading with two indexes, which copy it to rows with different keys.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Tagged")]
 #[partition_key(site)]
@@ -69,7 +69,7 @@ fn tag(number: u32) -> String {
     format!("dev-{number:08x}")
 }
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures inserts and lookups, and adds the ratios to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("indexed"))?;
     let tagged = block_on(engine.entities::<Tagged>().create_if_missing())?;

@@ -1,4 +1,4 @@
-//! Durable inserts of single entities by 1, 4, 16 and 64 writers.
+//! Measures durable inserts of single entities by 1, 4, 16 and 64 writers.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate, crowd, repeat};
@@ -6,7 +6,7 @@ use crate::peer::fdatasync::Appender;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the inserts of all contenders, and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     for writers in [1, 4, 16, 64] {
         let mut contenders = Vec::new();

@@ -1,4 +1,4 @@
-//! Encoding compound keys into a reused buffer, compared with `format!` producing the same text.
+//! Measures encoding compound keys into a reused buffer, compared with formatting the same text with `format!`.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use crate::stage::Stage;
 const BATCH: u32 = 1_024;
 const FORMAT: &str = "format!";
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the encodings, and adds the times to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (id, year) = (223_u32, 2_012_u16);
     let at = ticks::now();
@@ -73,7 +73,7 @@ fn review_formatted(id: u32, year: u16) -> String {
     format!("empid_{id:06}_{year:04}")
 }
 
-/// Encodes the key of a log entry, where the newest entry sorts first (PAT-LOG).
+/// Encodes the key of a log entry. The newest entry sorts first (PAT-LOG).
 #[inline]
 fn entry(id: u32, at: DateTime<Utc>, key: &mut String) -> Outcome<()> {
     key.push_str("device_");

@@ -1,4 +1,4 @@
-//! Reads of one entity by its key, either anywhere in a table of twice the cache size, or within a tenth of the entities, which fits into the cache.
+//! Measures point gets, either anywhere in a table twice as large as the cache, or within a tenth of the entities, which fits into the cache.
 
 use crate::Outcome;
 use crate::child::place;
@@ -9,12 +9,12 @@ use crate::peer::store::{Kind, Store};
 use crate::report::{OURS, Report, Target, short};
 
 const BATCH: u32 = 64;
-/// The name of the engine's contender whose reads hit the cache.
+/// The name of the engine in the comparison of reads from the cache.
 const WARM: &str = "tables, in the cache";
-/// The number of entities between two lookups that warm up the cache. It is smaller than the number of entities in a block.
+/// The step between the entities that are read to warm up the cache. It is smaller than the number of entities in a block.
 const STEP: usize = 8;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the point gets of all contenders, and adds the rates to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let stores: Vec<_> =
         Kind::ALL.into_iter().map(|kind| Ok((kind, large.open(kind)?))).collect::<Outcome<_>>()?;
@@ -33,7 +33,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Creates a contender with random lookups of the first entities, after reading all of their blocks once.
+/// Reads all blocks with the first `entities` entities once, and returns a contender that reads these entities at random.
 fn contender<'a>(name: &'static str, store: &'a dyn Store, entities: u32) -> Outcome<Contender<'a>> {
     let (mut look, mut random) = (store.look()?, Random::new(3));
     let mut get = move |entity| {

@@ -1,11 +1,11 @@
-//! The peak memory use of a process that imports entities.
+//! Measures the peak memory use of a process that imports entities.
 
 use crate::Outcome;
 use crate::child::{self, CACHE, RECENT};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the memory use, and adds it to the report with its limit.
 #[expect(clippy::cast_precision_loss, reason = "bytes are shown with three digits")]
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let entities = stage.large();

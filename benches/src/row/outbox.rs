@@ -1,4 +1,4 @@
-//! The time from a change, through the outbox, to its effect, at a given rate of changes.
+//! Measures the time from a change until its effect through the outbox, at a fixed rate of changes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -28,15 +28,15 @@ use crate::stage::Stage;
 
 /// The number of changes per second.
 const PACE: u32 = 1_000;
-/// The number of threads that make changes. Each of them waits for the disk.
+/// The number of threads that make changes. Each thread waits for the disk.
 const WRITERS: usize = 64;
-/// The number of worker threads. They also wait for the disk.
+/// The number of worker threads. Each thread waits for the disk.
 const WORKERS: usize = 64;
-/// The pause of a worker that finds no work.
+/// How long a worker pauses when it finds no work.
 const IDLE: Duration = Duration::from_millis(10);
-/// The maximum time from the last change until all changes have taken effect.
+/// The maximum time to wait, after the last change, until all changes have taken effect.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The last step of each change: a message whose handler records when the change has taken effect.
+/// The last step of each change: a message, whose handler records that the change has taken effect.
 #[derive(Serialize, Deserialize)]
 struct Made;
 
@@ -47,7 +47,7 @@ impl Message for Made {
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
-/// The time from the `Timestamp` of each change to its effect, in ticks. If two workers process the same change, the first effect is recorded.
+/// The time from each change's `Timestamp` until its effect, in ticks. If two workers process a change, the first effect counts.
 #[derive(Clone, Debug, Default)]
 struct Lags(Arc<Mutex<HashMap<RowKey, u64>>>);
 
@@ -56,7 +56,7 @@ impl Lags {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns all times, and their 99th percentile, as rates.
+    /// Returns all times, and their 99th percentile, in the form of rates.
     fn figures(&self) -> [Figure; 2] {
         let mut lags: Vec<u64> = self.with(|lags| lags.values().copied().collect());
         lags.sort_unstable();
@@ -91,7 +91,7 @@ impl Handler<Made> for Seen {
     }
 }
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the times, and adds them to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("outbox"))?;
     let tables = Tables::of(&engine)?;
@@ -137,7 +137,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Inserts a reading with an intent for the mirror, and notifies the workers.
+/// Inserts a reading, together with an intent to insert it into the mirror table, and notifies the workers.
 fn change(
     outbox: &Outbox,
     table: &Table<Reading, Engine>,
@@ -154,7 +154,7 @@ fn change(
     Ok(())
 }
 
-/// Runs `operation` `operations` times. Each run starts when it is due according to [`PACE`], or later when a thread becomes free.
+/// Runs `operation` `operations` times. Each run starts at the time determined by [`PACE`], or later if no thread is free.
 fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (next, start) = (AtomicU32::new(0), Instant::now());
     thread::scope(|scope| {
@@ -175,7 +175,7 @@ fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome
     Ok(Rate { operations: operations.into(), elapsed: start.elapsed() })
 }
 
-/// Checks that the changes took effect: the mirror must have one entity per change.
+/// Checks that the mirror table contains one entity per change.
 fn check(mirror: &Table<Reading, Engine>, partitions: u32, wanted: u32) -> Outcome<()> {
     let mut found = 0;
     for partition in 0..partitions {

@@ -1,6 +1,6 @@
-//! Dropping a period with many entities, compared with dropping a period with few. Each period has a separate table. The engine does not sync each
-//! change, because the time for syncs would hide any growth with the number of entities. As for a [table](super::drop), the fastest of several drops
-//! are compared.
+//! Measures dropping a period with many entities, compared with dropping one with few. Each period has its own table. The engine does not sync each
+//! change, because the time for syncs would hide any growth with the number of entities. As when [tables](super::drop) are dropped, the fastest of
+//! several drops are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +34,7 @@ impl Periodic for Reading {
     }
 }
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the drops, and adds the ratio of the fastest ones to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::builder().durability(Durability::Relaxed).open(stage.folder.join("periods"))?;
     let first: DateTime<Utc> = "2014-04-23T00:00:00Z".parse()?;

@@ -1,4 +1,4 @@
-//! Opening a folder whose writer was killed, including the first read of an entity: a large table compared with a small one.
+//! Measures reopening a folder whose writer was killed, including the first read of an entity: a large table compared with a small one.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::peer::{CACHE, Peer};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the reopening, and adds the ratio of the times to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let sizes = [("large", stage.large()), ("small", stage.small())];
     let mut rates = sizes.map(|_| Vec::new());

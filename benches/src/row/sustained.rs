@@ -1,5 +1,5 @@
-//! Continuous random updates by 32 writers with durable transactions of ten rows. The engine needs all ten rows in one partition; the
-//! other contenders write to random rows, as their applications do. Their figures for ten rows in one partition are also shown; such
+//! Measures continuous random updates by 32 writers with durable transactions of ten rows. The engine needs all ten rows in one partition; the
+//! other contenders write to random rows, as their applications do. They are also measured with ten rows in one partition, for information; such
 //! transactions touch fewer pages.
 
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 use crate::sustained::{Figures, Rows, Work};
 
-/// A contender, its results, and the time for opening it after a kill and reading the first entity.
+/// A contender, its results, and the time needed to reopen it after a kill and read the first entity.
 struct Measured(Kind, Figures, Duration);
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the updates and the reopening, and adds the results to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let mut all = Vec::new();
     for kind in Kind::ALL {
@@ -62,13 +62,13 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Updates a contender continuously.
+/// Updates a contender's entities continuously, and returns the results.
 fn updated(large: &Large, kind: Kind, rows: Rows) -> Outcome<Figures> {
     settle()?;
     Work::new(large, kind, rows, large.options.sustained)?.measured()
 }
 
-/// Kills a contender during its updates. Returns the time for opening it and reading the first entity.
+/// Kills a contender's process during updates. Returns the time needed to reopen it and read the first entity.
 fn reopen(large: &Large, kind: Kind) -> Outcome<Duration> {
     let work = Work::new(large, kind, Rows::OfOnePartition, Duration::from_secs(60 * 60))?;
     work.killed(large.options.sustained / 12)?;

@@ -1,4 +1,4 @@
-//! The gain from a second reader: point gets and pages by two threads compared with one, on the engine and on raw redb.
+//! Measures the gain from a second reader: point gets and pages by two threads compared with one, on the engine and on raw redb.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::large::Large;
 use crate::peer::store::{Kind, Look, Store};
 use crate::report::{Report, Target};
 
-/// One operation of a reader.
+/// One read operation.
 type Work = fn(&mut dyn Look, &mut Random, u32) -> Outcome<()>;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the reads, and adds the ratios to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let stores = [Kind::Tables, Kind::Redb].map(|kind| large.open(kind));
     let [ours, theirs] = stores;
@@ -58,7 +58,7 @@ fn page(look: &mut dyn Look, random: &mut Random, warm: u32) -> Outcome<()> {
     if read == PARTITION { Ok(()) } else { Err("the page is short".into()) }
 }
 
-/// Runs one kind of work on `readers` threads.
+/// Repeats an operation on `readers` threads, and returns the rate.
 fn read(store: &dyn Store, readers: u64, time: Duration, batch: u32, work: Work, warm: u32) -> Outcome<Rate> {
     std::thread::scope(|scope| {
         let one = |seed| -> Outcome<Rate> {

@@ -1,4 +1,4 @@
-//! The rate of a reader alone and during conditional updates. The updates read an entity, change it, and write it if its version has not changed.
+//! Measures a reader alone, and during conditional updates. An update reads an entity, changes it, and writes it if its version has not changed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +12,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures the reader's rates, and adds their ratio to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let tables = &stage.tables;
     let mut alone = read(stage, tables)?;

@@ -1,4 +1,4 @@
-//! A materialised view: a rebuild from its source compared with a backfill of an index, and the rate at which a view follows a feed.
+//! Measures a materialised view: rebuilding it compared with backfilling an index, and the rate at which it follows a feed.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::report::{Report, Target, short};
 use crate::row::backfill;
 use crate::stage::Stage;
 
-/// The row of a view: the sum of a site's measurements.
+/// A row of the view: the totals of one site.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Sites")]
 #[partition_key(site)]
@@ -30,7 +30,7 @@ struct Totals {
     levels: i64,
 }
 
-/// A view with one sum per site, over the rows that all contenders contain.
+/// A view with the totals of each site, over the readings that all contenders store.
 struct Sites;
 
 impl View for Sites {
@@ -43,7 +43,7 @@ impl View for Sites {
     }
 }
 
-/// A reading with a feed.
+/// A reading whose changes are recorded in a feed.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Followed", feed)]
 #[partition_key(site)]
@@ -55,7 +55,7 @@ struct Followed {
     at: DateTime<Utc>,
 }
 
-/// The same view as [`Sites`], but over readings that have a feed.
+/// The same view as [`Sites`], over readings whose changes are recorded in a feed.
 struct Following;
 
 impl View for Following {
@@ -68,16 +68,16 @@ impl View for Following {
     }
 }
 
-/// The number of rebuilds. A backfill follows each of them.
+/// The number of rebuilds. Each is followed by a backfill.
 const ROUNDS: usize = 3;
-/// The number of changes that the view follows.
+/// The number of changes in the feed that the view follows.
 const CHANGES: u32 = 20_000;
-/// The number of partitions that contain the changes.
+/// The number of partitions in which changes are made.
 const SITES: u32 = 20;
-/// The number of changes per second that a view must be able to follow.
+/// The number of changes per second that the view must reach.
 const WANTED: u64 = 5_000;
 
-/// Measures the work of this module, and adds the results to the report.
+/// Measures rebuilds and the following of a feed, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let entities = stage.options.entities;
     let (mut views, mut indexes) = (Vec::new(), Vec::new());
@@ -134,7 +134,7 @@ fn follow(stage: &Stage) -> Outcome<Figure> {
     Ok(Figure::new("view", vec![rate.per_second()]))
 }
 
-/// Checks that a view counts every entity.
+/// Checks that the view has counted every entity.
 fn check<V: View<Row = Totals>>(
     view: &ViewTable<V, Engine>,
     sites: impl Iterator<Item = String>,

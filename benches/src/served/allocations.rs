@@ -1,4 +1,4 @@
-//! The allocations that the server makes per request, counted in a separate process with a counting allocator.
+//! Counts the allocations that the server makes per request, in a separate process with a counting allocator.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
 
-/// The measured kinds of work, each with the number of entities per request and the permitted allocations per entity: the measured
+/// The kinds of work, each with the number of entities per request and the allocations allowed per entity: the measured
 /// number plus a sixth.
 const WORKS: [(Work, u32, f64); 6] = [
     (Work::Get, 1, 70.0),
@@ -25,12 +25,12 @@ const WORKS: [(Work, u32, f64); 6] = [
     (Work::Page, 1_000, 1.0),
     (Work::Queue, 3, 120.0),
 ];
-/// The number of counted requests. The same number of uncounted requests precedes them.
+/// The number of requests to count. The same number of requests runs before, without being counted.
 const REQUESTS: u32 = 200;
 const SHAPE: Shape =
     Shape { table: "Counted", title: "10k in 10 partitions", entities: 10_000, partitions: 10 };
 
-/// A server that reports its allocations.
+/// A server process that reports how many allocations it has made.
 struct Counting {
     process: Child,
     input: ChildStdin,
@@ -64,7 +64,7 @@ impl Counting {
         Ok(self.lines.next().ok_or("the server that counts ended")??)
     }
 
-    /// Returns the total number of allocations, and their bytes.
+    /// Returns the total number of allocations made by the server, and their total size in bytes.
     fn read(&mut self) -> Outcome<(u64, u64)> {
         writeln!(self.input)?;
         let line = self.line()?;
@@ -73,7 +73,7 @@ impl Counting {
     }
 }
 
-/// Measures the allocations over one connection.
+/// Measures the allocations for each kind of work over one connection, and adds them to the report.
 pub fn measure(report: &mut Report) -> Outcome<()> {
     let (mut server, connection) = Counting::start()?;
     let place = Place::new(&connection)?;
@@ -101,7 +101,7 @@ pub fn measure(report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Serves from memory. For each line of its input, prints the result of `allocated`: the total number of allocations, and their bytes.
+/// Serves an account in memory. For each line of input, prints the result of `allocated`: the total number of allocations, and their total size.
 pub fn serve(allocated: impl Fn() -> (usize, usize)) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     let config = Config::on_loopback(Account::emulator(Engine::in_memory())?).ephemeral();

@@ -1,4 +1,4 @@
-//! Servers in separate processes: `table-server` in memory, and its HTTP stack with a constant response.
+//! Runs servers in separate processes: `table-server` in memory, or its HTTP stack alone with a constant response.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -18,12 +18,12 @@ use tokio::runtime;
 use crate::Outcome;
 use crate::child::CHILD;
 
-/// The argument that starts `table-server`.
+/// The argument that makes the program run `table-server`.
 pub const SERVE: &str = "serve";
-/// The argument that starts only the HTTP stack.
+/// The argument that makes the program run only the HTTP stack.
 pub const CONSTANT: &str = "constant";
 
-/// A server process, which ends when the value is dropped.
+/// A server process. It ends when this value is dropped.
 #[derive(Debug)]
 pub struct Server {
     process: Child,
@@ -55,7 +55,7 @@ impl Drop for Server {
     }
 }
 
-/// Runs a server process until its standard input ends.
+/// Runs the server selected by `word` until its standard input ends.
 pub fn run(word: &str) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     match word {
@@ -81,7 +81,7 @@ async fn serve() -> Outcome<()> {
     Ok(())
 }
 
-/// A body that is similar to the response to a point get.
+/// A body similar to the response to a point get.
 const BODY: &str = "{\"PartitionKey\":\"p00000\",\"RowKey\":\"0000001\",\"Timestamp\":\"2026-11-20T09:00:00.0000000Z\",\
     \"Site\":\"Building 12, floor 3\",\"Celsius\":21.25,\"Count\":17,\"Sequence@odata.type\":\"Edm.Int64\",\"Sequence\":\"4294967296\",\
     \"MeasuredAt@odata.type\":\"Edm.DateTime\",\"MeasuredAt\":\"2026-11-20T09:00:00Z\",\"Calibrated\":true}";

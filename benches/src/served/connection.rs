@@ -1,4 +1,4 @@
-//! A connection that puts load on a server: it prepares and sends requests, and reads responses, with reused buffers.
+//! A connection that puts load on a server. It prepares and sends requests and reads responses, with reused buffers.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -8,30 +8,30 @@ use table_wire::auth::{AccountKey, Scheme};
 use crate::Outcome;
 use crate::served::request::{Sent, Writer};
 
-/// The behaviour of a connection while it waits for a response.
+/// How a connection waits for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// The connection sleeps, and the system wakes it.
+    /// It sleeps until the system wakes it.
     Asleep,
-    /// The connection polls, so its wake-up time is not measured. Only one connection at a time can do this.
+    /// It polls, so the time to wake up is not included. Only one connection at a time can do this.
     Awake,
 }
 
-/// The number of bytes per read.
+/// The maximum number of bytes per read.
 const CHUNK: usize = 64 << 10;
 
-/// An open connection.
+/// An open connection to a server.
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
     writer: Writer,
     read: Vec<u8>,
-    /// The number of bytes in `read` that the server has sent.
+    /// The number of bytes in `read` that contain received data.
     filled: usize,
 }
 
 impl Connection {
-    /// Connects to a server. `scheme` is the service's signature scheme.
+    /// Connects to a server. `scheme` is the signature scheme of the service.
     pub fn open(address: &str, key: &AccountKey, scheme: Scheme, wait: Wait) -> Outcome<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -54,14 +54,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a request, reads the response, and returns its status and its body.
+    /// Sends a request and reads the response. Returns its status and body.
     pub fn exchange(&mut self, sent: &Sent<'_>) -> Outcome<(u16, &[u8])> {
         self.prepare(sent)?;
         self.send()?;
         self.answer()
     }
 
-    /// Reads the response to the request, and returns its status and its body.
+    /// Reads the response to the request that was sent. Returns its status and body.
     pub fn answer(&mut self) -> Outcome<(u16, &[u8])> {
         self.filled = 0;
         let end = self.past(0, b"\r\n\r\n")?;
@@ -85,7 +85,7 @@ impl Connection {
         Ok((status, self.read.get(end..body_end).unwrap_or_default()))
     }
 
-    /// Reads all chunks, joins them at `start`, and returns the end of the data.
+    /// Reads all chunks of a body, joins them at `start`, and returns the end of the joined data.
     fn chunks(&mut self, start: usize) -> Outcome<usize> {
         let (mut at, mut end) = (start, start);
         loop {
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Reads until `mark` occurs after `start`, and returns the offset after the mark.
+    /// Reads until `mark` occurs after `start`, and returns the offset of the byte after it.
     fn past(&mut self, start: usize, mark: &[u8]) -> Outcome<usize> {
         let mut from = start;
         loop {
@@ -132,7 +132,7 @@ impl Connection {
     }
 }
 
-/// Repeats a system call until it does not block.
+/// Repeats a system call until it no longer fails with `WouldBlock`.
 fn again(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match call() {

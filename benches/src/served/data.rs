@@ -1,4 +1,4 @@
-//! The entities that are read, in few or many partitions.
+//! The tables that the load reads, with different numbers of entities and partitions.
 
 use std::fmt::Write;
 
@@ -10,21 +10,21 @@ use crate::served::load;
 use crate::served::request::Sent;
 use crate::served::work::{Place, check};
 
-/// The size of a table: its numbers of entities and partitions.
+/// The shape of a table: how many entities and partitions it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The table.
+    /// The name of the table.
     pub table: &'static str,
     /// The name of the shape in the report.
     pub title: &'static str,
     /// The number of entities.
     pub entities: u32,
-    /// The number of partitions. All of them have the same number of entities.
+    /// The number of partitions. All partitions have the same number of entities.
     pub partitions: u32,
 }
 
 impl Shape {
-    /// All shapes, small ones first.
+    /// All shapes, in ascending order of size.
     pub const ALL: [Self; 4] = [
         Self { table: "Few10k", title: "10k in 10 partitions", entities: 10_000, partitions: 10 },
         Self { table: "Many10k", title: "10k in 100 partitions", entities: 10_000, partitions: 100 },
@@ -32,26 +32,26 @@ impl Shape {
         Self { table: "Many100k", title: "100k in 1,000 partitions", entities: 100_000, partitions: 1_000 },
     ];
 
-    /// Returns the keys of the entity with this index.
+    /// Returns the keys of entity `index`.
     #[must_use]
     pub fn key(&self, index: u32) -> (String, String) {
         (partition(index % self.partitions), row(index / self.partitions))
     }
 }
 
-/// Returns the `PartitionKey` of the partition with this number.
+/// Returns the `PartitionKey` of partition `number`.
 #[must_use]
 pub fn partition(number: u32) -> String {
     format!("p{number:05}")
 }
 
-/// Returns the `RowKey` of the row with this number.
+/// Returns the `RowKey` of row `number`.
 #[must_use]
 pub fn row(number: u32) -> String {
     format!("{number:07}")
 }
 
-/// Returns the JSON body of an entity.
+/// Returns an entity as a JSON body.
 #[must_use]
 pub fn entity(partition: &str, row: &str, number: u32) -> String {
     format!(
@@ -62,7 +62,7 @@ pub fn entity(partition: &str, row: &str, number: u32) -> String {
     )
 }
 
-/// Returns the body of a transaction with inserts into `partition`.
+/// Returns the body of a transaction that inserts entities into `partition`.
 #[must_use]
 pub fn transaction(
     place: &Place,
@@ -88,7 +88,7 @@ pub fn transaction(
 /// The media type of a transaction's body.
 pub const MULTIPART: &str = "multipart/mixed; boundary=batch_b";
 
-/// Creates the table of a shape, and inserts its entities over eight connections.
+/// Creates the table for a shape, and inserts its entities over eight connections.
 pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
     create(place, shape.table)?;
     let rows = shape.entities / shape.partitions;
@@ -109,18 +109,18 @@ pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
     )
 }
 
-/// Returns the request that sends the transaction `body` to the path for batches.
+/// Returns a request that sends a transaction to `path`.
 #[must_use]
 pub const fn batch<'a>(path: &'a str, body: &'a str) -> Sent<'a> {
     Sent { method: "POST", path, query: "", media_type: MULTIPART, body }
 }
 
-/// Sends a transaction.
+/// Sends a transaction, and checks the response.
 pub fn post(place: &Place, connection: &mut Connection, body: &str) -> Outcome<()> {
     done(connection.exchange(&batch(&format!("{}/$batch", place.account_path), body))?)
 }
 
-/// Checks the response to a transaction, whose body contains the transaction's status.
+/// Checks the response to a transaction. The transaction's own status is in the response body.
 pub fn done(answer: (u16, &[u8])) -> Outcome<()> {
     check(answer, 202)?;
     if answer.1.windows(12).any(|window| window == b"HTTP/1.1 204") { Ok(()) } else { check(answer, 204) }

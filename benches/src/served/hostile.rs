@@ -1,4 +1,4 @@
-//! The latency that a client sees while other connections are open that never send a verified request.
+//! Measures the latency for a well-behaved client while many connections are open that never send a request with a valid signature.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -17,23 +17,23 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The number of open hostile connections of each kind.
+/// The number of hostile connections of each kind that sends little and then waits.
 const NEIGHBOURS: usize = 1_000;
-/// The number of connections of the client.
+/// The number of connections used by the well-behaved client.
 const CONNECTIONS: usize = 8;
-/// The maximum ratio of the 99th percentile latencies with and without hostile connections.
+/// The highest acceptable ratio of the 99th percentile latency with hostile connections to that without them.
 const TIMES: f64 = 3.0;
-/// The number of connections that send without pause.
+/// The number of hostile connections of each kind that sends much.
 const FLOODS: usize = 20;
-/// The number of messages that such a connection sends in one write.
+/// The number of messages that a connection sends in one write, if it sends repeatedly.
 const REPEATED: usize = 200;
-/// The preface of an HTTP/2 connection, and empty settings.
+/// The HTTP/2 connection preface, followed by an empty `SETTINGS` frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-/// The number of streams per HTTP/2 connection, which is the server's maximum.
+/// The number of streams per HTTP/2 connection, which is the server's limit.
 const STREAMS: u32 = 256;
 
-/// Measures the work of this module, and adds the results to the report. The connections with an unsigned body show that the server verifies a signature before
-/// it admits the request and reads its body. The connections that send without pause show that unverified work has a limited rate.
+/// Measures the latency for each kind of hostile connection, and adds the ratios to the report. Unsigned requests with a body show that the server verifies
+/// the signature before it admits the request and reads its body. Connections that send without pause show that unverified work is rate-limited.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let (place, shape) = (Place::new(&server.line)?, &Shape::ALL[0]);
@@ -67,11 +67,11 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
 struct Kind {
     title: &'static str,
     number: usize,
-    /// The bytes that a connection sends when it is opened.
+    /// The bytes that a connection sends when it opens.
     first: Vec<u8>,
-    /// The bytes that it sends again and again. If empty, one connection is replaced after each pause.
+    /// The bytes that a connection then sends repeatedly. If empty, one connection is replaced after each pause.
     repeated: Vec<u8>,
-    /// The time between two rounds of sends, or between two replaced connections.
+    /// The pause between sends, or between replacements of connections.
     pause: Duration,
     target: Target,
 }
@@ -123,7 +123,7 @@ fn median(mut micros: Vec<u32>) -> u32 {
     micros.get(micros.len() / 2).copied().unwrap_or(0)
 }
 
-/// The hostile connections, which stay open until the value is dropped.
+/// Hostile connections, which remain open until this value is dropped.
 struct Neighbours {
     ended: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -159,7 +159,7 @@ impl Neighbours {
 /// A hostile connection.
 struct Hostile {
     stream: TcpStream,
-    /// The number of bytes of `repeated` that have been sent.
+    /// The number of bytes of `repeated` that have already been sent.
     sent: usize,
 }
 
@@ -172,7 +172,7 @@ impl Hostile {
         Ok(Self { stream, sent: 0 })
     }
 
-    /// Sends as many bytes as the connection accepts, and discards the responses. Returns `false` if the connection is closed.
+    /// Sends as many bytes as the connection accepts, and discards the responses. Returns `false` if the server has closed the connection.
     fn send(&mut self, repeated: &[u8]) -> bool {
         let waits = |error: &std::io::Error| error.kind() == ErrorKind::WouldBlock;
         let read = self.stream.read(&mut [0; 8 << 10]);
@@ -192,7 +192,7 @@ impl Drop for Neighbours {
     }
 }
 
-/// Returns the bytes of an HTTP/2 connection: the preface, empty settings, and for each stream the headers of an unsigned request without its body.
+/// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame, and for each stream the headers of an unsigned request without its body.
 fn streams(target: &str) -> Vec<u8> {
     let mut bytes = PREFACE.to_vec();
     // The encoded headers are `:method: POST`, `:scheme: http`, and as literals `:path` and `:authority: a` (RFC 7541). Each length fits into a byte.

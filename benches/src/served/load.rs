@@ -1,4 +1,4 @@
-//! Runs work on many concurrent connections, and measures the time of each operation.
+//! Runs an operation on many concurrent connections, and measures the time of each run.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -10,14 +10,14 @@ use crate::harness::Rate;
 /// The result of putting load on a server.
 #[derive(Debug)]
 pub struct Done {
-    /// The number of operations, and the elapsed time of the load.
+    /// The number of operations, and the total elapsed time.
     pub rate: Rate,
-    /// The time of each operation in microseconds, sorted.
+    /// The time of each operation in microseconds, in ascending order.
     pub micros: Vec<u32>,
 }
 
 impl Done {
-    /// Returns the time within which `per_thousand` thousandths of the operations completed.
+    /// Returns the time within which `per_thousand` of every thousand operations completed.
     #[must_use]
     pub fn quantile(micros: &[u32], per_thousand: usize) -> u32 {
         micros
@@ -27,7 +27,7 @@ impl Done {
     }
 }
 
-/// Repeats `operation` on `connections` connections for about `time`. `open` creates the worker of a connection.
+/// Repeats `operation` on `connections` concurrent connections for about `time`. `open` creates the worker for a connection.
 pub fn run<W>(
     connections: usize,
     time: Duration,
@@ -67,7 +67,7 @@ where
     Ok(Done { rate: Rate { operations: micros.len() as u64, elapsed }, micros })
 }
 
-/// Distributes units of work among connections until all of them are done.
+/// Distributes `pieces` of work among connections until all are done.
 pub fn share<P: Sync, W: Send>(
     connections: usize,
     pieces: &[P],

@@ -1,4 +1,4 @@
-//! The rows that compare the server with Azurite.
+//! Measures the rows of the report that compare the server with Azurite.
 
 use std::cell::RefCell;
 
@@ -11,18 +11,18 @@ use crate::served::load::Done;
 use crate::served::work::{self, Place, Work};
 use crate::served::worker;
 
-/// The numbers of connections. Each has a separate row.
+/// The numbers of concurrent connections. Each number has its own row.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
-/// The minimum ratio of the server's rate to Azurite's.
+/// The ratio of the server's rate to Azurite's that must be reached.
 const TIMES: f64 = 10.0;
-/// The maximum ratio of the 99th percentile latency to the median latency, at 32 connections.
+/// The highest acceptable ratio of the 99th percentile latency to the median latency, at 32 connections.
 const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";
 
 /// Measures one kind of work on tables of one shape. The first of the `places` is `table-server`, and the second is Azurite. For small requests, the
-/// constant response of the HTTP stack is also measured: over one connection, a server waits for its client most of the time, so the rate of the
-/// constant response is the maximum that any server could reach.
+/// HTTP stack's constant response is also measured: over one connection, a server mostly waits for its client, so the rate of the constant
+/// response is the maximum that any server could reach.
 pub fn measure(
     work: Work,
     shape: &Shape,

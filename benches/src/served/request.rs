@@ -1,4 +1,4 @@
-//! Signed requests as bytes.
+//! Encodes signed HTTP requests as bytes.
 
 use std::io::Write;
 
@@ -13,18 +13,18 @@ use crate::Outcome;
 pub struct Sent<'a> {
     /// The method.
     pub method: &'static str,
-    /// The path after the account, as sent.
+    /// The path after the account, as it is sent.
     pub path: &'a str,
-    /// The query string, as sent.
+    /// The query string, as it is sent.
     pub query: &'a str,
-    /// The type of the body.
+    /// The media type of the body.
     pub media_type: &'static str,
     /// The body.
     pub body: &'a str,
 }
 
 impl Sent<'_> {
-    /// Returns all headers except for the signature and the length.
+    /// Returns all headers except the signature and the content length.
     fn headers(&self, host: &str) -> Vec<(&'static str, String)> {
         let mut headers = vec![
             ("host", host.to_owned()),
@@ -44,7 +44,7 @@ impl Sent<'_> {
     }
 }
 
-/// The headers that all requests with the same method and media type share.
+/// The headers shared by all requests with the same method and media type.
 #[derive(Debug)]
 struct Form {
     method: &'static str,
@@ -53,7 +53,7 @@ struct Form {
     lines: String,
 }
 
-/// A writer of requests into a buffer.
+/// Encodes requests into a reused buffer.
 #[derive(Debug)]
 pub struct Writer {
     host: String,
@@ -64,13 +64,13 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a writer of requests to a server. `scheme` is the service's signature scheme.
+    /// Creates a writer for requests to a server. `scheme` is the signature scheme of the service.
     #[must_use]
     pub fn new(address: &str, key: &AccountKey, scheme: Scheme) -> Self {
         Self { host: address.to_owned(), key: key.clone(), scheme, forms: Vec::new(), out: Vec::new() }
     }
 
-    /// Writes a request, replacing the previous one.
+    /// Encodes a request, which replaces the previous one in the buffer.
     pub fn write(&mut self, sent: &Sent<'_>) -> Outcome<()> {
         let form = self.form(sent)?;
         let Some(Form { map, lines, .. }) = self.forms.get(form) else { return Err("a form is lost".into()) };
@@ -91,13 +91,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the last request that was written.
+    /// Returns the bytes of the last request that was encoded.
     #[must_use]
     pub fn written(&self) -> &[u8] {
         &self.out
     }
 
-    /// Returns the index of the headers for requests with this method and media type. The headers are created on first use.
+    /// Returns the index of the shared headers for requests with this method and media type. They are created on first use.
     fn form(&mut self, sent: &Sent<'_>) -> Outcome<usize> {
         let media_type = if sent.body.is_empty() { "" } else { sent.media_type };
         let same = |form: &Form| form.method == sent.method && form.media_type == media_type;

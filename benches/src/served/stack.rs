@@ -1,4 +1,4 @@
-//! The rates of gets and inserts, compared with a constant response of the HTTP stack.
+//! Compares the server's rates of gets and inserts with the rate of a constant response from its HTTP stack.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};
@@ -10,11 +10,11 @@ use crate::served::peers::CONNECTIONS;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The minimum fraction of the HTTP stack's rate.
+/// The fraction of the HTTP stack's rate that the server must reach.
 const PART: f64 = 0.5;
 const STACK: &str = "hyper";
 
-/// Measures the work of this module, and adds the results to the report. The constant server receives the same signed requests but ignores their content.
+/// Measures the rates, and adds the ratios to the report. The HTTP stack receives the same signed requests as the server, but ignores their content.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let (ours, stack) = (Server::start(child::SERVE)?, Server::start(child::CONSTANT)?);
     let shape = &Shape::ALL[0];

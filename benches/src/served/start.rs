@@ -1,4 +1,4 @@
-//! The time from the start of the program to its first response.
+//! Measures the time from starting the server program until its first response.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::served::connection::{Connection, Wait};
 use crate::served::request::Sent;
 use crate::served::work::check;
 
-/// The maximum time from the start to the first response.
+/// The maximum time until the first response.
 const BOUND: Duration = Duration::from_secs(1);
 
-/// The program as a user starts it. It ends when the value is dropped.
+/// The server program, started as a user would. It is stopped when this value is dropped.
 struct Program(Child);
 
 impl Drop for Program {
@@ -29,7 +29,7 @@ impl Drop for Program {
     }
 }
 
-/// Measures the median of several starts in memory on a free port, compared with one start of Azurite until it listens.
+/// Measures several starts in memory on a free port, and compares the median with the time that Azurite needs until it listens.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let program = build()?;
     let mut times = (0..options.rounds).map(|_| start(&program)).collect::<Outcome<Vec<_>>>()?;
@@ -49,7 +49,7 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Builds `table-server` in the folder of this program.
+/// Builds `table-server`, in the same folder as this program, and returns its path.
 fn build() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = if cfg!(debug_assertions) { "dev" } else { "bench" };
@@ -63,7 +63,7 @@ fn build() -> Outcome<PathBuf> {
     Ok(own.parent().ok_or("this program has no folder")?.join(name))
 }
 
-/// Starts the program and sends requests until it lists its tables.
+/// Starts the program and sends requests until one returns the list of tables. Returns the elapsed time.
 fn start(program: &Path) -> Outcome<Duration> {
     // The port was free just before. If the server chose the port, it would have to be read from the server's output.
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
@@ -82,7 +82,7 @@ fn start(program: &Path) -> Outcome<Duration> {
     Ok(begun.elapsed())
 }
 
-/// Connects repeatedly until a connection is established.
+/// Tries to connect until the server accepts a connection.
 fn wait(running: &mut Program, address: SocketAddr) -> Outcome<()> {
     while TcpStream::connect(address).is_err() {
         if let Some(status) = running.0.try_wait()? {

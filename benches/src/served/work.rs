@@ -1,4 +1,4 @@
-//! The kinds of work that servers do, and the addresses of the servers.
+//! Defines the kinds of work that servers perform, and the address of a server.
 
 use std::sync::atomic::AtomicU32;
 
@@ -19,12 +19,12 @@ pub struct Place {
     pub account_path: String,
     /// The account's key.
     pub key: AccountKey,
-    /// The number of the next unused key.
+    /// The number from which the next unused key is derived.
     pub(super) fresh: AtomicU32,
 }
 
 impl Place {
-    /// Reads a connection string.
+    /// Parses a connection string.
     pub fn new(connection_string: &str) -> Outcome<Self> {
         let part = |name: &str| {
             let found = connection_string.split(';').find_map(|part| part.strip_prefix(name));
@@ -45,12 +45,12 @@ impl Place {
     }
 }
 
-/// One kind of work.
+/// A kind of work whose rate is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A point get.
     Get,
-    /// An insert with an empty response.
+    /// An insert that requests no response body.
     Insert,
     /// A merge of one property.
     Merge,
@@ -58,7 +58,7 @@ pub enum Work {
     Batch,
     /// A page of 1,000 entities, from one partition or from the entire table.
     Page,
-    /// A query for the entities of a partition in which a property has a given value: one in a hundred entities.
+    /// A query for the entities in a partition that have a given property value: one in a hundred entities.
     Filter,
     /// A message that is put, received and deleted.
     Queue,
@@ -97,7 +97,7 @@ impl Work {
         }
     }
 
-    /// Returns `true` if the work depends on existing entities.
+    /// Returns `true` if the rate may depend on the number of existing entities.
     #[must_use]
     pub const fn is_sized(self) -> bool {
         !matches!(self, Self::Queue)
@@ -109,7 +109,7 @@ impl Work {
     }
 }
 
-/// Returns an error, which ends the run, if a response has an unexpected status.
+/// Checks the status of a response. Any other status than `expected` is an error, which ends the run.
 pub fn check((status, body): (u16, &[u8]), expected: u16) -> Outcome<()> {
     if status == expected {
         return Ok(());
@@ -117,7 +117,7 @@ pub fn check((status, body): (u16, &[u8]), expected: u16) -> Outcome<()> {
     Err(format!("{status} instead of {expected}: {}", String::from_utf8_lossy(body)).into())
 }
 
-/// The name of the queue that [`Work::Queue`] uses.
+/// The name of the queue used by [`Work::Queue`].
 pub const QUEUE: &str = "ratios";
 
 /// Creates the queue.

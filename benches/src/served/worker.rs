@@ -1,4 +1,4 @@
-//! A worker that sends one kind of work to one server over one connection.
+//! A worker that performs one kind of work on one server, over one connection.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
 
-/// Measures work over `connections` connections for about `time`. A single connection is measured twice, with a client that busy-waits and with a
-/// client that sleeps, and the better result is used: the sleeping client leaves both cores to a server that needs them, and the busy-waiting client
-/// wakes a single-threaded server sooner. If `any` is `true`, every response is accepted.
+/// Measures the rate over `connections` connections for about `time`. A single connection is measured twice, once with a client that busy-waits and
+/// once with a client that sleeps, and the better result is used: the sleeping client leaves both cores to a server that needs them, and the
+/// busy-waiting client wakes a single-threaded server sooner. If `any` is `true`, every response is accepted.
 pub fn ask(
     work: Work,
     (place, any): (&Place, bool),
@@ -35,8 +35,8 @@ pub fn ask(
     Ok(if awake.rate.per_second() > asleep.rate.per_second() { awake } else { asleep })
 }
 
-/// A worker. It encodes and signs its next request while the server processes the previous one, so the measurement does not
-/// include the client's work.
+/// A worker for one connection. It encodes and signs its next request while the server processes the previous one, so the measurement does not
+/// include the client's own work.
 #[derive(Debug)]
 pub struct Worker<'a> {
     work: Work,
@@ -49,7 +49,7 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// Opens the connection of the worker with the given number.
+    /// Opens the connection of worker `number`.
     pub fn open(
         work: Work,
         place: &'a Place,
@@ -62,7 +62,7 @@ impl<'a> Worker<'a> {
         Ok(Self { work, place, shape, connection, random, any: false, is_prepared: false })
     }
 
-    /// If `any` is `true`, makes the worker accept every response, as needed for a server that sends the same response to all requests.
+    /// Makes the worker accept every response if `any` is `true`, as needed for a server that sends a constant response.
     #[must_use]
     pub fn accepting_any(self, any: bool) -> Self {
         Self { any, ..self }
@@ -148,13 +148,13 @@ impl<'a> Worker<'a> {
         format!("{}/{}(PartitionKey='{partition}',RowKey='{row}')", place.account_path, shape.table)
     }
 
-    /// Returns a partition that is not used for reads, and the first of `rows` unused rows in it.
+    /// Returns a partition that is not read by other work, and the first of `rows` unused row numbers in it.
     fn fresh(&self, rows: u32) -> (String, u32) {
         let first = self.place.fresh.fetch_add(rows, Ordering::Relaxed);
         (format!("q{:05}", first / rows % self.shape.partitions), first)
     }
 
-    /// Prepares the requests that follow a put: a receive, and a delete with the receipt from the receive's response.
+    /// Prepares the requests that follow a put: a receive, and a delete with the receipt from the response to the receive.
     fn message(&mut self) -> Outcome<()> {
         let path = format!("{}/{QUEUE}/messages", self.place.account_path);
         self.write("GET", &path, "visibilitytimeout=60", "")?;

@@ -1,6 +1,6 @@
-//! The compile-time cost of the derives: entities with indexes, compared in the same run with the same structs that use serde's derives.
+//! Measures the compile-time cost of the derives: entities with indexes, compared with the same structs with serde's derives in the same run.
 //!
-//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the time or the size is more than 1.7 times
+//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the check time or the expanded size is more than 1.7 times
 //! that of serde's derives.
 
 mod cargo;
@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use cargo::Crates;
 
-/// The number of entities in each crate.
+/// The number of entities per crate.
 const ENTITIES: usize = 100;
-/// The default number of times that each crate is checked.
+/// The default number of checks per crate.
 const ROUNDS: usize = 7;
 /// The crate that uses this project's derive.
 const OURS: &str = "tables";
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures and prints the costs. Returns the ratios of the check times and of the expanded bytes.
+/// Measures and prints the costs. Returns the ratio of the check times, and the ratio of the expanded sizes.
 fn run() -> Result<(f64, f64), Box<dyn Error>> {
     let rounds = std::env::args().nth(1).map_or(Ok(ROUNDS), |rounds| rounds.parse())?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("benches is in the workspace")?;

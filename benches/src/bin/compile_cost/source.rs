@@ -1,8 +1,8 @@
-//! The source of both crates: the same structs with different derives.
+//! Generates the source of both crates: the same structs with different derives.
 
 use std::fmt::Write;
 
-/// Returns the source of structs that use this project's derive. Each struct has two indexes: one copies the entire entity, and the
+/// Returns the source of structs with this project's derive. Each struct has two indexes: one copies the entire entity, and the
 /// other includes two properties.
 pub(crate) fn tables(entities: usize) -> String {
     let header = "//! Entities.\n\nuse table_core::Entity;\n";
@@ -18,7 +18,7 @@ pub(crate) fn tables(entities: usize) -> String {
     })
 }
 
-/// Returns the source of structs that use serde's derives.
+/// Returns the source of structs with serde's derives.
 pub(crate) fn serde(entities: usize) -> String {
     crate_of("//! Twins.\n\nuse serde::{Deserialize, Serialize};\n", entities, |_| {
         "#[derive(Serialize, Deserialize)]\n".to_owned()

@@ -1,4 +1,4 @@
-//! The types of the ledger. All their rows are in the tenant's partition.
+//! The entity types of the ledger. All their rows are in the tenant's partition.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use table_patterns::slot_names;
 
 use crate::books::TENANT;
 
-/// The number of accounts in one row of balances.
+/// The number of accounts whose balances share one row.
 pub(super) const SLOTS: u32 = 200;
 
-/// The state of the books.
+/// The state of the tenant's books.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) closed_until: NaiveDate,
 }
 
-/// A posting as stored in its entry.
+/// A posting as it is stored in its entry.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posted {
     pub(super) account: u32,
@@ -53,7 +53,7 @@ pub(super) struct Entry {
     pub(super) lines: Vec<Posted>,
 }
 
-/// A line of an account's statement. Its key sorts the newest line first.
+/// A line in an account's statement. The newest line sorts first.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -80,7 +80,7 @@ pub(super) struct Balances {
     pub(super) tenant: String,
     #[digits(4)]
     pub(super) page: u32,
-    /// The closed accounts among the 200 accounts of the row.
+    /// The closed accounts among the 200 accounts in this row.
     #[property(json)]
     pub(super) closed: BTreeSet<u32>,
 }
@@ -96,7 +96,7 @@ impl Series for Balances {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// The sums of one month for 200 accounts.
+/// The monthly sums of 200 accounts.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -140,7 +140,7 @@ pub(super) struct Audit {
     pub(super) change: String,
 }
 
-/// A participant that writes a line to the audit log for each change to an entry.
+/// A participant that adds a line to the audit log for each change to an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AuditTrail;
 
