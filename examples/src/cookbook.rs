@@ -1,4 +1,4 @@
-//! A run of the cookbook: opens a store, imports the data, and runs and prints every recipe.
+//! Runs the cookbook: opens a store, imports the data, and runs and prints every recipe.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,16 +17,16 @@ use crate::recipe::Recipe;
 use crate::store::{self, Store};
 use crate::{large, recipes};
 
-/// The recipes to run, and the store to run them on.
+/// The options of a cookbook run: the recipes, and the store to use.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The folder of the store; `None` keeps it in memory.
+    /// The folder of the store, or `None` for a store in memory.
     pub folder: Option<PathBuf>,
-    /// The connection string of an account to use instead of an embedded store. All data created there is deleted at the end.
+    /// The connection string of an account to use instead of an embedded store. Everything created there is deleted at the end.
     pub azure: Option<String>,
-    /// The names of the recipes to run; empty for all recipes.
+    /// The names of the recipes to run. If empty, all recipes run.
     pub only: Vec<String>,
-    /// The number of package builds in the larger input; `None` skips it.
+    /// The number of package builds in the second, larger input, or `None` to skip it.
     pub large: Option<u64>,
 }
 
@@ -64,7 +64,7 @@ async fn run_in_account(_: &str, _: &Options, _: &mut dyn Write) -> Result<(), B
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Runs the cookbook on a store without other data. Deletes all tables, queues and blobs at the end, even after an error or a panic.
+/// Runs the cookbook on an empty store. Deletes all tables, queues and blobs at the end, even after an error or a panic.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -108,7 +108,7 @@ async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// Imports package builds and runs the recipes on them.
+/// Imports package builds, and runs the recipes for them.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -134,7 +134,7 @@ fn chosen<'a, I>(recipes: &'a [Recipe<I>], options: &'a Options) -> impl Iterato
     recipes.iter().filter(move |recipe| only.is_empty() || only.iter().any(|name| name == recipe.name))
 }
 
-/// Returns the names of all recipes with their questions.
+/// Returns the name and the question of each recipe.
 pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
     let small = recipes::ALL.iter().map(|recipe| (recipe.name, recipe.question));
     small.chain(large::recipes::ALL.iter().map(|recipe| (recipe.name, recipe.question)))

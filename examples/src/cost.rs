@@ -1,20 +1,20 @@
-//! The cost of a recipe, as printed by the cookbook.
+//! The cost of a recipe, which the cookbook prints.
 
 use std::fmt;
 use std::ops::Sub;
 
 use table_advice::meter::Counts;
 
-/// A reading of a meter. The difference between two readings is the cost of the work done between them.
+/// A reading of a meter. The difference between two readings is the cost of the calls made in between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The number of calls to the store. Each would be one round trip to a service.
+    /// The number of calls to the store. Each would be a round trip to a service.
     pub requests: u64,
-    /// The number of entities that the store examined, if it counts them.
+    /// The number of entities that the store examined, if it reports this.
     pub rows_read: u64,
-    /// The number of entities that were returned.
+    /// The number of entities that the store returned.
     pub rows_returned: u64,
-    /// The number of operations in all transactions.
+    /// The total number of operations in all transactions.
     pub writes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Tables on a terminal: headers and rows, with a limit on the number of printed rows.
+//! Prints tables on a terminal: headers and rows, with a limit on the number of rows.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 const SHOWN: usize = 12;
 const WIDTH: u16 = 118;
 
-/// Rows under headers. `Display` shows the first twelve rows and the number of remaining rows.
+/// A table with headers. `Display` shows the first twelve rows and the number of remaining rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     headers: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// The positions of the columns that contain numbers.
+    /// The positions of the right-aligned columns, which contain numbers.
     right: Vec<usize>,
     whole: bool,
 }
 
 impl Grid {
-    /// Creates a grid without rows. A header that begins with `#` marks a column of numbers, which are right-aligned.
+    /// Creates a grid without rows. A header that begins with `#` marks a column of numbers.
     ///
     /// ```
     /// use examples::grid::Grid;
@@ -43,13 +43,13 @@ impl Grid {
         self
     }
 
-    /// Makes the grid print every row.
+    /// Makes `Display` show every row.
     #[must_use]
     pub fn whole(self) -> Self {
         Self { whole: true, ..self }
     }
 
-    /// Returns the number of rows, printed or not.
+    /// Returns the number of rows, including rows that are not shown.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rows.len()
@@ -84,7 +84,7 @@ impl fmt::Display for Grid {
     }
 }
 
-/// Formats a number with commas.
+/// Formats a number with thousands separated by commas.
 ///
 /// ```
 /// assert_eq!(examples::grid::thousands(1_234_567), "1,234,567");

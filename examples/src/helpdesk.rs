@@ -1,4 +1,4 @@
-//! The help desk: loads, queries, changes and exports tickets, and prints the cost of each operation.
+//! The help desk program: loads, queries, changes and exports tickets, and prints the cost of each operation.
 
 mod export;
 mod load;
@@ -34,10 +34,10 @@ type Desk = Outbox<Store, DynQueueStore>;
 type Tickets = Entities<Ticket, WithParticipants<Store>, Desk>;
 type Agents = Entities<Agent, WithParticipants<Store>, Desk>;
 
-/// The names of the tenants. The queries use the first tenant.
+/// The names of the tenants. The queries are about the first tenant.
 const TENANTS: [&str; 8] =
     ["contoso", "adatum", "fabrikam", "litware", "northwind", "proseware", "tailspin", "wingtip"];
-/// The number of agents of each tenant.
+/// The number of agents per tenant.
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
 
@@ -78,7 +78,7 @@ async fn in_account(_: &str, _: u32) -> Result<(), Failed> {
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Prints the cost of an operation: all requests since the previous operation.
+/// Prints the cost of an operation: all store calls since the previous operation.
 fn cost(store: &Store, what: &str) {
     let reading = store.meter().take();
     println!("  {what:<58} {}", *reading);
@@ -148,7 +148,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     heat()
 }
 
-/// Keeps today's audit log for 90 days, and then drops it with its table.
+/// Shows that today's audit log is kept for 90 days, and then dropped with its table.
 async fn drop_old_entries(store: &Store, audit: &PeriodTables<AuditEntry, Store>) -> Result<(), Failed> {
     for days in [90, 91] {
         store.meter().take();
@@ -170,7 +170,7 @@ fn rate(what: &str, count: u32, began: Instant) {
     );
 }
 
-/// Returns the full hours within a period of time.
+/// Returns a period of time, with its start and end rounded down to full hours.
 fn whole_hours(time: &std::ops::Range<DateTime<Utc>>) -> std::ops::Range<DateTime<Utc>> {
     use chrono::DurationRound;
     let hour = |at: DateTime<Utc>| at.duration_trunc(Duration::hours(1)).unwrap_or(at);
@@ -286,7 +286,7 @@ async fn changes(
     Ok(())
 }
 
-/// Shows a newer version of the program, which adds a field and an index over existing rows after the older version was stopped.
+/// Shows a newer version of the program, which adds a field and an index for existing rows after the older version was stopped.
 async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities_with_outbox::<next::Ticket, _>(outbox.clone());
@@ -315,7 +315,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Prints how the load is distributed when tickets are opened. Each tenant is a partition.
+/// Prints how opening tickets distributes load over partitions. Each tenant has one partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
     let next = move |draw: &mut table_advice::Draw<'_>| {

@@ -1,4 +1,4 @@
-//! Imports many entities into one table, with a progress bar on the terminal and one line in the output.
+//! Imports many entities into a table. Shows a progress bar on the terminal, and prints one line to the output.
 
 use std::borrow::Borrow;
 use std::error::Error;
@@ -13,7 +13,7 @@ use table_core::{Entity, FromEntity, IndexEntry, TableEntity, TableStoreExt};
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// Inserts or replaces the entities. A second import changes nothing.
+/// Inserts or replaces entities. Importing the same entities again changes nothing.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -28,7 +28,7 @@ pub async fn import<E: PlainEntity, T: Borrow<E>>(
     import_many(store, what, entities, count, out).await
 }
 
-/// Inserts or replaces the entities of an iterator whose length is unknown.
+/// Inserts or replaces entities from an iterator of unknown length.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -55,8 +55,8 @@ pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
     Ok(())
 }
 
-/// Inserts or replaces the entities and their index rows: first the table, and then one index after another. Two imports of the same entities write
-/// the same rows. All other writes need index maintenance, which reads the previous rows.
+/// Inserts or replaces entities and their index rows: first all entities, and then one index after another. Importing the same entities again writes
+/// the same rows. Any other write must maintain the indexes, which requires reading the previous rows.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -1,4 +1,4 @@
-//! The first input: the public-domain datasets and the company, which are read from the binary and imported into a store.
+//! The first input of the cookbook: public-domain datasets and a fictional company, which are part of the binary and are imported into a store.
 
 use std::error::Error;
 use std::io::Write;
@@ -25,7 +25,7 @@ use crate::model::weather::Day;
 use crate::model::{earthquake_days, indexed, listed, named_routes, traffic, weather_months, weather_years};
 use crate::store::Store;
 
-/// The complete input in memory. Recipes compare their results with it.
+/// The first input in memory. Recipes compare their results with it.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// The airports, ordered by code.
@@ -42,12 +42,12 @@ pub struct Inputs {
     pub reviews: Vec<Review>,
     /// The expense claims of the company, earliest first.
     pub expenses: Vec<Expense>,
-    /// The blob store for the large values of the tables. It is in memory, and is dropped at the end of the run.
+    /// The store for blobs, which contain values too large for tables. It is in memory, and is dropped at the end of the run.
     pub blobs: Arc<dyn ObjectStore>,
 }
 
 impl Inputs {
-    /// Reads the datasets.
+    /// Reads the datasets from the binary.
     ///
     /// # Errors
     /// Any error from parsing the embedded files. This cannot happen, because they are part of the binary.
@@ -65,7 +65,7 @@ impl Inputs {
         })
     }
 
-    /// Writes all datasets to their tables, replacing an earlier import.
+    /// Writes all datasets to their tables, replacing the rows of earlier imports.
     ///
     /// # Errors
     /// Any error from the store or the output.

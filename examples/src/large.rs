@@ -1,7 +1,7 @@
-//! The second, larger input: any number of builds of Debian packages.
+//! The second, larger input of the cookbook: any number of builds of Debian packages.
 //!
-//! The input is generated from the machine's package index if there is one, or otherwise by a seeded generator. The same number and index always
-//! produce the same builds, so a recipe can compute the expected result by generating them again instead of keeping them in memory.
+//! The builds are generated from the machine's package index if it has one, and otherwise from an index made by a seeded generator. The same number of
+//! builds and the same index always give the same builds, so a recipe can compute its expected result by generating the builds again.
 
 pub mod debian;
 pub mod import;
@@ -16,12 +16,12 @@ use crate::model::packages::{Build, FirstBuild};
 pub const MOST: u64 = 10_000_000;
 const LANES: u64 = 16;
 
-/// One package of an index.
+/// One package in a package index.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Package {
-    /// The section, which may contain a slash: `libs`, `non-free/libs`.
+    /// The section, which may contain a slash, such as `libs` or `non-free/libs`.
     pub section: String,
-    /// The name: lower-case letters, digits, `+`, `-` and `.`.
+    /// The name, which consists of lower-case letters, digits, `+`, `-` and `.`.
     pub name: String,
     /// The version, such as `1:2.0-3`.
     pub version: String,
@@ -36,7 +36,7 @@ pub struct Package {
 /// One build of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageBuild<'a> {
-    /// The package.
+    /// The package that was built.
     pub package: &'a Package,
     /// The number of the build, counted from 1.
     pub number: u32,
@@ -69,7 +69,7 @@ impl From<PackageBuild<'_>> for FirstBuild {
     }
 }
 
-/// A package index and the number of builds to generate.
+/// A package index, and the number of builds to generate from it.
 #[derive(Clone, Debug)]
 pub struct PackageIndex {
     source: String,
@@ -78,7 +78,7 @@ pub struct PackageIndex {
 }
 
 impl PackageIndex {
-    /// Returns the package index of this machine, or a generated index if there is none.
+    /// Returns the package index of this machine, or a generated index if it has none.
     #[must_use]
     pub fn of_machine(builds: u64) -> Self {
         match debian::load() {
@@ -87,7 +87,7 @@ impl PackageIndex {
         }
     }
 
-    /// Returns a generated index, which is always the same.
+    /// Returns a generated index. It is always the same.
     #[must_use]
     pub fn seeded(builds: u64) -> Self {
         Self::new("seeded generator".to_owned(), seeded::packages(60_000, 2014), builds)
@@ -105,7 +105,7 @@ impl PackageIndex {
         Self { source, packages, builds }
     }
 
-    /// Returns the source of the packages.
+    /// Returns a description of where the packages come from.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
@@ -128,8 +128,8 @@ impl PackageIndex {
         (0..self.builds).map(|rank| self.build(rank))
     }
 
-    /// Returns all builds, alternating between sixteen positions in the order. Consecutive builds are then in different partitions, and
-    /// can be written concurrently.
+    /// Returns all builds in a different order, which takes one build from each of sixteen parts in turn. Consecutive builds are then in different
+    /// partitions, and can be written concurrently.
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);
         let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));
@@ -144,7 +144,7 @@ impl PackageIndex {
         (self.builds_before(first as u64)..self.builds_before(end as u64)).map(|rank| self.build(rank))
     }
 
-    /// Returns each section that has a build, with the number of its builds, in order.
+    /// Returns each section that has builds, with their number, in order.
     pub fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
         let mut end = 0;
         let sections = self.packages.chunk_by(|left, right| left.section == right.section);
@@ -156,8 +156,8 @@ impl PackageIndex {
         counted.filter(|(_, builds)| *builds > 0)
     }
 
-    /// Returns the number of builds before a package. The builds of a package are adjacent, and the numbers of builds of any two packages differ by
-    /// at most one.
+    /// Returns the number of builds that precede the builds of a package. The builds of a package are adjacent, and the numbers of builds of any two
+    /// packages differ by at most one.
     fn builds_before(&self, package: u64) -> u64 {
         package * self.builds / (self.packages.len().max(1) as u64)
     }

@@ -1,4 +1,4 @@
-//! The physical layout of a declaration: its keys, its properties, and two stored rows.
+//! Prints the physical layout of an entity declaration: its keys, its properties, and two stored rows.
 
 use chrono::SecondsFormat;
 use table_core::query::{KeyRange, TextRange};
@@ -7,10 +7,10 @@ use table_core::{FromEntity, Query, Result, TableEntity, TableName, TableStore, 
 
 use crate::grid::Grid;
 
-/// The maximum number of properties of a row that are printed.
+/// The maximum number of properties that are printed per row.
 const SHOWN: usize = 12;
 
-/// Returns the keys, properties and indexes of a schema, one per row.
+/// Returns the key parts, properties and indexes of a schema, one per row of the grid.
 #[must_use]
 pub fn of(schema: &EntitySchema) -> Grid {
     let mut grid = Grid::new(["Part", "Of", "Written as", "#Width", "Ordered"]);
@@ -66,7 +66,7 @@ fn pieces(grid: &mut Grid, part: &str, pieces: &[KeyPiece]) {
     }
 }
 
-/// Returns the first two rows with this schema, untyped, as any client of the store would see them.
+/// Returns the first two stored rows with this schema, as untyped entities, which is how any client of the store sees them.
 ///
 /// # Errors
 /// Any error from a query.
@@ -99,7 +99,7 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     Ok(grid)
 }
 
-/// Formats a value for human readers.
+/// Formats a property value for people.
 #[must_use]
 pub fn plain(value: &Value) -> String {
     match value {

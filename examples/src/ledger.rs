@@ -1,4 +1,4 @@
-//! The ledger: loads, posts, closes, moves and erases tenants, checks its invariants, and prints rates.
+//! The ledger program: loads, posts, closes, moves and erases tenants' books, checks their invariants, and prints rates.
 
 pub mod books;
 mod check;
@@ -25,10 +25,10 @@ use crate::store::{self, Place, Store};
 
 type Failed = Box<dyn Error>;
 
-/// The names of the tenants. The queries use the first tenant.
+/// The names of the tenants. The queries are about the first tenant.
 const TENANTS: [&str; 2] = ["contoso", "adatum"];
 const CONTOSO: &str = TENANTS[0];
-/// The number of accounts of each tenant: five rows of balances.
+/// The number of accounts per tenant. Their balances fill five rows.
 const ACCOUNTS: u32 = 1_000;
 
 /// Runs the complete program with `entries` entries, posted by `tasks` concurrent tasks.
@@ -82,12 +82,12 @@ async fn on(store: &Store, entries: u32, tasks: usize) -> Result<(), Failed> {
     one_tenant(store, &books).await
 }
 
-/// Returns the effective day of entries that are posted now.
+/// Returns today, the day on which entries posted now take effect.
 pub(super) fn today() -> NaiveDate {
     ticks::now().date_naive()
 }
 
-/// Returns a draft with `postings` postings, on accounts that start with `first`.
+/// Returns a draft with `postings` postings, on every seventh account from number `first`.
 fn draft(request: String, effective: NaiveDate, first: u32, postings: u32) -> Draft {
     let line = |at| {
         let account = (first + at * 7) % ACCOUNTS;
@@ -116,7 +116,7 @@ fn per_second(count: u32, seconds: f64) -> u64 {
     (f64::from(count) / seconds.max(1e-9)) as u64
 }
 
-/// Posts entries sequentially, then from concurrent tasks that use the same accounts, then from concurrent tasks that use different accounts.
+/// Posts entries one after another, then from concurrent tasks that use the same accounts, then from concurrent tasks that use different accounts.
 async fn post(books: &Bookkeeping, tasks: usize, count: u32) -> Result<(), Failed> {
     println!("\nPosts of {CONTOSO}");
     let chart = &books.chart(CONTOSO).await?;
@@ -139,7 +139,7 @@ async fn post(books: &Bookkeeping, tasks: usize, count: u32) -> Result<(), Faile
     Ok(())
 }
 
-/// Prints balances, statements and searches, each with its cost.
+/// Queries balances, statements and entries, and prints the cost of each query.
 async fn questions(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     println!("\nQuestions of {CONTOSO}");
     let cost = |what: &str| println!("  {what:<58} {}", *store.meter().take());
@@ -174,7 +174,7 @@ async fn questions(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Checks how repeated requests, closed periods, closed accounts and second reversals are handled.
+/// Shows how repeated requests, closed periods, closed accounts and second reversals are handled.
 async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     let chart = &books.chart(CONTOSO).await?;
     let manager = books.acting("manager");
@@ -208,7 +208,7 @@ async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Attaches a document to an entry, and deletes the oldest years of the audit log.
+/// Attaches a document to an entry, and deletes the oldest years from the audit log.
 async fn documents_and_audit(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     books.acting("clerk").attach(CONTOSO, 1, vec![7; 2_000_000]).await?;
     let entry = books.entries.get(Entry::key(CONTOSO, 1)).await?.ok_or("loaded")?;
@@ -239,7 +239,7 @@ async fn documents_and_audit(store: &Store, books: &Bookkeeping) -> Result<(), F
     Ok(())
 }
 
-/// Shows a newer version of the program, which adds a field with an index over all entries. The older version posts until the index is built.
+/// Shows a newer version of the program, which adds a field and an index over it. The older version continues to post until the index is built.
 async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities::<next::Entry>().create_if_missing().await?;
@@ -263,7 +263,7 @@ async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns the description of a tenant, with all its types and documents.
+/// Returns a tenant with all its types and documents, for exports and imports.
 fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Failed> {
     let tenant =
         Tenant::new().with_entities(&books.entries, Entry::partition(name))?.with_blobs(&books.files)?;
@@ -276,7 +276,7 @@ fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Fail
     Ok(tenant.with_table(&store.table::<Audit>(), Audit::partition(name))?)
 }
 
-/// Exports a tenant, imports it into another store, continues to post there, and erases it.
+/// Exports a tenant, imports it into another store, posts there, and erases it here.
 async fn one_tenant(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe tenant {CONTOSO} as one thing");
     let contoso = tenant(store, books, CONTOSO)?;

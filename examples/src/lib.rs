@@ -1,7 +1,7 @@
-//! The cookbook: every pattern on real data.
+//! The cookbook, which shows every pattern with real data.
 //!
-//! `cargo run -p examples` imports the [data] into an embedded store, or with `--azure` into an account, and runs the [recipes]. Each program in
-//! `src/bin` shows a single pattern, in memory.
+//! `cargo run -p examples` imports the [data] into an embedded store, or with `--azure` into an account, and runs the [recipes]. The other programs in
+//! `src/bin` each show a single pattern, in memory, except for the larger help desk and ledger.
 
 pub mod cookbook;
 pub mod cost;

@@ -1,4 +1,4 @@
-//! The entities: one file per dataset, each with structs whose attributes declare the keys.
+//! The entities of the examples, one file per dataset. The attributes of the structs declare the keys.
 
 pub mod airport_growth;
 pub mod airport_levels;

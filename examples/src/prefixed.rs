@@ -1,4 +1,4 @@
-//! A part of an account: all tables created in it have the same prefix, so they can be deleted together.
+//! Limits a store to tables whose names have a common prefix, so all tables that an example creates in an account can be deleted together.
 
 use std::any::Any;
 use std::fmt;
@@ -7,7 +7,7 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
-/// A view of another store that is limited to the tables whose names begin with a prefix. Its own table names lack the prefix; errors contain the full names.
+/// A store that contains only the tables of another store whose names begin with a prefix. Its own table names omit the prefix; errors contain full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -15,7 +15,7 @@ pub struct Prefixed<S> {
 }
 
 impl<S> Prefixed<S> {
-    /// Creates a store for the tables with a prefix. The prefix consists of letters and digits, and starts with a letter.
+    /// Wraps a store. The prefix consists of letters and digits, and starts with a letter.
     pub fn new(store: S, prefix: impl Into<String>) -> Self {
         Self { store, prefix: prefix.into() }
     }
@@ -25,7 +25,7 @@ impl<S> Prefixed<S> {
     }
 }
 
-/// Converts a query's continuation for use with a table of another name (PAGE-9).
+/// Converts a query's continuation to one for a table with a different name (PAGE-9).
 fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) -> Result<Continuation> {
     match place.service_position(from, query) {
         Ok(position) => Ok(Continuation::of_service(to, query, position.clone())),
@@ -33,7 +33,7 @@ fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) 
     }
 }
 
-/// Deletes all tables of a store, and returns their number.
+/// Deletes all tables in a store, and returns their number.
 ///
 /// # Errors
 /// Any error from the store. Tables that have already been deleted remain deleted.

@@ -1,4 +1,4 @@
-//! A recipe: one question for a store, with its plan, its result and its cost.
+//! A recipe of the cookbook: a question about stored data, with its plan, its result and its cost.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use table_core::schema::EntitySchema;
 use crate::grid::Grid;
 use crate::store::Store;
 
-/// One question of the cookbook. `I` is the imported data, from which the recipe computes the expected result.
+/// A recipe of the cookbook. `I` is the type of the imported data, from which the recipe computes the expected result.
 pub struct Recipe<I: ?Sized> {
-    /// The name, for `--only`.
+    /// The name of the recipe, for `--only`.
     pub name: &'static str,
-    /// The question as text.
+    /// The question that the recipe answers.
     pub question: &'static str,
     /// The schema of the entity that the recipe reads.
     pub schema: &'static EntitySchema,
-    /// Queries the store and compares the result with the input.
+    /// Queries the store, checks the result against the input, and returns a report.
     pub run: for<'a> fn(&'a Store, &'a I) -> LocalBoxFuture<'a, Result<Report>>,
 }
 
@@ -30,18 +30,18 @@ impl<I: ?Sized> fmt::Debug for Recipe<I> {
 /// The output of a recipe.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The plan of the query before it runs; empty for a write.
+    /// The plan of the query, made before the query runs. Empty for a write.
     pub plan: String,
-    /// The result.
+    /// The result of the query, as a table.
     pub answer: Grid,
     /// Notes on the result, one per line.
     pub notes: Vec<String>,
-    /// Measured times, one per line, which differ between runs.
+    /// Measured times, one per line. They differ between runs.
     pub measured: Vec<String>,
 }
 
 impl Report {
-    /// Creates a report from a plan and the result.
+    /// Creates a report from a plan and a result.
     #[must_use]
     pub fn new(plan: impl fmt::Display, answer: Grid) -> Self {
         Self { plan: plan.to_string(), answer, notes: Vec::new(), measured: Vec::new() }

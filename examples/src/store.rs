@@ -1,4 +1,4 @@
-//! The cookbook's store: an embedded engine in a folder or in memory, or an account. It has a meter on the tables, and includes queues and blobs.
+//! The store of the examples: an embedded engine in a folder or in memory, or an account. It meters calls to tables, and includes queues and blobs.
 
 #[cfg(feature = "azure")]
 mod account;
@@ -27,15 +27,15 @@ use crate::cost::Cost;
 #[cfg(feature = "azure")]
 pub use account::azure;
 
-/// The file that identifies a folder as created by an example.
+/// The file that marks a folder as created by an example.
 const MARK: &str = "README.txt";
 const MARK_TEXT: &str = "This folder was created by the example programs of Tables. It can be deleted.\n";
-/// The name of the engine's folder inside the example's folder.
+/// The name of the engine's folder, inside the example's folder.
 const TABLES: &str = "tables";
-/// The name of the blobs' folder inside the example's folder.
+/// The name of the blob folder, inside the example's folder.
 const BLOBS: &str = "blobs";
 
-/// The store that every recipe uses, with any kind of backend. Clones share the meter.
+/// The store that examples and recipes use, whatever its backend. Clones share the meter.
 #[derive(Clone)]
 pub struct Store {
     tables: Meter<DynTableStore>,
@@ -44,7 +44,7 @@ pub struct Store {
     run: Arc<Run>,
 }
 
-/// The resources to delete at the end of a run against an account.
+/// The resources created in an account, which are deleted at the end of a run.
 #[derive(Default)]
 struct Run {
     /// The prefix of the run's queue names.
@@ -53,24 +53,24 @@ struct Run {
     container: Option<DeleteContainer>,
 }
 
-/// A function that deletes the container of a run.
+/// A function that deletes the blob container of a run.
 type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
-/// The location of a run's store.
+/// The location of an example's store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A new temporary folder, which is deleted at the end of the run.
     Temporary,
     /// The given folder, which must be missing or empty. It is kept.
     Folder(PathBuf),
-    /// The memory of the process.
+    /// In memory.
     Memory,
-    /// The account with this connection string.
+    /// An account, given by its connection string.
     Account(String),
 }
 
 impl Place {
-    /// Returns the location of the store, given the command-line options.
+    /// Returns the location selected by command-line options.
     #[must_use]
     pub fn of(path: Option<PathBuf>, memory: bool, account: Option<String>) -> Self {
         match (path, account) {
@@ -82,7 +82,7 @@ impl Place {
     }
 }
 
-/// Opens the examples' store in a folder, which is created if it is missing.
+/// Opens the store in a folder, which is created if it is missing.
 ///
 /// # Errors
 /// `FolderNotOurs` if the folder contains files that no example created; `Io` if a folder cannot be created; any error from [`Engine::open`].
@@ -95,7 +95,7 @@ pub fn open(folder: &Path) -> Result<Store> {
     Ok(Store::new(engine.clone(), engine, Arc::new(blobs)))
 }
 
-/// Returns an error if a folder contains files and no example created it, because an example must write and delete only in its own folder.
+/// Returns an error if a folder contains files but was not created by an example. An example must write and delete only in its own folder.
 fn own(folder: &Path) -> Result<()> {
     let mark = folder.join(MARK);
     if std::fs::read_to_string(&mark).is_ok_and(|text| text == MARK_TEXT) {
@@ -126,7 +126,7 @@ fn cannot(verb: &str, path: &Path, error: impl std::error::Error + Send + Sync +
     Error::new(ErrorCode::Io, format!("cannot {verb} {}: {error}", path.display())).with_source(error)
 }
 
-/// Creates a store that is lost when its last handle is dropped.
+/// Creates a store in memory. Its content is lost when its last handle is dropped.
 #[must_use]
 pub fn in_memory() -> Store {
     let engine = Engine::in_memory();
@@ -134,7 +134,7 @@ pub fn in_memory() -> Store {
 }
 
 impl Store {
-    /// Creates a store from its parts.
+    /// Creates a store from its tables, queues and blobs.
     #[must_use]
     pub fn new(
         tables: impl TableStore + 'static,
@@ -145,7 +145,7 @@ impl Store {
         Self { tables, queues: DynQueueStore::new(queues), blobs, run: Arc::default() }
     }
 
-    /// Returns the tables with the meter.
+    /// Returns the metered tables.
     #[must_use]
     pub const fn meter(&self) -> &Meter<DynTableStore> {
         &self.tables
@@ -157,7 +157,7 @@ impl Store {
         Cost::from(&*self.tables.reading())
     }
 
-    /// Returns the tables without the meter, for requests that are not part of the recipe's question.
+    /// Returns the tables without the meter, for requests whose cost does not belong to a recipe.
     #[must_use]
     pub const fn unmetered(&self) -> &DynTableStore {
         self.tables.unmetered()
@@ -169,7 +169,7 @@ impl Store {
         &self.queues
     }
 
-    /// Returns the name of a queue of this run. The name has a prefix, because an account may contain other queues.
+    /// Returns the name of a queue for this run. It has a prefix that is unique to the run, because an account may contain other queues.
     ///
     /// # Errors
     /// Any error from [`QueueName::new`].
@@ -180,13 +180,13 @@ impl Store {
         Ok(queue)
     }
 
-    /// Returns the blobs: a folder, memory, or a container.
+    /// Returns the blob store, which is a folder, in memory, or a container.
     #[must_use]
     pub fn blobs(&self) -> Arc<dyn ObjectStore> {
         Arc::clone(&self.blobs)
     }
 
-    /// Deletes the queues of this run, and the container.
+    /// Deletes the queues and the container that this run created.
     ///
     /// # Errors
     /// Any error from the queues and the container. Queues that have already been deleted remain deleted.
@@ -217,7 +217,7 @@ impl fmt::Display for Store {
     }
 }
 
-/// The tables of the store. The meter counts each call.
+/// Table operations, each of which is counted by the meter.
 impl TableStore for Store {
     fn capabilities(&self) -> &Capabilities {
         self.tables.capabilities()

@@ -1,4 +1,4 @@
-//! A compound key: a query can fix its leading parts (PAT-CK).
+//! An example of a compound key: a query can fix the leading parts of the key (PAT-CK).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! The cookbook: imports real data into a store and runs one recipe after another.
+//! Runs the cookbook: imports real data into a store, and runs one recipe after another.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use examples::cookbook::{self, Options};
 
-/// Imports public-domain data into an embedded store or an account, then runs each recipe: the question, the layout, the plan,
-/// the result and the cost.
+/// Imports public-domain data into an embedded store or an account, then runs each recipe and prints its question, layout, plan,
+/// result and cost.
 #[derive(Debug, Parser)]
 #[command(name = "cookbook", version)]
 struct Arguments {
@@ -27,7 +27,7 @@ struct Arguments {
     /// List the recipes and exit
     #[arg(long)]
     list: bool,
-    /// Run the same recipes over N builds of Debian packages as well
+    /// Also run the recipes over N builds of Debian packages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=examples::large::MOST))]
     large: Option<u64>,
 }
@@ -54,7 +54,7 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     block_on(cookbook::run(&options, &mut std::io::stdout().lock()))?
 }
 
-/// Waits for a future inside a tokio runtime, which the client for an account's blobs requires.
+/// Waits for a future inside a tokio runtime, because the client for an account's blobs requires one.
 #[cfg(feature = "azure")]
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     Ok(tokio::runtime::Runtime::new()?.block_on(future))

@@ -1,4 +1,4 @@
-//! Keys from any string: invalid characters are encoded without changing the order, and decoding returns the original string (KEY-3).
+//! An example of keys from any string: invalid characters are escaped without changing the order, and decoding returns the original string (KEY-3).
 
 use std::error::Error;
 
@@ -14,7 +14,7 @@ struct Page {
     hits: i64,
 }
 
-/// The same entity without `escaped`.
+/// The same page, declared without `escaped`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "RawPages")]
 #[partition_key(host)]

@@ -1,4 +1,4 @@
-//! Two types in one table: the prefix of the row key identifies the type, and both types can be read as one enum (PAT-HET).
+//! An example of two types in one table: the row key's prefix identifies the type, and both types can be read as one enum (PAT-HET).
 
 use table_core::{Engine, Entity, EntitySet, IfMatch, Result, Selection, TableEntity, TableStoreExt, Value};
 
@@ -23,7 +23,7 @@ struct Department {
     employee_count: i32,
 }
 
-/// All types in the table.
+/// All entity types in the table.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 enum Staff {
     Employee(Employee),

@@ -1,4 +1,4 @@
-//! A log tail: descending times sort the newest entry first (PAT-LOG).
+//! An example of a log tail: descending times sort the newest entry first (PAT-LOG).
 
 use std::error::Error;
 
@@ -13,7 +13,7 @@ struct Expense {
     #[digits(6)]
     employee: u32,
     at: DateTime<Utc>,
-    /// Distinguishes two claims made at the same time (PAT-LOG-4).
+    /// A number that distinguishes two claims made at the same time (PAT-LOG-4).
     #[digits(3)]
     number: u16,
     cents: i64,

@@ -1,4 +1,4 @@
-//! Paging: the token between two pages is a string that lets another process continue (DQ-12).
+//! An example of paging: the token between two pages is a string with which another process can continue (DQ-12).
 
 use std::error::Error;
 

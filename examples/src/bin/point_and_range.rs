@@ -1,4 +1,4 @@
-//! Points and ranges: the two kinds of lookup whose cost is proportional to their result (DQ-2, DQ-3).
+//! An example of point and range queries, whose cost is proportional to the number of rows returned (DQ-2, DQ-3).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Scans: a filter reads the entire partition, and a table scan reads every partition and requires a reason (DQ-4, DQ-5).
+//! An example of scans: a filter reads the entire partition, and a table scan reads every partition and requires a reason (DQ-4, DQ-5).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 

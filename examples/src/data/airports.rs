@@ -1,13 +1,13 @@
-//! Airports of the United States and its territories.
+//! The airports of the United States and its territories.
 
 use serde::Deserialize;
 
 /// One airport.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Airport {
-    /// The unique code of three or four capital letters and digits.
+    /// The unique code: three or four capital letters and digits.
     ///
-    /// The source names this property `iata`, but airfields without airline service have a local identifier instead (`00M`).
+    /// The source names this property `iata`, but airfields without airline service have a local identifier instead, such as `00M`.
     pub iata: String,
     /// The name of the airport, which may contain a slash.
     pub name: String,

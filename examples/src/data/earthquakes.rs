@@ -1,4 +1,4 @@
-//! One week of seismic events from all over the world, from 31 January to 7 February 2018.
+//! The seismic events of one week from all over the world, from 31 January to 7 February 2018.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// One seismic event.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Earthquake {
-    /// The unique identifier: the code of the network, followed by the network's identifier for the event, in lower-case letters and digits.
+    /// The unique identifier: the code of the seismic network, followed by that network's identifier for the event, in lower-case letters and digits.
     pub id: String,
     /// The time at which the event began, to the millisecond. No two events have the same time.
     pub time: DateTime<Utc>,

@@ -1,15 +1,15 @@
-//! Airline routes in 2008, with the number of flights on each route.
+//! The airline routes in 2008, with the number of flights on each route.
 
 use serde::Deserialize;
 
-/// The flights of 2008 from one airport to another.
+/// The flights from one airport to another in 2008.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Route {
     /// The code of the airport of departure; see [`Airport::iata`](super::airports::Airport::iata).
     pub origin: String,
-    /// The code of the airport of arrival.
+    /// The code of the airport of arrival, as in `origin`.
     pub destination: String,
-    /// The number of flights in the year, at least one.
+    /// The number of flights in the year, which is at least one.
     pub count: u32,
 }
 

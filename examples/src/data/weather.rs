@@ -1,12 +1,12 @@
-//! Daily weather of Seattle and New York, 2012 to 2015.
+//! The daily weather in Seattle and New York, 2012 to 2015.
 
 use chrono::NaiveDate;
 use serde::Deserialize;
 
-/// The weather of one day in one city.
+/// The weather in one city on one day.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct DailyWeather {
-    /// `Seattle` or `New York`.
+    /// The city: `Seattle` or `New York`.
     pub location: String,
     /// The local calendar day.
     pub date: NaiveDate,
@@ -18,7 +18,7 @@ pub struct DailyWeather {
     pub temp_min: f64,
     /// The average wind speed in metres per second.
     pub wind: f64,
-    /// The weather: `drizzle`, `fog`, `rain`, `snow` or `sun`.
+    /// The kind of weather: `drizzle`, `fog`, `rain`, `snow` or `sun`.
     pub weather: String,
 }
 

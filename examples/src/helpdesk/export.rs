@@ -1,4 +1,4 @@
-//! The export of one tenant: its tickets, comments and agents, as one line of JSON each.
+//! Exports the data of one tenant: tickets, comments and agents, one line of JSON each.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -15,13 +15,13 @@ use crate::store::Store;
 /// The result of an export.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Exported {
-    /// The number of entities.
+    /// The total number of exported entities.
     pub(super) entities: u32,
-    /// The number of tickets among them.
+    /// The number of exported tickets.
     pub(super) tickets: u32,
 }
 
-/// Writes all entities of a tenant to a file, row by row. Index rows are omitted, because an import creates them again.
+/// Writes all entities of a tenant to a file, one by one. Index rows are omitted, because an import creates them again.
 pub(super) async fn tenant(store: &Store, tenant: &str, file: &Path) -> Result<Exported, Failed> {
     let mut file = BufWriter::new(File::create(file)?);
     let mut exported = Exported::default();

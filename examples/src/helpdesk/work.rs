@@ -1,4 +1,4 @@
-//! The workers' steps after a ticket was closed: a notification to the customer and an entry in the audit log.
+//! The work done after a ticket was closed: notifying the customer, and writing an entry to the audit log.
 
 use table_core::{Error, ErrorCode, Result, TableStore, TableStoreExt, ticks};
 use table_patterns::periods::PeriodTables;
@@ -6,17 +6,17 @@ use table_patterns::work::{Delivery, Handler};
 
 use crate::model::helpdesk::{AuditEntry, Closed, Mail};
 
-/// The handler of [`Closed`]. It writes the audit log entry and the notification. Each is
+/// The handler of [`Closed`] messages. It writes an audit log entry and a notification. Each is
 /// written once, even if the message is delivered several times.
 #[derive(Clone, Debug)]
 pub struct Notifier<S> {
-    /// The store of the notifications.
+    /// The store that contains the notifications.
     pub store: S,
     /// The audit log.
     pub audit: PeriodTables<AuditEntry, S>,
 }
 
-/// Converts the error for an existing entity to success, because an earlier attempt inserted the entity.
+/// Treats an existing entity as success, because an earlier attempt must have inserted it.
 fn once<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(error) if error.is_already_exists() => Ok(()),

@@ -1,4 +1,4 @@
-//! The Debian package index of this machine, if there is one.
+//! Reads the Debian package index of this machine.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -12,13 +12,13 @@ const INSTALLED: &str = "/var/lib/dpkg/status";
 /// The apt helper that reads index files, which may be compressed.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// Returns the source and all packages; `None` if the machine is not a Debian system or has no readable index.
+/// Returns the name of the index and all its packages, or `None` if the machine is not a Debian system or has no readable index.
 #[must_use]
 pub fn load() -> Option<(String, Vec<Package>)> {
     available().or_else(installed)
 }
 
-/// Returns the available packages.
+/// Returns the packages available for installation.
 fn available() -> Option<(String, Vec<Package>)> {
     let mut files: Vec<PathBuf> = fs::read_dir(LISTS)
         .ok()?
@@ -30,13 +30,13 @@ fn available() -> Option<(String, Vec<Package>)> {
     (!packages.is_empty()).then(|| (LISTS.to_owned(), packages))
 }
 
-/// Returns the installed packages.
+/// Returns the packages installed on this machine.
 fn installed() -> Option<(String, Vec<Package>)> {
     let packages = parse(BufReader::new(File::open(INSTALLED).ok()?)).ok()?;
     (!packages.is_empty()).then(|| (INSTALLED.to_owned(), packages))
 }
 
-/// Returns `true` if a file in apt's lists is a package index.
+/// Returns `true` if a file in the folder of apt's lists is a package index.
 #[must_use]
 pub fn is_index(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -62,7 +62,7 @@ fn read(path: &Path) -> io::Result<Vec<Package>> {
     packages
 }
 
-/// Reads paragraphs of `Field: value` lines that are separated by empty lines. A paragraph without a name, version or section is not a package.
+/// Parses paragraphs of `Field: value` lines separated by empty lines. A paragraph without a name, version or section is skipped.
 ///
 /// # Errors
 /// Any error from the reader.

@@ -1,4 +1,4 @@
-//! Imports the builds into their tables, unless an earlier run completed the import.
+//! Imports the builds into their tables, unless an earlier run has already imported them.
 
 use std::error::Error;
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::large::PackageIndex;
 use crate::model::packages::{Build, FirstBuild, Import, Section};
 use crate::store::Store;
 
-/// Writes the builds, their log and their sections. If the tables contain another number of builds, or builds of another index, the
+/// Writes the builds, their log and their sections. If the tables contain a different number of builds, or builds from a different index, the
 /// tables are dropped first.
 ///
 /// # Errors

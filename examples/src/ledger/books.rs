@@ -1,4 +1,4 @@
-//! The operations of the ledger: accounts, entries, reversals, closings. The `reports` module has the balances and statements.
+//! The operations of the ledger on accounts, entries, reversals and closings. Balances and statements are in the `reports` module.
 
 mod reports;
 
@@ -21,12 +21,12 @@ use crate::model::ledger::{
 };
 use crate::store::Store;
 
-/// The name of the blob table for documents.
+/// The name under which the documents' blobs are stored.
 const FILES: &str = "ledger";
 
-/// The store with its audit trail.
+/// The store, with a participant that writes the audit log.
 pub(super) type Audited = WithParticipants<Store>;
-/// A unit of the ledger.
+/// A unit of work on the ledger.
 type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
 
 /// The reason why a request is refused.
@@ -34,13 +34,13 @@ type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
 pub enum Refused {
     /// The entry has fewer than 2 or more than 50 postings, or they do not sum to zero.
     Unbalanced,
-    /// The tenant or an account does not exist, or the accounts have several currencies.
+    /// The tenant or an account does not exist, or the accounts have different currencies.
     Unknown,
     /// The account is closed, or cannot be closed because its balance is not zero.
     Account(u32),
     /// The period is closed.
     Period,
-    /// The identifier of the request was already used for another entry.
+    /// The request's id was already used for a different entry.
     OtherRequest,
     /// The entry has already been reversed.
     Reversed,
@@ -68,30 +68,30 @@ impl From<Error> for Refused {
 
 type Result<T, E = Refused> = std::result::Result<T, E>;
 
-/// An entry to post.
+/// An entry that will be posted.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The identifier of the request, which the client chooses. A repeated request gets the first response again.
+    /// The id of the request, chosen by the client. A repeated request returns the first response.
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
-    /// The document that the entry records.
+    /// A reference to the document that the entry records.
     pub reference: String,
     /// The postings.
     pub lines: Vec<Line>,
 }
 
-/// The accounts of a tenant with their currencies. They never change.
+/// The accounts of a tenant, with their currencies, which never change.
 pub type Chart = BTreeMap<u32, String>;
 
-/// The ledger of all tenants.
+/// The ledger of all tenants, which share a table.
 #[derive(Clone, Debug)]
 pub struct Bookkeeping {
-    /// The handle of the entries, which also commits all units.
+    /// The handle for entries, which also commits all units of work.
     pub entries: Entities<Entry, Audited>,
-    /// The accounts.
+    /// The handle for accounts.
     pub accounts: Entities<Account, Audited>,
-    /// The documents.
+    /// The handle for documents attached to entries.
     pub files: LargeTable<Entry, Audited>,
     blobs: Arc<dyn ObjectStore>,
     balances: SeriesTable<Balances, Audited>,
@@ -104,7 +104,7 @@ const fn slot(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
 
-/// Returns the number of a month since year 0.
+/// Returns the number of whole months since year 0.
 fn month(day: NaiveDate) -> u32 {
     u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
 }
@@ -130,7 +130,7 @@ impl Bookkeeping {
         })
     }
 
-    /// Returns the same ledger with an audit log that names the given person or program.
+    /// Returns a handle to the same ledger whose changes are logged with the name of the given person or program.
     #[must_use]
     pub fn acting(&self, actor: &str) -> Self {
         let entries = self.entries.clone().with_actor(actor);
@@ -151,7 +151,7 @@ impl Bookkeeping {
         opened.await.map(drop)
     }
 
-    /// Returns the accounts of a tenant.
+    /// Returns the accounts of a tenant with their currencies.
     ///
     /// # Errors
     /// Any error from the store.
@@ -160,7 +160,7 @@ impl Bookkeeping {
         Ok(accounts.into_iter().map(|account| (account.number, account.currency)).collect())
     }
 
-    /// Posts entries in one transaction, and returns their numbers. A repeated request gets the response to the first request.
+    /// Posts entries in one transaction, and returns their numbers. A repeated request returns the numbers from the first response.
     ///
     /// # Errors
     /// A [`Refused`], in which case nothing is posted.
@@ -199,7 +199,7 @@ impl Bookkeeping {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Reverses an entry, at most once. The entry and its reversal name each other.
+    /// Reverses an entry, at most once. The entry and its reversal then refer to each other.
     ///
     /// # Errors
     /// A [`Refused`], in which case nothing is posted.
@@ -225,7 +225,7 @@ impl Bookkeeping {
         Ok(reversed.await?.into_value())
     }
 
-    /// Closes all days up to and including `until`, permanently.
+    /// Permanently closes all days up to and including `until`.
     ///
     /// # Errors
     /// A [`Refused`], in which case nothing is closed.
@@ -239,7 +239,7 @@ impl Bookkeeping {
         closed.await.map(drop)
     }
 
-    /// Closes an account whose balance is zero.
+    /// Closes an account, whose balance must be zero.
     ///
     /// # Errors
     /// A [`Refused`], in which case the account stays open.
@@ -261,7 +261,7 @@ impl Bookkeeping {
         closed.await.map(drop)
     }
 
-    /// Attaches a document to an entry.
+    /// Attaches a document to an entry, stored as a blob.
     ///
     /// # Errors
     /// Any error from the stores.
@@ -271,7 +271,7 @@ impl Bookkeeping {
     }
 }
 
-/// Checks the accounts and the sum of the postings of an entry.
+/// Checks that the accounts of an entry exist and that its postings sum to zero.
 fn check(chart: &Chart, lines: &[Line]) -> Result<()> {
     let sum = lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(line.cents));
     if !(2..=50).contains(&lines.len()) || sum != Some(0) {
@@ -285,7 +285,7 @@ fn empty(tenant: &str, page: u32) -> Balances {
     Balances { tenant: tenant.to_owned(), page, closed: BTreeSet::new() }
 }
 
-/// Adds an entry to a unit, with its postings, its request, and the balances and sums that it changes.
+/// Adds an entry to a unit of work, with its postings, its request, and the balances and sums that it changes.
 async fn add(
     unit: &mut Work,
     tenant: &str,

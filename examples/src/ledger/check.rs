@@ -1,4 +1,4 @@
-//! The invariants of a tenant's ledger.
+//! Checks the invariants of a tenant's ledger.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{ACCOUNTS, Failed, today};
 use crate::model::ledger::{Entry, Posting, Request};
 
-/// Checks a tenant: numbers have no gaps, entries sum to zero, balances are the sums of the postings, and indexes agree with their entries. Each
-/// entry has a line in the audit log, and either has a request or reverses another entry.
+/// Checks a tenant: numbers have no gaps, entries sum to zero, balances are the sums of the postings, and indexes match their entries. Each
+/// entry has a line in the audit log, and either has a request or reverses an entry.
 pub(super) async fn tenant(books: &Bookkeeping, tenant: &str) -> Result<(), Failed> {
     let entries = books.entries.query(Entry::rows(tenant)).collect().await?;
     let (mut sums, mut postings) = (BTreeMap::<u32, i64>::new(), 0);

@@ -1,4 +1,4 @@
-//! Loads the data: accounts, and entries in units that also allocate the entry numbers.
+//! Loads accounts and entries. The units of work that write entries also allocate entry numbers.
 
 use std::time::Instant;
 
@@ -9,14 +9,14 @@ use crate::ledger::books::{Bookkeeping, Draft};
 use crate::ledger::{ACCOUNTS, Failed, TENANTS, draft, rate};
 use crate::model::ledger::{Account, Kind};
 
-/// The first day of the loaded entries.
+/// The first effective day of the loaded entries.
 pub(super) const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
     Some(day) => day,
     None => NaiveDate::MIN,
 };
 /// The number of days over which the loaded entries are distributed.
 const DAYS: u32 = 700;
-/// The number of entries in a unit. Each entry takes seven operations: the entry, two index rows, two postings, its request and a line in the audit
+/// The number of entries per unit of work. Each takes seven operations: the entry, two index rows, two postings, its request and a line in the audit
 /// log. A unit also writes up to four rows of sums for each page of accounts, the books, the sequence and the feed.
 const UNIT: usize = 10;
 
@@ -55,7 +55,7 @@ pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Returns the loaded entry at a position. All entries of a unit use one page of accounts.
+/// Returns loaded entry number `at`. All entries in a unit of work use accounts whose balances share a row.
 fn entry(at: u32) -> Draft {
     let page = at / 10 % 5;
     let day = FIRST.checked_add_days(Days::new(u64::from(at % DAYS))).unwrap_or(FIRST);

@@ -1,4 +1,4 @@
-//! A tenant's webhook: delivers the changes in the tenant's feed in order and at least once, with an idempotency key for each change.
+//! Calls a tenant's webhook: delivers the changes in the tenant's feed in order and at least once, each with an idempotency key.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{CONTOSO, Failed};
 use crate::model::ledger::Entry;
 
-/// A receiver that stores calls by their idempotency keys.
+/// A receiver that stores each call by its idempotency key, so a repeated call has no effect.
 #[derive(Default)]
 struct Receiver {
     calls: u32,
@@ -23,7 +23,7 @@ impl Receiver {
     }
 }
 
-/// Delivers all changes in a tenant's feed. The sender fails once before it stores its cursor, so it delivers a page again.
+/// Delivers all changes in a tenant's feed. The sender fails once before it stores its cursor, so it delivers one page twice.
 pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
     let (feed, table, tenant) =
         (books.entries.feed(), books.entries.table().name()?, PartitionKey::new(CONTOSO)?);

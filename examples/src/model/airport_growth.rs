@@ -1,4 +1,4 @@
-//! Airports in two versions of a program. The later version looks airports up by city.
+//! Airports in two versions of a program. The second version can look up airports by city.
 
 /// The first version, without an index.
 pub mod first {
@@ -14,9 +14,9 @@ pub mod first {
         pub state: String,
         /// The code of the airport: three or four letters and digits.
         pub iata: String,
-        /// The name.
+        /// The airport's name.
         pub name: String,
-        /// The city, or several cities separated by slashes.
+        /// The city that the airport serves, or several cities separated by slashes.
         pub city: String,
     }
 }
@@ -38,9 +38,9 @@ pub mod second {
         pub state: String,
         /// The code of the airport: three or four letters and digits.
         pub iata: String,
-        /// The name.
+        /// The airport's name.
         pub name: String,
-        /// The city, or several cities separated by slashes.
+        /// The city that the airport serves, or several cities separated by slashes.
         pub city: String,
     }
 

@@ -1,11 +1,11 @@
-//! Airports by levels: the state, the city and the airport form the partition key.
+//! Airports with a hierarchical partition key: its levels are the state, the city and the airport.
 
 use table_core::Entity;
 
 use crate::data::airports as source;
 
-/// An airport as the last of three levels: `AR!Jonesboro!ARG!`. Each airport has a separate partition, so neither a state nor a city can outgrow its
-/// partition, and a transaction contains only one airport.
+/// An airport, which is the last of three levels: `AR!Jonesboro!ARG!`. Each airport has its own partition, so neither a state nor a city can outgrow a
+/// partition, and a transaction can contain only one airport.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByLevel")]
 #[partition_key(state, city, iata)]
@@ -13,11 +13,11 @@ use crate::data::airports as source;
 pub struct LevelAirport {
     /// The two-letter code of the state.
     pub state: String,
-    /// The city, or several cities separated by slashes.
+    /// The city that the airport serves, or several cities separated by slashes.
     pub city: String,
     /// The code of the airport: three or four letters and digits.
     pub iata: String,
-    /// The name.
+    /// The airport's name.
     pub name: String,
 }
 

@@ -1,4 +1,4 @@
-//! The queries over airports, each with a maximum cost class.
+//! The access patterns for airports: all queries, each with a maximum cost class.
 
 use table_core::access_patterns;
 use table_core::selection::Copies;
@@ -6,18 +6,18 @@ use table_core::selection::Copies;
 use crate::model::indexed::{Airport, AirportByCity, AirportByCode};
 
 access_patterns! {
-    /// The queries of a timetable.
+    /// The queries of a timetable application.
     pub AirportQuestions for Airport {
-        /// One airport of a state.
+        /// One airport in a state.
         airport(state: &str, iata: &str) <= point = Airport::key("USA", state, iata);
         /// The airport with a code, in any state.
         by_code(iata: &str) <= point from Copies<AirportByCode> = Airport::by_code(iata);
-        /// The airports of a city.
+        /// The airports that serve a city.
         of_city(state: &str, city: &str) <= range from Copies<AirportByCity> = Airport::by_city("USA", state, city);
-        /// The cities of a state whose names have a prefix.
+        /// The cities in a state whose names have a prefix.
         cities(state: &str, prefix: &str) <= range from Copies<AirportByCity> =
             Airport::by_city_rows("USA", state).city_prefix(prefix);
-        /// All airports of a state.
+        /// All airports in a state.
         of_state(state: &str) <= partition = Airport::partition("USA", state);
         /// All airports, for the yearly map.
         map() <= scan = Airport::scan("the yearly map");

@@ -1,4 +1,4 @@
-//! Airports: one table by state, and another by city.
+//! Airports in two tables: one with a partition per state, and one with a partition per city.
 
 use table_core::{Entity, Projection};
 
@@ -17,38 +17,38 @@ pub struct Airport {
     pub state: String,
     /// The code of the airport: three or four letters and digits.
     pub iata: String,
-    /// The name.
+    /// The airport's name.
     pub name: String,
-    /// The city, or several cities separated by slashes.
+    /// The city that the airport serves, or several cities separated by slashes.
     pub city: String,
     /// The latitude in degrees north.
     pub latitude: f64,
-    /// The longitude in degrees east.
+    /// The longitude in degrees east, which is negative west of Greenwich.
     pub longitude: f64,
 }
 
-/// The properties in a list of airports.
+/// The properties shown in a list of airports.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct AirportName {
-    /// The name.
+    /// The airport's name.
     pub name: String,
-    /// The city.
+    /// The city that the airport serves.
     pub city: String,
 }
 
-/// An airport, in the partition of its city. A city's name may contain a slash, which is escaped
-/// because keys cannot contain it. Example key: (`Jonesboro`, `ARG`).
+/// An airport, in the partition of its city. The name of the city may contain a slash, which is escaped
+/// because keys cannot contain slashes. Example key: (`Jonesboro`, `ARG`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByCity")]
 #[partition_key(escaped(city))]
 #[row_key(iata)]
 pub struct CityAirport {
-    /// The city, or several cities separated by slashes.
+    /// The city that the airport serves, or several cities separated by slashes.
     pub city: String,
     /// The code of the airport: three or four letters and digits.
     pub iata: String,
-    /// The name.
+    /// The airport's name.
     pub name: String,
     /// The two-letter code of the state.
     pub state: String,

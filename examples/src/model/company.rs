@@ -1,4 +1,4 @@
-//! The company of the pattern catalogue: employees with their reviews (PAT-CK) and their expense claims (PAT-LOG).
+//! The company from the pattern catalogue: employees with their reviews (PAT-CK) and expense claims (PAT-LOG).
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;
@@ -9,7 +9,7 @@ use table_core::Entity;
 #[partition_key(department)]
 #[row_key("empid_", id)]
 pub struct Employee {
-    /// The department.
+    /// The name of the department.
     pub department: String,
     /// The number of the employee, with at most six digits.
     #[digits(6)]
@@ -25,35 +25,35 @@ pub struct Employee {
     pub email: String,
 }
 
-/// The review of an employee for one year, which sorts after the employee. Example key: (`Sales`, `empid_000123_2012`).
+/// An employee's review for one year, which sorts after the employee. Example key: (`Sales`, `empid_000123_2012`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
 #[row_key("empid_", employee, "_", year)]
 pub struct Review {
-    /// The department.
+    /// The name of the employee's department.
     pub department: String,
-    /// The employee.
+    /// The number of the reviewed employee.
     #[digits(6)]
     pub employee: u32,
-    /// The year.
+    /// The year that was reviewed.
     #[digits(4)]
     pub year: u16,
-    /// The manager's rating, from 1 to 5.
+    /// The rating by the manager, from 1 to 5.
     pub manager_rating: i32,
-    /// The peers' rating, from 1 to 5.
+    /// The rating by colleagues, from 1 to 5.
     pub peer_rating: i32,
     /// The comments, as free text.
     pub comments: String,
 }
 
-/// An expense claim of an employee. The latest claim sorts first. Example key: (`empid_000123`, `2519954698939999999_001`).
+/// An expense claim by an employee. The latest claim sorts first. Example key: (`empid_000123`, `2519954698939999999_001`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "EmployeeExpense")]
 #[partition_key("empid_", employee)]
 #[row_key(desc(at), "_", number)]
 pub struct Expense {
-    /// The employee.
+    /// The number of the employee who claims the expense.
     #[digits(6)]
     pub employee: u32,
     /// The time of the claim.
@@ -67,7 +67,7 @@ pub struct Expense {
     pub purpose: String,
 }
 
-/// Returns all employees.
+/// Returns all employees of the company.
 #[must_use]
 pub fn employees() -> Vec<Employee> {
     let employee = |department: &str, id, first_name: &str, last_name: &str, age, email: &str| Employee {
@@ -89,7 +89,7 @@ pub fn employees() -> Vec<Employee> {
     ]
 }
 
-/// Returns all reviews.
+/// Returns all reviews of employees.
 #[must_use]
 pub fn reviews() -> Vec<Review> {
     let review = |employee, year, manager_rating, peer_rating, comments: &str| Review {

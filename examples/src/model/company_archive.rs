@@ -1,16 +1,16 @@
-//! Current and former employees: one schema, two tables (PAT-EC).
+//! Current and former employees: one entity type in two tables (PAT-EC).
 
 use table_core::Entity;
 
 use crate::model::company;
 
-/// An employee, in the `Current` table, and later in the `Archive` table. Example key: (`Sales`, `000456`).
+/// An employee, first in the table `Current`, and later in the table `Archive`. Example key: (`Sales`, `000456`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Current")]
 #[partition_key(department)]
 #[row_key(id)]
 pub struct CurrentEmployee {
-    /// The department.
+    /// The name of the department.
     pub department: String,
     /// The number of the employee, with at most six digits.
     #[digits(6)]

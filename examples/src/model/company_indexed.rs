@@ -1,17 +1,17 @@
-//! Employees with a lookup by e-mail address: in the employee's partition, and in another partition (PAT-INTRA, PAT-INTER).
+//! Employees that can be looked up by e-mail address: with an index in the employee's partition, or in another partition (PAT-INTRA, PAT-INTER).
 
-/// Employees with copies in the same partition. Example keys: (`Sales`, `empid_000223`) and its copy (`Sales`, `email_jonesj@contoso.com`).
+/// An index in the same partition. Example keys: (`Sales`, `empid_000223`), and its index row (`Sales`, `email_jonesj@contoso.com`).
 pub mod intra {
     use table_core::Entity;
 
-    /// An employee.
+    /// An employee with an index in the department's partition.
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "CompanyByEmail")]
     #[partition_key(department)]
     #[row_key("empid_", id)]
     #[index(ByEmail, unique, row_key("email_", email))]
     pub struct Employee {
-        /// The department.
+        /// The name of the department.
         pub department: String,
         /// The number of the employee, with at most six digits.
         #[digits(6)]
@@ -29,18 +29,18 @@ pub mod intra {
     }
 }
 
-/// Employees with copies in another partition. Example keys: (`empid_Sales`, `000223`) and its copy (`email_Sales`, `jonesj@contoso.com`).
+/// An index in another partition. Example keys: (`empid_Sales`, `000223`), and its index row (`email_Sales`, `jonesj@contoso.com`).
 pub mod inter {
     use table_core::Entity;
 
-    /// An employee.
+    /// An employee with an index in another partition.
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "CompanySpread")]
     #[partition_key("empid_", department)]
     #[row_key(id)]
     #[index(ByEmail, unique, partition_key("email_", department), row_key(email))]
     pub struct Employee {
-        /// The department.
+        /// The name of the department.
         pub department: String,
         /// The number of the employee, with at most six digits.
         #[digits(6)]

@@ -1,17 +1,17 @@
-//! The company's employee, as later versions of a program could declare it.
+//! The company's employees, as later versions of the program declare them.
 
-/// A version with a nickname, a wider age and an index by e-mail. Old rows remain readable, and are backfilled once.
+/// A version that adds a nickname, a wider type for the age, and an index by e-mail address. Old rows remain readable, and are backfilled once.
 pub mod next {
     use table_core::Entity;
 
-    /// An employee. Example key: (`Sales`, `empid_000123`).
+    /// An employee with the added fields. Example key: (`Sales`, `empid_000123`).
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "Company")]
     #[partition_key(department)]
     #[row_key("empid_", id)]
     #[index(ByEmail, unique, row_key("email_", email))]
     pub struct Employee {
-        /// The department.
+        /// The name of the department.
         pub department: String,
         /// The number of the employee, with at most six digits.
         #[digits(6)]
@@ -20,7 +20,7 @@ pub mod next {
         pub first_name: String,
         /// The family name.
         pub last_name: String,
-        /// The nickname.
+        /// The nickname, which old rows lack.
         pub nickname: Option<String>,
         /// The age in years.
         pub age: i64,
@@ -30,17 +30,17 @@ pub mod next {
     }
 }
 
-/// A version whose employee numbers have eight digits, so old rows have different keys.
+/// A version whose employee numbers have eight digits, so rows must move to different keys.
 pub mod wider {
     use table_core::Entity;
 
-    /// An employee. Example key: (`Sales`, `empid_00000123`).
+    /// An employee with a longer number. Example key: (`Sales`, `empid_00000123`).
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "Company")]
     #[partition_key(department)]
     #[row_key("empid_", id)]
     pub struct Employee {
-        /// The department.
+        /// The name of the department.
         pub department: String,
         /// The number of the employee, with at most eight digits.
         #[digits(8)]

@@ -1,4 +1,4 @@
-//! Airports in rows adjacent to the routes that begin there: one table for rows that are read together (PAT-CK).
+//! Airports stored next to the routes that start there, in one table, because they are read together (PAT-CK).
 
 use std::collections::HashMap;
 
@@ -8,34 +8,34 @@ use table_core::{Entity, EntityGroup};
 use crate::data::airports;
 use crate::model::routes::Route;
 
-/// An airport, in the partition of its state. Example key: (`WA`, `from_SEA_`). The airport
-/// codes have three or four characters, and the `_` terminates them.
+/// An airport, in the partition of its state. Example key: (`WA`, `from_SEA_`). Airport
+/// codes have three or four characters, so a `_` terminates them.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
 #[row_key("from_", iata, "_")]
 pub struct Origin {
-    /// The state; `unknown` for four airports.
+    /// The two-letter code of the state, or `unknown` for four airports.
     pub state: String,
     /// The code of the airport: three or four letters and digits.
     #[without('_')]
     pub iata: String,
-    /// The name.
+    /// The airport's name.
     pub name: String,
 }
 
-/// The number of flights from one airport to another in a year, which sorts after the airport of departure. Example key: (`WA`, `from_SEA_to_LAX`).
+/// The number of flights from one airport to another, which sorts after the airport of departure. Example key: (`WA`, `from_SEA_to_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
 #[row_key("from_", origin, "_to_", destination)]
 pub struct Departure {
-    /// The state of the airport of departure.
+    /// The state of the airport of departure, as in [`Origin`].
     pub state: String,
-    /// The airport of departure.
+    /// The code of the airport of departure.
     #[without('_')]
     pub origin: String,
-    /// The airport of arrival.
+    /// The code of the airport of arrival.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
@@ -45,13 +45,13 @@ pub struct Departure {
 #[derive(EntityGroup, Clone, Debug)]
 #[entity_group(under = Origin)]
 pub struct OriginWithDepartures {
-    /// The airport.
+    /// The airport of departure.
     pub origin: One<Origin>,
     /// The departures, ordered by destination.
     pub departures: Many<Departure>,
 }
 
-/// Returns all routes under their airports of departure.
+/// Returns all routes, in the partitions of their airports of departure.
 #[must_use]
 pub fn departures(routes: &[Route]) -> Vec<Departure> {
     let departure = |route: &Route| Departure {
@@ -63,7 +63,7 @@ pub fn departures(routes: &[Route]) -> Vec<Departure> {
     routes.iter().map(departure).collect()
 }
 
-/// Returns all airports of departure, in the partitions of their routes.
+/// Returns all airports of departure, in the same partitions as their routes.
 #[must_use]
 pub fn origins(routes: &[Route], airports: &[airports::Airport]) -> Vec<Origin> {
     let names: HashMap<&str, &str> =

@@ -1,4 +1,4 @@
-//! Earthquakes in one table per day: tables older than a week can be dropped.
+//! Earthquakes, with one table per day, so tables older than a week can be dropped.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,19 +11,19 @@ use table_patterns::periods::{Period, PeriodTables, Periodic};
 use crate::data::earthquakes as source;
 use crate::store::Store;
 
-/// A seismic event in the table for its day (PAT-HVD). Example: the key (`us`, `0636535600000000000_us1000chhc`) in `EarthquakesOf20180207`.
+/// A seismic event in the table of its day (PAT-HVD). Example: the key (`us`, `0636535600000000000_us1000chhc`) in the table `EarthquakesOf20180207`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesOf")]
 #[partition_key(network)]
 #[row_key(time, "_", id)]
 pub struct EarthquakeOfDay {
-    /// The network that reported the event.
+    /// The code of the network that reported the event.
     pub network: String,
     /// The time at which the event began.
     pub time: DateTime<Utc>,
     /// The identifier of the event.
     pub id: String,
-    /// The magnitude; the smallest values are negative.
+    /// The magnitude. The smallest values are negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,
@@ -44,7 +44,7 @@ impl From<&source::Earthquake> for EarthquakeOfDay {
     }
 }
 
-/// Returns the daily tables, with a clock that shows the time of the latest event.
+/// Returns a handle for the daily tables, whose clock shows the time of the latest event.
 #[must_use]
 pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<EarthquakeOfDay, S> {
     let latest =
@@ -52,7 +52,7 @@ pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<Earthq
     PeriodTables::new(store).retain(7).precreate(0).with_clock(Clock::new(move || latest))
 }
 
-/// Writes the events to the tables of their days.
+/// Writes each event to the table of its day.
 ///
 /// # Errors
 /// Any error from the store.

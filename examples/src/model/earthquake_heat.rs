@@ -1,4 +1,4 @@
-//! Earthquakes under two alternative keys: the hour, or the network and region (PAT-ANTI-1).
+//! Earthquakes with two alternative keys: the hour, or the network and the region (PAT-ANTI-1).
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use table_core::Entity;
@@ -6,7 +6,7 @@ use table_core::Entity;
 use crate::data::earthquakes as source;
 
 /// An event in the partition of the hour in which it was written. At any time, all writers write to
-/// the same partition. Example key: (`2018020623`, `us1000chhc`).
+/// one partition. Example key: (`2018020623`, `us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
@@ -21,35 +21,35 @@ pub struct HourlyEarthquake {
     pub time: DateTime<Utc>,
     /// The identifier of the event.
     pub id: String,
-    /// The magnitude; the smallest values are negative.
+    /// The magnitude. The smallest values are negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,
 }
 
-/// An event in the partition of its network and region, which is sorted by time, latest first.
+/// An event in the partition of its network and region, where the latest event sorts first.
 /// Example key: (`us_Taiwan`, `2518818038575999999_us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesByRegion")]
 #[partition_key(network, "_", region)]
 #[row_key(desc(time), "_", id)]
 pub struct RegionalEarthquake {
-    /// The network that reported the event.
+    /// The code of the network that reported the event.
     #[without('_')]
     pub network: String,
-    /// The region: the last words of the description of the location.
+    /// The region, taken from the end of the location's description.
     pub region: String,
     /// The time at which the event was written.
     pub time: DateTime<Utc>,
     /// The identifier of the event.
     pub id: String,
-    /// The magnitude; the smallest values are negative.
+    /// The magnitude. The smallest values are negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,
 }
 
-/// Returns the region at the end of an earthquake's location, such as `Taiwan` for `22km NNE of Hualian, Taiwan`.
+/// Returns the region named at the end of an earthquake's location, such as `Taiwan` in `22km NNE of Hualian, Taiwan`.
 #[must_use]
 pub fn region(event: &source::Earthquake) -> &str {
     event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)

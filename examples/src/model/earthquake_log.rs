@@ -1,4 +1,4 @@
-//! Earthquakes as a log of events, in which the stamp of the log pattern is the RowKey.
+//! Earthquakes as a log of events whose row key is the log pattern's stamp.
 
 use table_core::{Entity, Result};
 use table_patterns::log_tail::LogStamp;
@@ -11,19 +11,19 @@ use crate::data::earthquakes as source;
 #[partition_key(network)]
 #[row_key(stamp)]
 pub struct LoggedEarthquake {
-    /// The network that reported the event.
+    /// The code of the network that reported the event.
     pub network: String,
     /// The time at which the event began, and its index in the input, which distinguishes events with the same time (PAT-LOG-4).
     pub stamp: LogStamp,
     /// The identifier of the event.
     pub id: String,
-    /// The magnitude; the smallest values are negative.
+    /// The magnitude. The smallest values are negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,
 }
 
-/// Returns the events as log entries, in the order of the input: latest first.
+/// Returns the events as log entries in the order of the input, latest first.
 ///
 /// # Errors
 /// An error if a time cannot be expressed in ticks, which does not happen with this input.

@@ -1,4 +1,4 @@
-//! One log of all earthquakes, spread over eight partitions to avoid a hot partition (PAT-ANTI-1).
+//! All earthquakes in one log, spread over eight partitions to avoid a hot partition (PAT-ANTI-1).
 
 use table_core::{Entity, Result};
 use table_patterns::log_tail::LogStamp;
@@ -12,17 +12,17 @@ use crate::model::earthquake_log;
 #[partition_key("log_", bucket(stamp, 8))]
 #[row_key(stamp)]
 pub struct SpreadEarthquake {
-    /// The time at which the event began, and its index in the input.
+    /// The time at which the event began, and its index in the input. The stamp also determines the partition.
     pub stamp: LogStamp,
     /// The identifier of the event.
     pub id: String,
-    /// The magnitude; the smallest values are negative.
+    /// The magnitude. The smallest values are negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,
 }
 
-/// Returns the events as log entries, in the order of the input: latest first.
+/// Returns the events as log entries in the order of the input, latest first.
 ///
 /// # Errors
 /// Any error from [`earthquake_log::log`].

@@ -1,4 +1,4 @@
-//! Earthquakes in the log of their seismic network, latest first.
+//! Earthquakes in the log of the seismic network that reported them, latest first.
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;
@@ -11,13 +11,13 @@ use crate::data::earthquakes as source;
 #[partition_key(network)]
 #[row_key(desc(time), "_", id)]
 pub struct Earthquake {
-    /// The network that reported the event.
+    /// The code of the network that reported the event.
     pub network: String,
     /// The time at which the event began.
     pub time: DateTime<Utc>,
     /// The identifier of the event, which distinguishes events with the same time (PAT-LOG-4).
     pub id: String,
-    /// The magnitude; the smallest values are negative.
+    /// The magnitude. The smallest values are negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,

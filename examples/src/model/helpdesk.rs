@@ -1,4 +1,4 @@
-//! A help desk: tenants with their agents, tickets and comments, and its queries.
+//! The entities of the help desk (tenants with agents, tickets and comments) and its queries.
 
 pub mod next;
 
@@ -20,7 +20,7 @@ use table_patterns::view::{Projection as Sums, View};
 pub enum Status {
     /// The ticket is in progress.
     Open,
-    /// The work is completed.
+    /// The work on the ticket is completed.
     Closed,
 }
 
@@ -38,31 +38,31 @@ pub enum Status {
 )]
 #[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
 pub struct Ticket {
-    /// The tenant, which is a customer of the service.
+    /// The name of the tenant, a customer of the service.
     pub tenant: String,
-    /// The number of the ticket, consecutive within the tenant and without gaps.
+    /// The number of the ticket. A tenant's tickets are numbered consecutively, without gaps.
     #[digits(6)]
     pub number: u32,
-    /// The status.
+    /// The ticket's status.
     pub status: Status,
     /// The priority, where 1 is the most urgent.
     pub priority: i32,
-    /// The agent who works on the ticket.
+    /// The number of the agent who works on the ticket.
     #[digits(4)]
     pub agent: Option<u32>,
-    /// A copy of the agent's name.
+    /// The agent's name, copied from the agent.
     pub agent_name: Option<String>,
     /// The time at which the ticket was opened.
     pub created: DateTime<Utc>,
-    /// The text, of up to 200 KB.
+    /// The text of the ticket, up to 200 KB.
     #[property(chunks)]
     pub text: String,
-    /// An attached file of up to 5 MB.
+    /// The address of an attached file, up to 5 MB.
     #[blob]
     pub attachment: Option<BlobRef>,
 }
 
-/// A line in a list of tickets, stored in the copies of the indexes.
+/// A line in a list of tickets. Index rows contain these properties.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct TicketLine {
@@ -70,7 +70,7 @@ pub struct TicketLine {
     pub number: u32,
     /// The priority, where 1 is the most urgent.
     pub priority: i32,
-    /// The name of the agent who works on the ticket.
+    /// The name of the agent who works on the ticket, copied from the agent.
     pub agent_name: Option<String>,
 }
 
@@ -80,19 +80,19 @@ pub struct TicketLine {
 #[partition_key(tenant)]
 #[row_key("ticket_", ticket, "_", number)]
 pub struct Comment {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The ticket.
+    /// The number of the ticket.
     #[digits(6)]
     pub ticket: u32,
-    /// The number of the comment, counted from 1.
+    /// The number of the comment on this ticket, counted from 1.
     #[digits(4)]
     pub number: u32,
-    /// The text.
+    /// The text of the comment.
     pub text: String,
 }
 
-/// A ticket with its comments, which form one range of rows.
+/// A ticket with its comments, which are stored in one range of rows.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Ticket)]
 pub struct TicketWithComments {
@@ -102,7 +102,7 @@ pub struct TicketWithComments {
     pub comments: Many<Comment>,
 }
 
-/// All types in a tenant's partition. A read of tickets skips the comments between them.
+/// All entity types in a tenant's partition. A read of tickets skips the comments between them.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum HelpDesk {
     /// A ticket.
@@ -116,31 +116,31 @@ pub enum HelpDesk {
     Other(TableEntity),
 }
 
-/// An agent, with an e-mail address that is unique in the tenant. Example key: (`contoso`, `staff_0007`).
+/// An agent, whose e-mail address is unique within the tenant. Example key: (`contoso`, `staff_0007`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("staff_", id)]
 #[index(ByEmail, unique, row_key("email_", escaped(email)))]
 pub struct Agent {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The number of the agent within the tenant.
+    /// The agent's number within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// The name shown on tickets.
+    /// The agent's name, which is copied to tickets.
     pub name: String,
-    /// The e-mail address, which is unique in the tenant.
+    /// The e-mail address, which is unique within the tenant.
     pub email: String,
 }
 
-/// The sums of a tenant. Example key: (`contoso`, `sums`).
+/// The number of a tenant's tickets, maintained by a view. Example key: (`contoso`, `sums`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskSums")]
 #[partition_key(tenant)]
 #[row_key("sums")]
 pub struct TenantSums {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
     /// The number of open tickets.
     pub open: i64,
@@ -148,7 +148,7 @@ pub struct TenantSums {
     pub tickets: i64,
 }
 
-/// The view that contains the sums of each tenant.
+/// The view that maintains [`TenantSums`].
 #[derive(Debug)]
 pub struct SumsOfTenants;
 
@@ -163,21 +163,21 @@ impl View for SumsOfTenants {
     }
 }
 
-/// The number of tickets opened in an hour: `contoso` / the hour.
+/// The number of tickets that a tenant opened in one hour. The keys are the tenant and the hour.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskHours")]
 #[partition_key(tenant)]
 #[row_key(hour)]
 pub struct HourSums {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
     /// The start of the hour.
     pub hour: DateTime<Utc>,
-    /// The number of tickets opened in the hour.
+    /// The number of tickets opened in this hour.
     pub tickets: i64,
 }
 
-/// The view that contains the number of tickets per hour.
+/// The view that maintains [`HourSums`].
 #[derive(Debug)]
 pub struct TicketsAnHour;
 
@@ -191,20 +191,20 @@ impl View for TicketsAnHour {
     }
 }
 
-/// An entry of the audit log, in the table of its day.
+/// An entry in the audit log, in the table of its day.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDeskAudit")]
 #[partition_key(tenant)]
 #[row_key(at, "_", ticket)]
 pub struct AuditEntry {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
     /// The time of the change.
     pub at: DateTime<Utc>,
-    /// The ticket that was changed.
+    /// The number of the ticket that was changed.
     #[digits(6)]
     pub ticket: u32,
-    /// The description of the change.
+    /// A description of the change.
     pub change: String,
 }
 
@@ -216,14 +216,14 @@ impl Periodic for AuditEntry {
     }
 }
 
-/// A message about a closed ticket. Its handler notifies the customer and writes the audit log.
+/// A message about a closed ticket. Its handler notifies the customer and writes an entry to the audit log.
 #[derive(Serialize, Deserialize, Debug)]
 pub struct Closed {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The ticket.
+    /// The number of the closed ticket.
     pub ticket: u32,
-    /// The time of the change, in ticks.
+    /// The time at which the ticket was closed, in ticks.
     pub at: u64,
 }
 
@@ -232,20 +232,20 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A notification that was sent. A ticket has at most one.
+/// A notification that was sent to the customer. A ticket has at most one.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskMail")]
 #[partition_key(tenant)]
 #[row_key("mail_", ticket)]
 pub struct Mail {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The ticket.
+    /// The number of the ticket.
     #[digits(6)]
     pub ticket: u32,
 }
 
-/// A participant that adds a [`Closed`] intent to each change that closes a ticket.
+/// A participant that adds an intent with a [`Closed`] message to each change that closes a ticket.
 #[derive(Clone, Copy, Debug)]
 pub struct Notifies;
 
@@ -267,7 +267,7 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// The relation that copies agents' names to their tickets.
+/// The relation that copies an agent's name to the agent's tickets.
 #[derive(Debug)]
 pub struct Assignee;
 
@@ -296,16 +296,16 @@ impl CopyRelation for Assignee {
 }
 
 access_patterns! {
-    /// The queries of the help desk.
+    /// The queries of the help desk, each with a maximum cost class.
     pub DeskQuestions for Ticket {
         /// One ticket.
         ticket(tenant: &str, number: u32) <= point = Ticket::key(tenant, number);
         /// The open tickets of a tenant, newest first.
         open(tenant: &str) <= range from Copies<TicketByStatus> = Ticket::by_status(tenant, Status::Open);
-        /// The tickets of an agent with a given status, newest first.
+        /// An agent's tickets with a given status, newest first.
         of_agent(tenant: &str, agent: u32, status: Status) <= range from Copies<TicketByAgent> =
             Ticket::by_agent(tenant, agent, status);
-        /// The tickets that were opened in a period of time.
+        /// The tickets opened between two times.
         opened(tenant: &str, from: DateTime<Utc>, until: DateTime<Utc>) <= range from Copies<TicketByCreated> =
             Ticket::by_created_rows(tenant).created(from..until);
         /// All rows of a tenant, for an export.

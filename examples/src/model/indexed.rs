@@ -1,10 +1,10 @@
-//! Airports with lookups by code and by city.
+//! Airports that can be looked up by code and by city.
 
 use table_core::{Entity, Projection};
 
 use crate::data::airports as source;
 
-/// An airport, in the partition of its state. One copy is in a partition for its code; another copy, by city, is in the state's partition. Example
+/// An airport, in the partition of its state. One index row is in a partition for its code; another one, by city, is in the state's partition. Example
 /// keys: (`USA_WA`, `iata_SEA`), (`code_SEA`, `airport`) and (`USA_WA`, `city_Seattle!SEA`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "IndexedAirports")]
@@ -20,23 +20,23 @@ pub struct Airport {
     pub state: String,
     /// The code of the airport: three or four letters and digits.
     pub iata: String,
-    /// The name.
+    /// The airport's name.
     pub name: String,
-    /// The city, or several cities separated by slashes.
+    /// The city that the airport serves, or several cities separated by slashes.
     pub city: String,
     /// The latitude in degrees north.
     pub latitude: f64,
-    /// The longitude in degrees east.
+    /// The longitude in degrees east, which is negative west of Greenwich.
     pub longitude: f64,
 }
 
-/// A line in the list of a city's airports. The copies include the name, and the city is decoded from their key.
+/// A line in the list of a city's airports. The index rows contain the name, and the city is decoded from their key.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct CityAirport {
-    /// The city, or several cities separated by slashes.
+    /// The city that the airport serves, or several cities separated by slashes.
     pub city: String,
-    /// The name.
+    /// The airport's name.
     pub name: String,
 }
 

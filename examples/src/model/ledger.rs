@@ -1,6 +1,6 @@
-//! A ledger: tenants with their accounts, journal entries and balances, each tenant in one partition.
+//! The entities of the ledger: tenants with accounts, journal entries and balances. Each tenant has one partition.
 //!
-//! An entry with 50 postings fits into one transaction, because balances are slots: one row contains the balances of 200 accounts.
+//! An entry with 50 postings fits into one transaction, because balances are slots: each row contains the balances of 200 accounts.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,16 @@ use table_patterns::series::Series;
 use table_patterns::slot_names;
 use table_patterns::unit::UnitShare;
 
-/// The number of accounts in one row of balances.
+/// The number of accounts whose balances share one row.
 pub const SLOTS: u32 = 200;
 
-/// The state of a tenant's books, under the keys `contoso` and `books`. Every posting reads it.
+/// The state of a tenant's books. Every posting reads it. Example key: (`contoso`, `books`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
 #[row_key("books")]
 pub struct Books {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
     /// The last closed day. New entries must have a later effective day.
     pub closed_until: NaiveDate,
@@ -42,40 +42,40 @@ pub enum Kind {
     Expense,
 }
 
-/// An account. The `parent` property arranges the accounts in a tree. Example key: (`contoso`, `account_000017`).
+/// An account. `parent` arranges the accounts in a tree. Example key: (`contoso`, `account_000017`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
 #[row_key("account_", number)]
 #[index(ByCode, unique, row_key("code_", escaped(code)))]
 pub struct Account {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The account number, consecutive within the tenant. It determines the row and the slot that contain the balance.
+    /// The account number. A tenant's accounts are numbered consecutively. The number determines the row and the slot of the balance.
     #[digits(6)]
     pub number: u32,
     /// The code of the account, which is unique within the tenant.
     pub code: String,
-    /// The name.
+    /// The account's name.
     pub name: String,
     /// The currency. All accounts of an entry have the same currency.
     pub currency: String,
-    /// The kind.
+    /// The account's kind.
     pub kind: Kind,
-    /// The parent account.
+    /// The number of the parent account, if any.
     pub parent: Option<u32>,
 }
 
-/// A posting, as its entry stores it.
+/// A posting, as it is stored in its entry.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The account.
+    /// The number of the account.
     pub account: u32,
     /// The amount in cents. Debits are positive, and credits are negative.
     pub cents: i64,
 }
 
-/// A journal entry, which never changes, except for the link to its reversal. Example key: (`contoso`, `entry_00000042`).
+/// A journal entry. It never changes, except that a reversal adds a reference to itself. Example key: (`contoso`, `entry_00000042`).
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", feed, set = Ledger)]
@@ -84,9 +84,9 @@ pub struct Line {
 #[index(ByDate, row_key("date_", effective, "_", number), include(reference, volume))]
 #[index(ByReference, row_key("reference_", escaped(reference), "!", number), include(effective, volume))]
 pub struct Entry {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The entry number, consecutive within the tenant and without gaps.
+    /// The entry number. A tenant's entries are numbered consecutively, without gaps.
     #[digits(8)]
     pub number: u32,
     /// The day on which the entry takes effect.
@@ -95,23 +95,23 @@ pub struct Entry {
     pub posted: DateTime<Utc>,
     /// A reference to the document that the entry records.
     pub reference: String,
-    /// A note.
+    /// A note about the entry.
     pub memo: String,
     /// The sum of the entry's debits in cents.
     pub volume: i64,
-    /// The entry that this one reverses.
+    /// The number of the entry that this entry reverses, if any.
     pub reverses: Option<u32>,
-    /// The entry that reverses this one.
+    /// The number of the entry that reverses this entry, if any.
     pub reversed_by: Option<u32>,
     /// The 2 to 50 postings of the entry, which sum to zero.
     #[property(json)]
     pub lines: Vec<Line>,
-    /// A document of up to 10 MB.
+    /// The address of an attached document, up to 10 MB.
     #[blob]
     pub attachment: Option<BlobRef>,
 }
 
-/// A line in a list of entries. The indexes contain these properties.
+/// A line in a list of entries. Index rows contain these properties.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Entry)]
 pub struct EntryLine {
@@ -121,15 +121,15 @@ pub struct EntryLine {
     pub volume: i64,
 }
 
-/// A line of an account's statement. Its key sorts the newest line first. Example key: (`contoso`, `posting_000017_…`).
+/// A line in an account's statement. The newest line sorts first. Example key: (`contoso`, `posting_000017_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
 #[row_key("posting_", account, "_", desc(effective), "_", desc(entry), "_", line)]
 pub struct Posting {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The account.
+    /// The number of the account.
     #[digits(6)]
     pub account: u32,
     /// The day on which the entry takes effect.
@@ -146,18 +146,18 @@ pub struct Posting {
     pub reference: String,
 }
 
-/// The current balances of 200 accounts of a tenant. Example key: (`contoso`, `balances_0000`).
+/// The current balances of 200 of a tenant's accounts. Example key: (`contoso`, `balances_0000`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
 #[row_key("balances_", page)]
 pub struct Balances {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The number of the row: the number of its first account, divided by 200.
+    /// The number of the row: the number of its first account divided by 200.
     #[digits(4)]
     pub page: u32,
-    /// The closed accounts among the 200 accounts of the row.
+    /// The closed accounts among the 200 accounts in this row.
     #[property(json)]
     pub closed: BTreeSet<u32>,
 }
@@ -167,18 +167,18 @@ impl Series for Balances {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// The sums of one month for 200 accounts of a tenant. Example key: (`contoso`, `month_0000_2026_03`).
+/// The sums of one month for 200 of a tenant's accounts. Example key: (`contoso`, `month_0000_2026_03`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
 #[row_key("month_", page, "_", month)]
 pub struct MonthSums {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The number of the row: the number of its first account, divided by 200.
+    /// The number of the row: the number of its first account divided by 200.
     #[digits(4)]
     pub page: u32,
-    /// The number of the month, counted from year 0.
+    /// The number of whole months since year 0.
     #[digits(6)]
     pub month: u32,
 }
@@ -188,15 +188,15 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A completed request from a client. A repeated request gets the same response. Example key: (`contoso`, `request_…`).
+/// A completed request from a client, so that a repeated request gets the same response. Example key: (`contoso`, `request_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
 #[row_key("request_", escaped(id))]
 pub struct Request {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The identifier of the request, which the client chose.
+    /// The id of the request, chosen by the client.
     pub id: String,
     /// The number of the entry that the request posted.
     pub entry: u32,
@@ -205,27 +205,27 @@ pub struct Request {
     pub lines: Vec<Line>,
 }
 
-/// A line of the audit log. Lines older than ten years are deleted. Example key: (`contoso`, `audit_2026_…`).
+/// A line in the audit log. Lines are deleted after ten years. Example key: (`contoso`, `audit_2026_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
 #[row_key("audit_", year, "_", id)]
 pub struct Audit {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
     /// The year of the change.
     #[digits(4)]
     pub year: u32,
-    /// A random identifier.
+    /// A random id.
     #[without('_')]
     pub id: String,
     /// The person or program that made the change.
     pub actor: String,
-    /// The description of the change.
+    /// A description of the change.
     pub change: String,
 }
 
-/// All types in a tenant's partition.
+/// All entity types in a tenant's partition.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum Ledger {
     /// The state of the books.
@@ -234,28 +234,28 @@ pub enum Ledger {
     Account(Account),
     /// An entry.
     Entry(Entry),
-    /// A line of a statement.
+    /// A line in a statement.
     Posting(Posting),
     /// The balances of 200 accounts.
     Balances(Balances),
-    /// The sums of one month.
+    /// The sums of one month for 200 accounts.
     MonthSums(MonthSums),
-    /// An answered request.
+    /// A completed request.
     Request(Request),
-    /// A line of the audit log.
+    /// A line in the audit log.
     Audit(Audit),
     /// A row of an index, or a row of an unknown type.
     #[other]
     Other(TableEntity),
 }
 
-/// The number of operations for an entry with 50 postings on five rows of accounts: the entry and its request, a line in the audit log, the books,
-/// the sequence, the feed, the balances and the sums of the month. A compile-time check fails if the number exceeds the maximum of a transaction.
+/// The number of operations for an entry with 50 postings to accounts in five rows: the entry and its request, a line in the audit log, the books,
+/// the sequence, the feed, the balances and the monthly sums. A compile-time check fails if this exceeds the limit for a transaction.
 pub const LARGEST: usize =
     Entry::INSERT + Request::INSERT + Audit::INSERT + 50 * Posting::INSERT + 2 + 2 + 2 * 5;
 const _: () = assert!(LARGEST <= 100);
 
-/// A participant that writes a line to the audit log for each change to a type.
+/// A participant that adds a line to the audit log for each change to an entity.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditTrail;
 
@@ -290,14 +290,14 @@ macro_rules! audited {
 }
 audited! { Books Account Entry }
 
-/// The next version of the program, in which entries have a cost center and an index by cost center.
+/// The next version of the ledger, in which entries have a cost center and an index by cost center.
 pub mod next {
     use super::{
         Account, Audit, Balances, BlobRef, Books, DateTime, Entity, EntitySet, Line, MonthSums, NaiveDate,
         Posting, Projection, Request, TableEntity, Utc,
     };
 
-    /// A journal entry.
+    /// A journal entry, with a cost center.
     #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Ledger", feed, set = Ledger)]
@@ -307,9 +307,9 @@ pub mod next {
     #[index(ByReference, row_key("reference_", escaped(reference), "!", number), include(effective, volume))]
     #[index(ByCostCenter, row_key("center_", cost_center, "_", number), include(volume))]
     pub struct Entry {
-        /// The tenant.
+        /// The name of the tenant.
         pub tenant: String,
-        /// The entry number, consecutive within the tenant and without gaps.
+        /// The entry number. A tenant's entries are numbered consecutively, without gaps.
         #[digits(8)]
         pub number: u32,
         /// The day on which the entry takes effect.
@@ -318,20 +318,20 @@ pub mod next {
         pub posted: DateTime<Utc>,
         /// A reference to the document that the entry records.
         pub reference: String,
-        /// A note.
+        /// A note about the entry.
         pub memo: String,
         /// The sum of the entry's debits in cents.
         pub volume: i64,
-        /// The entry that this one reverses.
+        /// The number of the entry that this entry reverses, if any.
         pub reverses: Option<u32>,
-        /// The entry that reverses this one.
+        /// The number of the entry that reverses this entry, if any.
         pub reversed_by: Option<u32>,
-        /// The postings of the entry.
+        /// The 2 to 50 postings of the entry, which sum to zero.
         #[property(json)]
         pub lines: Vec<Line>,
-        /// A document.
+        /// The address of an attached document, up to 10 MB.
         pub attachment: Option<BlobRef>,
-        /// The cost center; entries of the first version have none.
+        /// The cost center. Entries written by the first version have none.
         #[without('_')]
         pub cost_center: Option<String>,
     }
@@ -346,7 +346,7 @@ pub mod next {
         pub volume: i64,
     }
 
-    /// All types in a tenant's partition.
+    /// All entity types in a tenant's partition.
     #[derive(EntitySet, Clone, Debug, PartialEq)]
     pub enum Ledger {
         /// The state of the books.
@@ -355,15 +355,15 @@ pub mod next {
         Account(Account),
         /// An entry.
         Entry(Entry),
-        /// A line of a statement.
+        /// A line in a statement.
         Posting(Posting),
         /// The balances of 200 accounts.
         Balances(Balances),
-        /// The sums of one month.
+        /// The sums of one month for 200 accounts.
         MonthSums(MonthSums),
-        /// An answered request.
+        /// A completed request.
         Request(Request),
-        /// A line of the audit log.
+        /// A line in the audit log.
         Audit(Audit),
         /// A row of an index, or a row of an unknown type.
         #[other]

@@ -1,4 +1,4 @@
-//! Airports in cities whose name is shared by many airports, and the lists of airports by city.
+//! Airports whose city shares its name with many others, and the index lists of airports by city.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,13 +17,13 @@ use crate::data::airports as source;
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// The maximum number of airports in a list that is stored in an entity. Larger lists are stored in blobs.
+/// The maximum number of airports in a list that is stored in its entity. Larger lists are stored in blobs.
 pub const BEYOND: usize = 8;
-/// The minimum number of airports that share a city name in this input.
+/// The minimum number of airports that must share a city name for it to be imported.
 const SHARED_BY: usize = 7;
 
-/// An airport, in the partition of its state, with a copy under its code. Example key: (`USA_TX`, `iata_HOU`). The airport is also in the list of its
-/// city within the state, and in the list of all cities with the same name.
+/// An airport, in the partition of its state, with an index row by code. Example key: (`USA_TX`, `iata_HOU`). The airport is also in two lists: one for
+/// its city in this state, and one for all cities with the same name.
 #[expect(
     clippy::duplicated_attributes,
     reason = "clippy mistakes attributes of different indexes for duplicates"
@@ -49,9 +49,9 @@ pub struct Airport {
     pub state: String,
     /// The code of the airport: three or four letters and digits.
     pub iata: String,
-    /// The name.
+    /// The airport's name.
     pub name: String,
-    /// The city.
+    /// The city that the airport serves.
     pub city: String,
 }
 
@@ -62,7 +62,7 @@ impl From<&source::Airport> for Airport {
     }
 }
 
-/// Returns the airports in cities whose name many airports share, in key order.
+/// Returns the airports whose city name is shared by many airports, in key order.
 #[must_use]
 pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     let namesakes = |city: &str| all.iter().filter(|airport| airport.city == city).count();
@@ -72,7 +72,7 @@ pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     airports
 }
 
-/// Creates the outbox for changes to lists in other tables. Its records are rows of the partition, and its queue is in memory.
+/// Creates the outbox that records changes to lists in other tables. Its records are rows in the airport's partition, and its queue is in memory.
 ///
 /// # Errors
 /// Any error from the name of the queue, which is always valid.
@@ -80,7 +80,7 @@ pub fn outbox<S: TableStore + Clone>(store: &S) -> table_core::Result<Outbox<S, 
     Ok(Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("airport-lists")?))
 }
 
-/// Returns the handle of the airports, with their lists.
+/// Returns the handle for airports, which also maintains their lists.
 #[must_use]
 pub fn table<S: TableStore + Clone + 'static>(
     store: &S,
@@ -91,7 +91,7 @@ pub fn table<S: TableStore + Clone + 'static>(
     store.entities_with_outbox(outbox).with_list_blobs(lists)
 }
 
-/// Writes the airports again, and updates the lists in other tables.
+/// Writes the airports, replacing those of an earlier import, and updates the lists in other tables.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -1,19 +1,19 @@
-//! The number of messages sent per hour (PAT-SER).
+//! The number of messages that each employee sends per hour (PAT-SER).
 
 use chrono::NaiveDate;
 use table_core::Entity;
 use table_patterns::series::{self, Series};
 
-/// The hourly message counts of an employee for one day, in the properties `Hour00` to `Hour23`. Example key: (`000123`, `20140423`).
+/// An employee's hourly message counts for one day, in the properties `Hour00` to `Hour23`. Example key: (`000123`, `20140423`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]
 #[row_key(date)]
 pub struct MessageDay {
-    /// The sender of the messages.
+    /// The number of the employee who sent the messages.
     #[digits(6)]
     pub employee: u32,
-    /// The day.
+    /// The day on which the messages were sent.
     pub date: NaiveDate,
 }
 

@@ -1,4 +1,4 @@
-//! Routes with the names of both airports, which are copies that follow changes to the airports (PAT-DEN).
+//! Routes with the names of both airports. The names are copied from the airports and follow changes to them (PAT-DEN).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -27,31 +27,31 @@ pub struct NamedAirport {
     pub iata: String,
     /// The name of the airport.
     pub name: String,
-    /// The city that the airport serves.
+    /// The city that the airport serves, or several cities separated by slashes.
     pub city: String,
 }
 
-/// A route, in the partition of its airport of departure, with copies of both airports' names. Example key: (`SEA`, `LAX`).
+/// A route, in the partition of its airport of departure, with both airports' names. Example key: (`SEA`, `LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "NamedRoutes", copies_from(Origin, Destination))]
 #[partition_key(origin)]
 #[row_key(destination)]
 pub struct NamedRoute {
-    /// The airport of departure.
+    /// The code of the airport of departure.
     pub origin: String,
-    /// The airport of arrival.
+    /// The code of the airport of arrival.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
-    /// The name of the airport of departure.
+    /// The name of the airport of departure, copied from the airport.
     pub origin_name: Option<String>,
-    /// The name of the airport of arrival.
+    /// The name of the airport of arrival, copied from the airport.
     pub destination_name: Option<String>,
-    /// The city of the airport of arrival.
+    /// The city of the airport of arrival, copied from the airport.
     pub destination_city: Option<String>,
 }
 
-/// The relation between a route and its airport of departure.
+/// The relation that copies data from the airport of departure to its routes.
 #[derive(Debug)]
 pub struct Origin;
 
@@ -78,7 +78,7 @@ impl CopyRelation for Origin {
     }
 }
 
-/// The relation between a route and its airport of arrival.
+/// The relation that copies data from the airport of arrival to its routes.
 #[derive(Debug)]
 pub struct Destination;
 
@@ -106,17 +106,17 @@ impl CopyRelation for Destination {
     }
 }
 
-/// The handles for airports and routes, and their worker, on one store. The queue is in memory. A lost message delays copies but does not lose them.
+/// The handles for airports and routes, with the outbox for changes to names. The queue is in memory; a lost message delays copies, but none is lost.
 pub struct NamedRoutes<S> {
-    /// The handle for airports, which are the sources of copies.
+    /// The handle for airports, whose names are copied.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,
-    /// The handle for routes, which contain the copies.
+    /// The handle for routes, which contain the copied names.
     pub routes: Entities<NamedRoute, S, Outbox<S, Engine>>,
     outbox: Outbox<S, Engine>,
 }
 
 impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
-    /// Creates the handles on a store.
+    /// Creates the handles for a store.
     ///
     /// # Errors
     /// Any error from the engine that contains the queue.
@@ -126,7 +126,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
         Ok(Self { airports: Entities::from(outbox.clone()), routes: Entities::from(outbox.clone()), outbox })
     }
 
-    /// Processes the recorded intents.
+    /// Processes all recorded changes with a worker.
     ///
     /// # Errors
     /// Any error from the queue.
@@ -142,7 +142,7 @@ impl<S> std::fmt::Debug for NamedRoutes<S> {
     }
 }
 
-/// Returns the routes of one state with the names of their airports, in the order of the input.
+/// Returns the routes of one state with their airports' names, in the order of the input.
 #[must_use]
 pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute> {
     let by_code: BTreeMap<&str, &airports::Airport> =
@@ -162,7 +162,7 @@ pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute
     routes.iter().filter(|route| route.state == STATE).filter_map(named).collect()
 }
 
-/// Writes the airports of these routes, and the routes with their copies.
+/// Writes the airports of these routes, and then the routes with the copied names.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,23 +1,23 @@
-//! Builds of Debian packages: the larger input.
+//! The builds of Debian packages, which are the larger input.
 
 use chrono::{DateTime, Utc};
 use table_core::{Entity, Projection};
 
-/// A build of a package, in the partition of its section. Sections such as `non-free/libs` are escaped. Example key: (`libs`, `build_zlib1g_000007`).
+/// A build of a package, in the partition of its section. Section names such as `non-free/libs` are escaped. Example key: (`libs`, `build_zlib1g_000007`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "PackageBuilds")]
 #[partition_key(escaped(section))]
 #[row_key("build_", package, "_", number)]
 pub struct Build {
-    /// The section.
+    /// The name of the section.
     pub section: String,
-    /// The package. By Debian's rules, its name cannot contain a `_`.
+    /// The name of the package. By Debian's rules, it cannot contain a `_`.
     #[without('_')]
     pub package: String,
     /// The number of the build, counted from 1.
     #[digits(7)]
     pub number: u32,
-    /// The version.
+    /// The version of the package.
     pub version: String,
     /// The architecture.
     pub architecture: String,
@@ -29,7 +29,7 @@ pub struct Build {
     pub built: DateTime<Utc>,
 }
 
-/// The properties in a list of builds.
+/// The property that a list of builds shows.
 #[derive(Projection, Clone, Debug, PartialEq, Eq)]
 #[projection(of = Build)]
 pub struct BuildSize {
@@ -43,38 +43,38 @@ pub struct BuildSize {
 #[partition_key(escaped(section))]
 #[row_key("section")]
 pub struct Section {
-    /// The section.
+    /// The name of the section.
     pub section: String,
-    /// The number of builds.
+    /// The number of builds in the section.
     pub builds: i64,
 }
 
-/// The first build of a package, in the log of its section (PAT-LOG).
+/// The first build of a package, in its section's log (PAT-LOG).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "PackageLog")]
 #[partition_key(escaped(section))]
 #[row_key(desc(built), "_", package)]
 pub struct FirstBuild {
-    /// The section.
+    /// The name of the section.
     pub section: String,
     /// The time of the build.
     pub built: DateTime<Utc>,
-    /// The package.
+    /// The name of the package.
     pub package: String,
-    /// The version.
+    /// The version of the package.
     pub version: String,
 }
 
-/// A marker of the last complete import into a table.
+/// A marker for the last complete import into a table.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Imports")]
 #[partition_key(table)]
 #[row_key("import")]
 pub struct Import {
-    /// The table.
+    /// The name of the table.
     pub table: String,
-    /// The source of the rows.
+    /// A description of where the imported rows come from.
     pub source: String,
-    /// The number of builds.
+    /// The number of imported builds.
     pub builds: i64,
 }

@@ -1,4 +1,4 @@
-//! Airline routes, with a compound key of two airports.
+//! Airline routes, whose compound key contains two airports.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,24 @@ use table_core::Entity;
 
 use crate::data::{airports, routes as source};
 
-/// The flights of a year from one airport to another, in the partition of the state of departure (PAT-CK). Example key: (`WA`, `SEA_LAX`).
+/// The flights from one airport to another in 2008, in the partition of the state of departure (PAT-CK). Example key: (`WA`, `SEA_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Routes")]
 #[partition_key(state)]
 #[row_key(origin, "_", destination)]
 pub struct Route {
-    /// The state of the airport of departure; `unknown` for four airports.
+    /// The state of the airport of departure, or `unknown` for four airports.
     pub state: String,
-    /// The airport of departure. In the key, a `_` terminates it, so the code cannot contain a `_`.
+    /// The code of the airport of departure. A `_` terminates it in the key, so the code cannot contain a `_`.
     #[without('_')]
     pub origin: String,
-    /// The airport of arrival.
+    /// The code of the airport of arrival.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
 }
 
-/// Returns all routes with their states of departure, in key order within each state.
+/// Returns all routes with their states of departure. The routes of a state are in key order.
 #[must_use]
 pub fn routes(routes: &[source::Route], airports: &[airports::Airport]) -> Vec<Route> {
     let states: HashMap<&str, &str> =

@@ -1,4 +1,4 @@
-//! Two types in one table, distinguished by the prefix of the row key (PAT-HET).
+//! Two entity types in one table, identified by the prefix of the row key (PAT-HET).
 
 use table_core::Entity;
 
@@ -8,7 +8,7 @@ use table_core::Entity;
 #[partition_key(department)]
 #[row_key("EMPLOYEE_", id)]
 pub struct Employee {
-    /// The department.
+    /// The name of the department.
     pub department: String,
     /// The number of the employee, with at most six digits.
     #[digits(6)]
@@ -27,17 +27,17 @@ pub struct Employee {
 #[partition_key(department)]
 #[row_key("DEPARTMENT_", code)]
 pub struct Department {
-    /// The department.
+    /// The name of the department, as in the employees' keys.
     pub department: String,
-    /// The name of the department in capitals.
+    /// The name of the department in capital letters.
     pub code: String,
-    /// The name of the department.
+    /// The name of the department, to be displayed.
     pub department_name: String,
-    /// The number of employees.
+    /// The number of employees in the department.
     pub employee_count: i32,
 }
 
-/// Returns all employees.
+/// Returns all employees of the example.
 #[must_use]
 pub fn employees() -> Vec<Employee> {
     super::company::employees()
@@ -52,7 +52,7 @@ pub fn employees() -> Vec<Employee> {
         .collect()
 }
 
-/// Returns all departments.
+/// Returns all departments of the example.
 #[must_use]
 pub fn departments() -> Vec<Department> {
     let everybody = employees();

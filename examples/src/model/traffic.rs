@@ -1,4 +1,4 @@
-//! Flights per airport: a read model that follows the change feed of the routes (IMP-6).
+//! The flights per airport: a view that follows the change feed of the routes (IMP-6).
 
 use std::error::Error;
 
@@ -21,32 +21,32 @@ const STATES: [&str; 3] = ["ID", "OR", "WA"];
 pub struct WatchedRoute {
     /// The state of the airport of departure.
     pub state: String,
-    /// The airport of departure.
+    /// The code of the airport of departure.
     #[without('_')]
     pub origin: String,
-    /// The airport of arrival.
+    /// The code of the airport of arrival.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
 }
 
-/// The departures and arrivals of an airport. Example key: (`SEA`, `Traffic`).
+/// The number of departures and arrivals of an airport, maintained by a view. Example key: (`SEA`, `Traffic`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "AirportTraffic")]
 #[partition_key(airport)]
 #[row_key("Traffic")]
 pub struct AirportTraffic {
-    /// The airport.
+    /// The code of the airport.
     pub airport: String,
     /// The number of departing flights.
     pub departures: i64,
     /// The number of arriving flights.
     pub arrivals: i64,
-    /// The number of destinations.
+    /// The number of routes that start at the airport.
     pub destinations: i64,
 }
 
-/// The view of airports: each route adds its number of flights to both airports.
+/// The view that maintains [`AirportTraffic`]: each route adds its flights to both of its airports.
 #[derive(Debug)]
 pub struct Traffic;
 
@@ -62,7 +62,7 @@ impl View for Traffic {
     }
 }
 
-/// Returns the routes of the three states.
+/// Returns the routes that start in one of the three states.
 #[must_use]
 pub fn watched(routes: &[Route]) -> Vec<WatchedRoute> {
     let here = routes.iter().filter(|route| STATES.contains(&route.state.as_str()));
@@ -75,7 +75,7 @@ pub fn watched(routes: &[Route]) -> Vec<WatchedRoute> {
     .collect()
 }
 
-/// Returns the traffic of an airport, computed from the routes.
+/// Returns the traffic of an airport, computed directly from the routes.
 #[must_use]
 pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
     let flights = |is_it: fn(&WatchedRoute, &str) -> bool| {
@@ -90,7 +90,7 @@ pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
     }
 }
 
-/// Writes the routes, and builds their view.
+/// Writes the routes, and builds the view from them.
 ///
 /// # Errors
 /// Any error from the store.
@@ -113,7 +113,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the feed entries that the view has applied. No one else reads these feeds.
+/// Deletes the feed entries that the view has applied. The feeds have no other readers.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,11 +1,11 @@
-//! Weather: one row per day, in calendar order.
+//! Daily weather, with one row per day in calendar order.
 
 use chrono::NaiveDate;
 use table_core::Entity;
 
 use crate::data::weather as source;
 
-/// The weather of a day in a city. Example key: (`Seattle`, `20120101`).
+/// The weather in one city on one day. Example key: (`Seattle`, `20120101`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Weather")]
 #[partition_key(location)]
@@ -21,9 +21,9 @@ pub struct Day {
     pub temp_max: f64,
     /// The lowest temperature in degrees Celsius.
     pub temp_min: f64,
-    /// The wind speed in metres per second.
+    /// The average wind speed in metres per second.
     pub wind: f64,
-    /// The weather: `drizzle`, `fog`, `rain`, `snow` or `sun`.
+    /// The kind of weather: `drizzle`, `fog`, `rain`, `snow` or `sun`.
     pub weather: String,
 }
 

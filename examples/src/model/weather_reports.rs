@@ -1,11 +1,11 @@
-//! Weather reports: one row per day, with a feed of changes.
+//! Daily weather reports whose changes are recorded in a feed.
 
 use chrono::NaiveDate;
 use table_core::Entity;
 
 use crate::data::weather as source;
 
-/// The rainfall of a day as reported by a station, which may correct it later. Example key: (`Seattle`, `20150101`).
+/// The rain on one day, as reported by a station, which may correct it later. Example key: (`Seattle`, `20150101`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherReports")]
 #[partition_key(location)]

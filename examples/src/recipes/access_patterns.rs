@@ -1,4 +1,4 @@
-//! Access patterns: the list of an application's queries, each with its maximum cost class and its plan.
+//! A recipe for access patterns: all queries of an application, each with its maximum cost class and its plan.
 
 use table_core::query::Plan;
 use table_core::{Entity, Result, TableStoreExt};

@@ -1,5 +1,5 @@
-//! Archiving: one transaction records a change together with outbox entries for other tables. Workers process
-//! the entries, and set aside those that keep failing (PAT-EC).
+//! A recipe for archiving: one transaction records a change, together with outbox entries for other tables. Workers process
+//! the entries, and mark entries that keep failing as poison (PAT-EC).
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
 
-/// A message to payroll with the last day of an employee.
+/// A message that informs payroll of an employee's last day.
 #[derive(Serialize, Deserialize)]
 struct LastDay {
     employee: u32,
@@ -35,7 +35,7 @@ impl Message for LastDay {
     const VERSION: u32 = 1;
 }
 
-/// A stand-in for another system. Calls to it must be idempotent (PAT-EC-2), and setting the last day of an employee is.
+/// A stand-in for an external system. Its calls must be idempotent (PAT-EC-2), as setting an employee's last day is.
 struct Payroll;
 
 impl Handler<LastDay> for Payroll {
@@ -114,7 +114,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         )))
 }
 
-/// Puts all employees of Sales into `Current`, empties `Archive`, and removes the messages of earlier runs.
+/// Puts all employees in Sales into `Current`, deletes employee 456 from `Archive`, and clears the queues of earlier runs.
 async fn prepare(
     current: &Table<CurrentEmployee, Store>,
     archived: &Table<CurrentEmployee, Store>,

@@ -1,4 +1,4 @@
-//! A large entity: the value is a blob, and the entity contains its address. Unreferenced blobs are collected (PAT-LARGE).
+//! A recipe for large values: the value is a blob, and the entity contains its address. Blobs that nothing refers to are deleted (PAT-LARGE).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! The change feed: all changes in a partition in order, continued from a stored position (PAT-EC-8).
+//! A recipe for change feeds: all changes in a partition are read in order, continuing from a stored position (PAT-EC-8).
 
 use std::collections::BTreeMap;
 

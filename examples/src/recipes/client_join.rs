@@ -1,4 +1,4 @@
-//! A join in the client: a range query for routes, followed by concurrent point lookups of their destinations (IMP-6, IMP-5).
+//! A recipe for joins in the client: a range query for routes, followed by concurrent point reads of their destinations (IMP-6, IMP-5).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A compound key: all rows with the same first key part are one range (PAT-CK).
+//! A recipe for compound keys: all rows with the same first key part form one range (PAT-CK).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! The cost of a design before deployment: each query in requests and money, with a test that limits it (PAT-ANTI-3).
+//! A recipe for estimating the cost of a design before it is deployed: each query in requests and money, and a test that limits the cost (PAT-ANTI-3).
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ const BY_CODE: &str = "airport by code";
 const OF_STATE: &str = "airports of a state";
 const CHANGE: &str = "change an airport";
 
-/// Example prices. Use your provider's prices for your region and year.
+/// Example prices. For an estimate, use your provider's current prices in your region.
 const PRICES: &str =
     r#"{ "currency": "USD", "per_10k_reads": 0.0004, "per_10k_writes": 0.0005, "per_gib_read": 0.08 }"#;
 
@@ -81,7 +81,7 @@ fn thousands_a_month(requests: f64) -> u64 {
     (requests / 1_000.0).round() as u64
 }
 
-/// Simulates two minutes of the timetable. Airports are requested in proportion to their flights.
+/// Simulates two minutes of timetable queries. Airports are queried in proportion to their flights.
 fn dry_run(inputs: &Inputs, has_index: bool) -> Result<Advice> {
     let mut flights: HashMap<&str, i32> = HashMap::new();
     for route in &inputs.routes {

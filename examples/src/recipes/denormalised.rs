@@ -1,4 +1,4 @@
-//! Denormalisation: routes contain the names of their airports, and an airport is renamed (PAT-DEN).
+//! A recipe for denormalisation: routes contain copies of their airports' names, and an airport is renamed (PAT-DEN).
 
 use table_core::{Entity, IfMatch, Result};
 

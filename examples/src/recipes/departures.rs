@@ -1,4 +1,4 @@
-//! One read that returns several lists: an airport with all its departures (PAT-CK-1).
+//! A recipe for reading several lists at once: an airport with all its departures (PAT-CK-1).
 
 use table_core::{Entity, Result, TableStoreExt};
 

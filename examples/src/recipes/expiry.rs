@@ -1,4 +1,4 @@
-//! High-volume delete: entities that expire together are dropped with their table, or else deleted in batches (PAT-HVD).
+//! A recipe for high-volume deletes: entities that expire together are dropped with their table, and others are deleted in batches (PAT-HVD).
 
 use chrono::{Datelike, NaiveDate, NaiveTime};
 use table_core::embedded::Clock;

@@ -1,4 +1,4 @@
-//! Following a log: each poll returns the events since the previous poll, oldest first, and each event only once (PAT-LOG).
+//! A recipe for following a log: each poll returns the events added since the previous poll, oldest first and without repetition (PAT-LOG).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A heterogeneous partition: rows of two known types and of an unknown type, read as one enum (PAT-HET-4 to PAT-HET-6).
+//! A recipe for partitions with several types: rows of two known types and of an unknown type are read as one enum (PAT-HET-4 to PAT-HET-6).
 
 use table_core::{Entity, EntitySet, IfMatch, Result, Selection, TableEntity, TableStoreExt, Value};
 
@@ -16,7 +16,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// The types of rows in the partition. The prefix of the key identifies the type, and the compiler checks that the prefixes are unambiguous.
+/// The types of rows in the partition. The key's prefix identifies the type; the compiler checks that the prefixes are unambiguous.
 #[derive(EntitySet, Debug, PartialEq)]
 enum Member {
     Department(Department),

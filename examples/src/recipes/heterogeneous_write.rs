@@ -1,4 +1,4 @@
-//! A heterogeneous write: one transaction writes entities of several types, all or none (PAT-HET, PAT-CK-3).
+//! A recipe for writing several types: one transaction writes entities of different types atomically (PAT-HET, PAT-CK-3).
 
 use table_core::{Entity, ErrorCode, IfMatch, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Slots of a series with concurrent writers: every increment is counted (PAT-SER-2, PAT-SER-3).
+//! A recipe for slots with concurrent writers: every increment is counted (PAT-SER-2, PAT-SER-3).
 
 use std::time::Duration;
 

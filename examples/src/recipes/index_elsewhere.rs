@@ -1,4 +1,4 @@
-//! An index in another partition: it follows its entities through the outbox, and the type of its results shows that they may be stale (PAT-INTER).
+//! A recipe for an index in another partition: the outbox updates it after its entities, and the result type shows that results may be stale (PAT-INTER).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The life of an index: it is built over existing rows, a backfill completes it, and a check detects damage by another tool (PAT-INTRA, DQ-1).
+//! A recipe for managing an index: it is added to existing rows, a backfill completes it, and a check finds damage done by another tool (PAT-INTRA, DQ-1).
 
 use table_core::index::Index;
 use table_core::{Entity, Error, ErrorCode, IfMatch, Result, TableEntity, TableStoreExt};

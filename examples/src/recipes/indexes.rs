@@ -1,4 +1,4 @@
-//! Indexes: lookups that the primary key does not support, using copies under other keys (PAT-INTRA, PAT-INTER).
+//! A recipe for indexes: lookups that the primary key does not support read copies with different keys (PAT-INTRA, PAT-INTER).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! The layout as data: a schema as text, and the effects of changing it (EVO rules).
+//! A recipe for schemas as data: a schema is printed as text, and compared with a changed one (EVO rules).
 
 use table_core::schema::{Compatibility, StoredSchema, compare_schemas};
 use table_core::{Entity, ErrorCode, Result, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Index entities: the airports of a city as a list of keys in the same partition, in another table, and in a blob (PAT-IX).
+//! A recipe for index lists: the airports in a city as a list of keys in the same partition, in another table, and in a blob (PAT-IX).
 
 use table_core::{Entity, EntityKey, Error, ErrorCode, Result, TableStoreExt, Value, Versioned};
 use table_patterns::blob::object_store::ObjectStoreExt;
@@ -77,7 +77,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     Ok(report)
 }
 
-/// Returns the name of the blob that contains the list of a city.
+/// Returns the name of the blob that contains a city's list.
 async fn blob(store: &Store, inputs: &Inputs, city: &str) -> Result<String> {
     let wrong = |what: String| Error::new(ErrorCode::EntityMismatch, what);
     let key = EntityKey::new(city, "airports")?;

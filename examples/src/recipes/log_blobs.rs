@@ -1,4 +1,4 @@
-//! Log lines in blobs named by time, for data that does not belong in a table (PAT-ANTI-2).
+//! A recipe for log lines in blobs named by time, because they do not belong in a table (PAT-ANTI-2).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -87,7 +87,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .note("For lookups of single events, or frequent reads of the newest, use a table: see `log-tail`."))
 }
 
-/// Removes the log of an earlier run, because its blobs would otherwise be read as well.
+/// Deletes the log of an earlier run. Otherwise, its blobs would also be read.
 async fn clear(blobs: &dyn ObjectStore) -> Result<()> {
     let mut listing = blobs.list(Some(&Path::from(SERVICE)));
     while let Some(blob) = listing.try_next().await.map_err(no_blobs)? {

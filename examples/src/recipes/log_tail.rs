@@ -1,4 +1,4 @@
-//! A log tail: the newest events come first, regardless of the length of the log (PAT-LOG).
+//! A recipe for log tails: the newest events are read first, and the length of the log does not matter (PAT-LOG).
 
 use table_core::{Entity, Result, TableStoreExt, Versioned};
 

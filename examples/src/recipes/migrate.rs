@@ -1,4 +1,4 @@
-//! A migration from an embedded engine to the cookbook's store and back. It is interrupted, resumed and checked (DQ-12, PAGE-7).
+//! A recipe for migrating an embedded engine's table to the cookbook's store and back. The copy is interrupted, resumed and checked (DQ-12, PAGE-7).
 
 use indicatif::ProgressBar;
 use table_core::{Engine, Entity, Result, TableName, TableStore, TableStoreExt};
@@ -10,9 +10,9 @@ use crate::model::earthquakes::Earthquake;
 use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
-/// The maximum number of rows per step.
+/// The maximum number of rows copied per step.
 const PAGE: usize = 400;
-/// The name of the copied table in the cookbook's store, which differs from the name of the original.
+/// The name of the copy in the cookbook's store, where the name of the original table is already used.
 const MOVED: &str = "EarthquakesMoved";
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {

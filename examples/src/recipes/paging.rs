@@ -1,4 +1,4 @@
-//! Paging with a stored token: another process can request the next page later (DQ-12).
+//! A recipe for paging with a stored token, with which another process can later request the next page (DQ-12).
 
 use table_core::{Continuation, Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Several concurrent point reads, instead of an `or` between row keys (DQ-7).
+//! A recipe for concurrent point reads, which replace a filter with `or` between row keys (DQ-7).
 
 use table_core::{Entity, Result, TableStoreExt};
 

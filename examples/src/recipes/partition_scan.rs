@@ -1,4 +1,4 @@
-//! A partition scan: all rows of one partition (DQ-4).
+//! A recipe for partition scans, which read all rows in a partition (DQ-4).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! A projection: only the required properties are returned (DQ-13).
+//! A recipe for projections, which return only the required properties (DQ-13).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Relationships: an employee who owns one badge and many reviews, which cannot exist without the employee (PAT-CK-3, IMP-6).
+//! A recipe for relationships: an employee has one badge and many reviews, which cannot exist without the employee (PAT-CK-3, IMP-6).
 
 use table_core::group::{Many, One};
 use table_core::{Entity, EntityGroup, ErrorCode, Result};
@@ -18,7 +18,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// An employee with a badge (one-to-one) and reviews (one-to-many): all rows whose keys begin with the employee's key.
+/// An employee with a badge (one-to-one) and reviews (one-to-many). The keys of these rows all begin with the employee's key.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Employee)]
 struct Personnel {

@@ -1,4 +1,4 @@
-//! Shared access signatures: a view of the store that is limited to one partition and one hour (IMP-4).
+//! A recipe for shared access signatures, which limit a store to one partition and one hour (IMP-4).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

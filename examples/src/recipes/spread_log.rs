@@ -1,4 +1,4 @@
-//! A log spread over partitions: appends go to one of eight partitions, and reads query all of them and merge the results (PAT-ANTI-1, PAT-LOG-5).
+//! A recipe for a log in eight partitions: an append writes to one of them, and a read queries all and merges the results (PAT-ANTI-1, PAT-LOG-5).
 
 use table_advice::spread::{Heat, PARTITION_TARGET};
 use table_core::{Entity, Result, TableStoreExt, Versioned};

@@ -1,4 +1,4 @@
-//! A table scan: no partition is known, so a reason and a bound are required (DQ-5).
+//! A recipe for table scans: the partition is not known, so a reason and a maximum number of rows are required (DQ-5).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! An entity group transaction: all operations or none, and an error names the failed operation (EGT-9, IMP-3).
+//! A recipe for entity group transactions: the operations take effect atomically, and an error names the failed operation (EGT-9, IMP-3).
 
 use table_core::{Entity, ErrorCode, IfMatch, Result, TableStoreExt, Versioned};
 
@@ -60,7 +60,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     Ok(Report::new("", answer).note(refused.to_string()).note(stranger.to_string()))
 }
 
-/// Returns the current state of these employees.
+/// Returns the stored state of these employees.
 async fn now(store: &Store, of: &[&Employee]) -> Result<Vec<Employee>> {
     let keys = of.iter().map(|employee| Employee::key("Sales", employee.id));
     let found = store.table::<Employee>().get_many(keys).await?;

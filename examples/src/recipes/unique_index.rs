@@ -1,4 +1,4 @@
-//! An index in the partition of its entities: one transaction writes the entity and the index row, and a unique index
+//! A recipe for an index in its entities' partition: one transaction writes an entity and its index row, and a unique index
 //! enforces a constraint (PAT-INTRA).
 
 use table_core::{Entity, ErrorCode, Result, TableStoreExt};

@@ -1,4 +1,4 @@
-//! A wide entity: the days of a year, which are more properties than one row can have (PAT-WIDE).
+//! A recipe for wide entities: the days of a year, which are too many properties for one row (PAT-WIDE).
 
 use table_core::{Entity, Result};
 use table_patterns::wide::WideStore;

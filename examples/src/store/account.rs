@@ -1,4 +1,4 @@
-//! Stores in an account, each under a separate prefix.
+//! Opens stores in an account. Each store uses names with a different prefix.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
@@ -13,9 +13,9 @@ use table_core::{DynTableStore, Engine, ErrorCode, Result};
 use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
-/// Opens a part of an account: tables and queues with a new prefix, and a new container. Existing data is not changed. If the connection
-/// string names no queues or blobs, as for Cosmos DB, they are in memory. Blobs are also in memory if the account has no blob service,
-/// such as an account on `table-server`.
+/// Opens a new store in an account: tables and queues with a unique prefix, and a new blob container. Existing data is not changed. If the connection
+/// string names no queues or blobs, as for Cosmos DB, these are in memory. Blobs are also in memory if the account has no blob service,
+/// for example on `table-server`.
 ///
 /// # Errors
 /// Any error from [`AzureTables::from_connection_string`] or from creating the container.

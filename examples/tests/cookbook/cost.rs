@@ -1,4 +1,4 @@
-//! Tests of the counts of requests and rows.
+//! Tests that the examples' store counts requests and rows.
 
 use table_core::TableStoreExt;
 

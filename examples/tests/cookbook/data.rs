@@ -1,4 +1,4 @@
-//! Tests of the datasets against their files.
+//! Tests the datasets: the loaded records must match their data files.
 
 mod airports;
 mod earthquakes;

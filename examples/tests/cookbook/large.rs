@@ -1,4 +1,4 @@
-//! Tests of builds: each build occurs once and in order, and the same number always produces the same builds.
+//! Tests of the generated Debian builds: each build occurs once and in order, and generating N builds always gives the same ones.
 
 mod debian;
 mod seeded;

@@ -1,4 +1,4 @@
-//! Tests of a layout as text.
+//! Tests of layouts that are printed as text.
 
 use table_core::{Entity, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Tests that the tasks of a server can call the operations of the ledger.
+//! Tests that the ledger's operations can be called from the tasks of a server.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use examples::model::ledger::Line;
 use examples::store;
 use pollster::block_on;
 
-/// Checks that a future can be sent between threads, as most runtimes require.
+/// Checks at compile time that a future can be sent between threads, as most runtimes require.
 fn sendable<T: Send>(future: T) -> T {
     future
 }

@@ -1,4 +1,4 @@
-//! Tests of the cookbook: its data, its layouts, its parts, complete runs, and the programs. They are one test binary, because each
+//! Tests of the cookbook: its data, layouts and helpers, complete runs, and the other example programs. They form one test binary, because each
 //! binary links all packages.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -1,4 +1,4 @@
-//! Tests of tables whose names have a prefix.
+//! Tests of stores limited to tables with a name prefix.
 
 use table_core::store::TablePage;
 use table_core::{Engine, TableStore, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Runs every small program to its end, including its assertions, and checks the command line of the cookbook.
+//! Tests that run every small example program, with its assertions, and check the command line of the cookbook.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn cookbook(arguments: &[&str]) -> (bool, String, String) {
     (status.success(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
 }
 
-/// Returns every file below a folder with its content.
+/// Returns the path and the content of every file below a folder.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

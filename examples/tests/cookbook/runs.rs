@@ -1,4 +1,4 @@
-//! Runs the complete cookbook in memory, in a folder, and in the same folder again.
+//! Tests that run the complete cookbook in memory, in a folder, and again in the same folder.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -23,16 +23,16 @@ fn run(options: &Options) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The output of a recipe.
+/// The printed output of a recipe.
 #[derive(Clone, Debug, PartialEq)]
 struct Shown {
     recipe: String,
-    /// The output without times and without `ETag`s, because the length of an `ETag` determines the width of the tables.
+    /// The output without spaces, table borders, times and `ETag`s, because the length of an `ETag` affects the column widths.
     answer: String,
     cost: String,
 }
 
-/// Returns the output of each recipe.
+/// Returns the output of each recipe in the text printed by a run.
 fn answers(text: &str) -> Vec<Shown> {
     let mut answers = Vec::new();
     for recipe in text.split("\n── ").skip(1) {
@@ -86,7 +86,7 @@ fn every_recipe_runs_in_memory_and_prints_all_its_parts() {
     }
 }
 
-/// A lock that tests hold while they reopen a folder. Reading the machine's package index starts processes, and a process that is being started
+/// A lock that a test holds while it reopens a folder. Reading the machine's package index starts processes, and a process that is starting
 /// briefly holds the file locks of this process, whichever thread starts it.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -152,7 +152,7 @@ fn the_larger_recipes_run_on_any_machine_over_a_seeded_index() {
     });
 }
 
-/// An output that fails or panics in the middle of the recipes.
+/// An output that fails or panics while the recipes run.
 struct Broken {
     bytes: usize,
     panics: bool,

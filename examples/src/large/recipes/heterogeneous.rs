@@ -1,4 +1,4 @@
-//! Two types in one partition: the row of a section is among the section's builds, and is found by its properties.
+//! A recipe for two types in one partition: a section's row is stored among its builds, and is recognised by its properties.
 
 use table_core::{Entity, Result, TableEntity, TableStoreExt, Value};
 

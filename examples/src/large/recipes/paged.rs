@@ -1,4 +1,4 @@
-//! Queries that are read page by page: one with a stored token, and one for the newest rows.
+//! Recipes for queries that are read page by page: one continues from a stored token, and one reads the newest rows.
 
 use table_core::{Continuation, Entity, Result, TableStoreExt, Versioned};
 

@@ -1,4 +1,4 @@
-//! Writes to a table of millions of rows: one write with an `ETag`, and one transaction with a hundred operations. Both recipes revert their changes.
+//! Recipes that write to a table of millions of rows: one with an `ETag`, and one with a transaction of a hundred operations. Both revert their changes.
 
 use table_core::{Entity, Error, ErrorCode, IfMatch, Result, TableStoreExt};
 

@@ -18,7 +18,7 @@ impl Bookkeeping {
         Ok(self.balances.get_slot(Balances::key(tenant, page), at).await?.unwrap_or_default())
     }
 
-    /// Returns the balance of an account at the end of a day: the sums of earlier months plus the postings of the month up to the day.
+    /// Returns the balance of an account at the end of a day: the sums of earlier months, plus the postings in the day's month up to that day.
     ///
     /// # Errors
     /// Any error from the store.
@@ -36,7 +36,7 @@ impl Bookkeeping {
         Ok(earlier + postings.iter().map(|posting| posting.cents).sum::<i64>())
     }
 
-    /// Returns the balances at the end of a day of all accounts whose balance is not zero.
+    /// Returns the balances of all accounts at the end of a day, except for balances of zero.
     ///
     /// # Errors
     /// Any error from the store.
@@ -63,7 +63,7 @@ impl Bookkeeping {
         Ok(balances)
     }
 
-    /// Returns the entries of some days, both included.
+    /// Returns the entries with effective days from `from` to `to`, both included.
     ///
     /// # Errors
     /// Any error from the store.
@@ -73,7 +73,7 @@ impl Bookkeeping {
         self.entries.query(days).project::<EntryLine>().collect().await
     }
 
-    /// Returns a page of an account's statement, the newest posting first, and the cursor of the next page. A web client may hold the
+    /// Returns a page of an account's statement, newest posting first, and the cursor for the next page. A web client can keep the
     /// cursor.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Bookkeeping {
         Ok((items, page.continuation.map(|cursor| cursor.to_string())))
     }
 
-    /// Returns the audit log of a year.
+    /// Returns the lines in the audit log of a year.
     ///
     /// # Errors
     /// Any error from the store.

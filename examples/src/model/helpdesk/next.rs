@@ -1,11 +1,11 @@
-//! The next version of the program, in which tickets name a product and have an index by product.
+//! The next version of the help desk, in which tickets have a product and an index by product.
 
 use super::{
     BlobRef, Comment, CopyRelation, DateTime, Entity, EntitySet, OnDelete, Point, Projection, Selection,
     Status, TableEntity, Utc,
 };
 
-/// A ticket.
+/// A ticket, with a product.
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
@@ -20,50 +20,50 @@ use super::{
 #[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
 #[index(ByPriority, row_key("priority_", priority, "_", number), include(created))]
 pub struct Ticket {
-    /// The tenant, which is a customer of the service.
+    /// The name of the tenant, a customer of the service.
     pub tenant: String,
     /// The number of the ticket within the tenant.
     #[digits(6)]
     pub number: u32,
-    /// The status.
+    /// The ticket's status.
     pub status: Status,
     /// The priority, where 1 is the most urgent.
     pub priority: i32,
-    /// The agent who works on the ticket.
+    /// The number of the agent who works on the ticket.
     #[digits(4)]
     pub agent: Option<u32>,
-    /// A copy of the agent's name.
+    /// The agent's name, copied from the agent.
     pub agent_name: Option<String>,
     /// The time at which the ticket was opened.
     pub created: DateTime<Utc>,
-    /// The text, of up to 200 KB.
+    /// The text of the ticket, up to 200 KB.
     #[property(chunks)]
     pub text: String,
-    /// An attached file of up to 5 MB.
+    /// The address of an attached file, up to 5 MB.
     pub attachment: Option<BlobRef>,
-    /// The product; tickets of the first version have none.
+    /// The product that the ticket is about. Tickets written by the first version have none.
     pub product: Option<String>,
 }
 
-/// An agent, declared as in the previous version.
+/// An agent, declared as in the first version.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("staff_", id)]
 #[index(ByEmail, unique, row_key("email_", escaped(email)))]
 pub struct Agent {
-    /// The tenant.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The number of the agent within the tenant.
+    /// The agent's number within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// The name that is shown on tickets.
+    /// The agent's name, which is copied to tickets.
     pub name: String,
-    /// The e-mail address, which is unique in the tenant.
+    /// The e-mail address, which is unique within the tenant.
     pub email: String,
 }
 
-/// The relation that copies the names of agents to their tickets.
+/// The relation that copies an agent's name to the agent's tickets.
 #[derive(Debug)]
 pub struct Assignee;
 
@@ -91,7 +91,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// All types in the partition of a tenant.
+/// All entity types in a tenant's partition.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum HelpDesk {
     /// A ticket.
@@ -100,12 +100,12 @@ pub enum HelpDesk {
     Comment(Comment),
     /// An agent.
     Agent(Agent),
-    /// A row of an index, or of another type.
+    /// A row of an index, or a row of an unknown type.
     #[other]
     Other(TableEntity),
 }
 
-/// A line of a list by priority.
+/// A line in a list of tickets by priority.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct UrgentLine {

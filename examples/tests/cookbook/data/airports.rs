@@ -1,4 +1,4 @@
-//! Tests of the airports against their file.
+//! Tests that the loaded airports match their data file.
 
 use std::collections::HashSet;
 

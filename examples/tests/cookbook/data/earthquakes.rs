@@ -1,4 +1,4 @@
-//! Tests of the earthquakes against their file.
+//! Tests that the loaded earthquakes match their data file.
 
 use std::collections::{BTreeMap, HashSet};
 

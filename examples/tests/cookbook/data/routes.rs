@@ -1,4 +1,4 @@
-//! Tests of the routes against their file.
+//! Tests that the loaded routes match their data file.
 
 use std::collections::{BTreeSet, HashSet};
 

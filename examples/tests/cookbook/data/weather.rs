@@ -1,4 +1,4 @@
-//! Tests of the weather against its file.
+//! Tests that the loaded weather matches its data file.
 
 use std::collections::BTreeSet;
 

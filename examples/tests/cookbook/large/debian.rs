@@ -1,4 +1,4 @@
-//! Tests of Debian package indexes.
+//! Tests that Debian package indexes are recognised and parsed.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Tests of package indexes generated from a seed.
+//! Tests of the generator that creates package indexes from a seed.
 
 use examples::large::seeded::*;
 

@@ -24,7 +24,7 @@ const WORDS: [(&str, &str); 15] = [
 /// Words that may follow "is no" and "are no".
 const BEHIND_NO: [&str; 7] = ["longer", "more", "less", "slower", "other", "such", "one"];
 
-/// The files and words that are exempt: test values, and names of standards.
+/// The paths that are exempt, because the words are test values or names of standards there.
 const ALLOWED: [&str; 5] =
     ["tests/tests/house/prose", "tests/ui/", "tests/ui_patterns/", "Cargo.toml", "docs/rules/"];
 
