@@ -8,9 +8,9 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// The employees. Maps company, department and number to the e-mail address.
+/// The table of employees. It maps company, department and number to the e-mail.
 const EMPLOYEES: TableDefinition<'_, (&str, &str, u32), &str> = TableDefinition::new("employees");
-/// The unique index. Maps company and e-mail address to department and number.
+/// The unique index. It maps company and e-mail to department and number.
 const BY_EMAIL: TableDefinition<'_, (&str, &str), (&str, u32)> = TableDefinition::new("by_email");
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ impl Employee {
     }
 }
 
-/// Inserts an employee. Returns `false` if the key or the e-mail address already exists.
+/// Returns `false` if the key or the e-mail is taken.
 fn insert(db: &Database, ada: &Employee) -> Outcome<bool> {
     let write = db.begin_write()?;
     {
@@ -78,7 +78,7 @@ fn of_department(
     Ok(found)
 }
 
-/// Changes an employee's e-mail address. Returns `false` if another employee already has it.
+/// Returns `false` if the e-mail is taken.
 fn change_email(db: &Database, ada: &Employee, email: &str) -> Outcome<bool> {
     let write = db.begin_write()?;
     {

@@ -1,4 +1,4 @@
-//! An example of a web API for a table, with paging cursors, versions, repeatable requests and ambiguous outcomes.
+//! A web API over a table, with cursors, versions, repeated requests and ambiguous outcomes.
 
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -19,7 +19,7 @@ struct Order {
     total_cents: i64,
 }
 
-/// The JSON body of a request to write an order. The keys are in the URL's path.
+/// The body of a request. The keys are in its path.
 #[derive(Deserialize)]
 struct Body {
     total_cents: i64,
@@ -33,13 +33,13 @@ struct Cursor {
 #[derive(Serialize)]
 struct Listing {
     orders: Vec<Versioned<Order>>,
-    /// The cursor for the next page, which is absent on the last page.
+    /// The cursor of the next page, absent on the last page.
     next: Option<String>,
 }
 
 type Orders = Table<Order, Engine>;
 
-/// A store error, as an HTTP response.
+/// An error from the store as an HTTP response.
 struct Failure(Error);
 
 impl From<Error> for Failure {
@@ -68,7 +68,7 @@ impl IntoResponse for Failure {
     }
 }
 
-/// Returns the store's ETag as an HTTP header.
+/// Returns an ETag of the store as an HTTP header.
 fn etag(etag: &ETag) -> [(header::HeaderName, String); 1] {
     [(header::ETAG, etag.to_string())]
 }
