@@ -1,9 +1,9 @@
-//! Model of an index that is added while programs built from an older release write: sightings of older programs,
-//! grants to bearers of SAS tokens, the fence of the backfill, and its pass.
+//! A model of an index that is added while programs built from an older release write. It contains sightings (records that an older program was
+//! seen), grants to holders of SAS tokens, and the backfill: its fence, which waits until older programs are refused, and its pass over all rows.
 //!
-//! Each request contains the date from its program's clock, which may be wrong, stopped, or set once during the run. The
+//! Each request contains the date from its program's clock, which may be wrong, stopped, or adjusted once during the run. The
 //! store refuses requests whose date is too far from its own clock. A request with a SAS has no date: the store refuses
-//! it after the expiry. A program may pause at any request, for any length of time.
+//! it after the token's expiry. A program may pause at any request, for any length of time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,29 +47,29 @@ const GRANT_RECORDED: usize = 11;
 const GRANT_READS_AGAIN: usize = 12;
 const EXPIRES: usize = 13;
 const LATER_EXPIRY: usize = 14;
-/// The condition that each refusal has a unique number. Runs that fail without it are too rare for the list of conditions, so a test shows one.
+/// The condition that each refusal of older programs has a unique number. Without it, runs fail too rarely to be found, so a test contains a failing seed.
 const UNIQUE: usize = 15;
 
-/// The largest difference between the date of a request and the store's clock.
+/// The maximum difference between a request's date and the store's clock at which the store accepts the request.
 const TOLERANCE: i64 = 15;
-/// The time for which a program writes before it reads the schema again.
+/// The time for which a program may write before it must read the schema again.
 const LEASE: i64 = 1;
-/// The time after which no request under an admission can take effect: the date of the sighting is at most `TOLERANCE` ahead of the store,
-/// the date of the write is at most one lease later, and the store accepts that date for `TOLERANCE`.
+/// The time after which no request made under an admission can take effect: the date of the sighting is at most `TOLERANCE` ahead of the store,
+/// the date of the write is at most one lease later, and the store accepts that date for another `TOLERANCE`.
 const LAST_REQUESTS: i64 = 2 * TOLERANCE + LEASE + 1;
 const ENTITIES: usize = 3;
 const VALUES: usize = 3;
 
-/// The index, as the stored schema describes it.
+/// The state of the index in the stored schema.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Index {
-    /// The newer schema is not stored yet.
+    /// The stored schema does not declare the index yet.
     Unknown,
-    /// Older programs may write. Contains the store's time at the first run of a backfill.
+    /// Older programs may write. Contains the store's time at the first run of a backfill, if one has run.
     Announced(Option<i64>),
-    /// Older programs are refused. Contains the number that identifies the refusal, and the time of the first run.
+    /// Older programs are refused. Contains the number that identifies this refusal, and the store's time at the first run of a backfill.
     Closing(i64, i64),
-    /// A pass is running.
+    /// A backfill may run its pass over all entities.
     Building,
     Ready,
 }
@@ -78,11 +78,11 @@ struct Store {
     now: i64,
     index: Index,
     sighting: i64,
-    /// The last expiry of the grants to programs built from the older release.
+    /// The latest expiry of all grants made by older programs.
     granted: i64,
-    /// The values and versions of the entities.
+    /// The value and the version of each entity.
     entities: [(Option<usize>, u64); ENTITIES],
-    /// The versions of the entries, by value and entity.
+    /// The version of each index entry, by value and entity.
     entries: BTreeMap<(usize, usize), u64>,
     versions: u64,
 }
@@ -107,10 +107,10 @@ impl Store {
 
 /// A program built from the older release.
 struct Program {
-    /// The difference between its clock and the store's, or the time at which its clock was stopped.
+    /// The difference between the program's clock and the store's, or the time shown by the program's clock if it is stopped.
     ahead: Cell<i64>,
     is_stopped: bool,
-    /// The time of the program's last admission, by its own clock.
+    /// The time of the program's last admission (its check that it may write), by its own clock.
     asked: Cell<Option<i64>>,
 }
 
@@ -142,14 +142,14 @@ impl World {
         program.asked.get().is_some_and(|asked| (self.clock(program) - asked).abs() <= LEASE)
     }
 
-    /// Sends a request from an older program. Returns `true` if the store accepts it.
+    /// Sends a request of an older program. Returns `true` if the store accepts the request's date.
     async fn send(&self, program: &Program) -> bool {
         let date = self.clock(program);
         give_way().await;
         self.accepts(date)
     }
 
-    /// An older program asks whether it may write.
+    /// Lets an older program ask whether it may write. If so, it is admitted for the length of a lease.
     async fn ask(&self, program: &Program) {
         program.asked.set(None);
         let asked = self.clock(program);
@@ -177,7 +177,7 @@ impl World {
         program.asked.set(Some(asked));
     }
 
-    /// A write by an older program, whose schema does not declare the index.
+    /// Lets an older program write an entity. It does not maintain the index, which its schema does not declare.
     async fn old_write(self, program: Rc<Program>) {
         let (at, value) = (self.random.below(ENTITIES), self.random.below(VALUES + 1));
         for _ in 0..3 {
@@ -195,7 +195,7 @@ impl World {
         }
     }
 
-    /// An older program makes a grant, whose bearer writes without reading the schema.
+    /// Lets an older program make a grant. The holder of the grant then writes without reading the schema.
     async fn grant(self, program: Rc<Program>, valid: i64) {
         let may_write = |index| matches!(index, Index::Unknown | Index::Announced(_));
         let expiry = self.store.borrow().now + valid;
@@ -221,7 +221,7 @@ impl World {
         }
     }
 
-    /// A write by a newer program.
+    /// Lets a newer program write an entity and maintain the index.
     async fn new_write(self) {
         let (at, value) = (self.random.below(ENTITIES), self.random.below(VALUES + 1));
         let value = Some(value).filter(|value| *value < VALUES);
@@ -245,7 +245,7 @@ impl World {
         }
     }
 
-    /// Moves the index to another state, if it is in an expected one.
+    /// Changes the state of the index to `next` if the current state is expected. Returns `true` if it did.
     async fn note(&self, is_expected: impl Fn(Index) -> bool, next: Index) -> bool {
         give_way().await;
         let mut store = self.store.borrow_mut();
@@ -256,7 +256,7 @@ impl World {
         is_noted
     }
 
-    /// Returns the store's time, and the last sighting or the last expiry of a grant, which is read after the time.
+    /// Returns the store's time, and the later of the last sighting and the last expiry of a grant. Both are read after the time.
     async fn sightings(&self) -> (i64, i64) {
         give_way().await;
         let now = self.store.borrow().now;
@@ -266,7 +266,7 @@ impl World {
         (now, seen.max(self.store.borrow().granted))
     }
 
-    /// Returns `true` if a pass may begin or continue.
+    /// Returns `true` if the pass over all entities may begin or continue.
     async fn fence(&self) -> bool {
         give_way().await;
         let index = self.index();
@@ -311,7 +311,7 @@ impl World {
         self.note(is_ours, Index::Building).await
     }
 
-    /// Compares entries with entities, then entities with entries.
+    /// Makes the pass: deletes entries that no entity requires, and then inserts the entries that are missing.
     async fn pass(&self) {
         let entries: Vec<_> =
             self.store.borrow().entries.iter().map(|(key, version)| (*key, *version)).collect();
@@ -346,7 +346,7 @@ impl World {
         }
     }
 
-    /// One run of the backfill.
+    /// Runs the backfill once.
     async fn backfill(self) {
         if !self.holds(PASS_LAST) {
             self.pass().await;
@@ -441,7 +441,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Two runs read the store's time together, and both refuse older programs in turn. A third run confirms the first refusal.
+    /// Two runs read the same time from the store, and refuse older programs one after the other. A third run then confirms the first refusal.
     #[test]
     fn a_refusal_that_is_known_by_its_time_alone_is_confirmed_by_mistake() {
         const FOUND_BY: u64 = 660_487;

@@ -1,5 +1,5 @@
-//! Model of convergence (`docs/convergence.md`): one source, targets for all values that the source has had, a guard for each target, and a
-//! record of the changes whose targets are not settled.
+//! A model of convergence (`docs/convergence.md`): an entity, called the source; a target for each value that the source has had; a guard for each
+//! target; and a record of changes whose targets are not settled, that is, do not yet match the source.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ const RECORD_VERSION: usize = 5;
 #[derive(Clone, Default)]
 struct Source {
     value: Option<usize>,
-    /// The targets of the changes that are not settled, and the version of the record.
+    /// The targets that are not settled, and the version of the record. `None` if all targets are settled.
     record: Option<(BTreeSet<usize>, u64)>,
     version: u64,
 }
@@ -37,7 +37,7 @@ struct Source {
 #[derive(Clone, Copy, Default)]
 struct Target {
     is_live: bool,
-    /// The version of the guard; 0 if the target has no guard.
+    /// The version of the target's guard, or 0 if it has none.
     guard: u64,
 }
 
@@ -90,7 +90,7 @@ impl World {
         }
     }
 
-    /// Settles one target. Returns `false` if another process has written its guard in the meantime.
+    /// Settles one target. Returns `false` if another process has written the target's guard in the meantime.
     async fn settle_one(&self, at: usize, early: Option<usize>) -> bool {
         let read = self.targets.borrow().get(&at).copied().unwrap_or_default();
         give_way().await;
@@ -110,7 +110,7 @@ impl World {
         true
     }
 
-    /// Settles all records. Returns `false` if this does not terminate.
+    /// Settles all targets in the record. Returns `false` if this takes too many rounds.
     fn settle_all(&self) -> bool {
         (0..200).any(|_| {
             finish(Box::pin(self.clone().settle()));

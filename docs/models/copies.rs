@@ -1,7 +1,8 @@
-//! Model of copies that are added while programs built from an older release write: references, copies, and the two backfills that complete them.
+//! A model of copied properties that are added while programs built from an older release write. Holders copy a value from the source that they
+//! refer to; the model contains their references, the copies, and the two backfills that complete both.
 //!
-//! Older programs write sources and holders until they are refused, at a different time for each type. `backfill.rs` models that fence; in this
-//! model, it is one step. Processes pause and die at any request. Recorded changes are delivered again until they are settled.
+//! Older programs write sources and holders until they are refused, which happens at a different time for each type. `backfill.rs` models that fence; here,
+//! it is a single step. Processes pause and die at any request. Recorded changes are delivered until they are settled.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +35,7 @@ const SOURCES: usize = 2;
 const HOLDERS: usize = 2;
 const VALUES: usize = 3;
 
-/// A holder: its source, and the copied value with the source from which it was copied.
+/// The content of a holder: its source, and its copy, which consists of a source and the value copied from it.
 type Holder = (Option<usize>, Option<(usize, usize)>);
 
 /// A row with its version.
@@ -44,12 +45,12 @@ struct Stored<T> {
     version: u64,
 }
 
-/// A change that workers settle.
+/// A recorded change, which workers settle (complete).
 #[derive(Clone, Copy, Debug)]
 enum Recorded {
-    /// A holder changed its reference.
+    /// A holder refers to a different source.
     Held(usize),
-    /// A source with references changed.
+    /// A source to which holders refer was changed.
     Given(usize),
 }
 
@@ -58,14 +59,14 @@ enum Recorded {
 struct Store {
     sources: [Stored<Option<usize>>; SOURCES],
     holders: [Stored<Holder>; HOLDERS],
-    /// The versions of the references, by source and holder.
+    /// The version of each reference, by source and holder.
     references: BTreeMap<(usize, usize), u64>,
     recorded: Vec<Recorded>,
     versions: u64,
-    /// `true` once older programs are refused.
+    /// `true` if older programs can no longer write sources.
     fenced_sources: bool,
     fenced_holders: bool,
-    /// `true` once a backfill is complete.
+    /// `true` if the backfill of sources is complete.
     done_sources: bool,
     done_holders: bool,
 }
@@ -120,7 +121,7 @@ impl World {
         Some(self.random.below(VALUES + 1)).filter(|value| *value < VALUES)
     }
 
-    /// A write by an older program, whose schema does not declare the copies.
+    /// Lets an older program write a source or a holder. It maintains neither references nor copies, which its schema does not declare.
     async fn old_write(self) {
         give_way().await;
         let mut store = self.store.borrow_mut();
@@ -137,7 +138,7 @@ impl World {
         }
     }
 
-    /// Records a reference if the source exists. Returns `true` if the source exists.
+    /// Records that a holder refers to a source. Returns `false` if the source does not exist.
     async fn refer(&self, source: usize, holder: usize) -> bool {
         give_way().await;
         let mut store = self.store.borrow_mut();
@@ -150,7 +151,7 @@ impl World {
         true
     }
 
-    /// Writes a holder under the version that was read.
+    /// Writes a holder if it still has the given version. Returns `true` if it was written.
     async fn write_holder(&self, at: usize, content: Holder, version: u64) -> bool {
         give_way().await;
         let mut store = self.store.borrow_mut();
@@ -161,7 +162,7 @@ impl World {
         true
     }
 
-    /// A newer program lets a holder refer to a random source.
+    /// Lets a newer program change the source to which a holder refers, to a random one or to none.
     async fn new_holder(self) {
         let at = self.random.below(HOLDERS);
         let source = Some(self.random.below(SOURCES + 1)).filter(|source| *source < SOURCES);
@@ -181,7 +182,7 @@ impl World {
         }
     }
 
-    /// A newer program changes or deletes a source.
+    /// Lets a newer program change or delete a source.
     async fn new_source(self) {
         let (at, value) = (self.random.below(SOURCES), self.value());
         give_way().await;
@@ -198,7 +199,7 @@ impl World {
         }
     }
 
-    /// Brings one holder in line with a source, and drops a reference that is obsolete.
+    /// Updates a holder's copy from its source, and deletes the reference if the holder no longer refers to the source.
     async fn settle_holder(&self, source: usize, holder: usize, reference: Option<u64>, touches: bool) {
         loop {
             give_way().await;
@@ -225,7 +226,7 @@ impl World {
         }
     }
 
-    /// Brings all known holders in line with a source.
+    /// Updates the copies in all holders with a recorded reference to a source.
     async fn spread(&self, source: usize) {
         give_way().await;
         let references = self.store.borrow().references_of(source);
@@ -234,7 +235,7 @@ impl World {
         }
     }
 
-    /// Brings a holder in line with its source, and records its reference.
+    /// Updates a holder's copy from its current source. Also records the reference if `records` is `true`.
     async fn align(&self, at: usize, records: bool) {
         loop {
             give_way().await;
@@ -260,7 +261,7 @@ impl World {
         }
     }
 
-    /// The backfill of the sources: a pass over the references.
+    /// Backfills sources: updates the holders of every source to which a reference is recorded.
     async fn complete_sources(self) {
         if self.store.borrow().done_sources {
             return;
@@ -279,7 +280,7 @@ impl World {
         (store.fenced_sources, store.done_sources) = (true, true);
     }
 
-    /// The backfill of the holders: a pass over the holders.
+    /// Backfills holders: updates the copy in every holder, and records its reference.
     async fn complete_holders(self) {
         if self.store.borrow().done_holders {
             return;
@@ -294,7 +295,7 @@ impl World {
         (store.fenced_holders, store.done_holders) = (true, true);
     }
 
-    /// Compares each holder with its source.
+    /// Checks that each holder contains the current value of its source.
     fn check(&self) -> Result<(), String> {
         let store = self.store.borrow();
         for at in 0..HOLDERS {

@@ -1,9 +1,10 @@
-//! Model of the reservations with which transactions in several processes share a partition: numbered rows, the row versions that a process knows, and holds.
+//! A model of reservations, with which transactions in several processes take turns in a partition. A reservation is a numbered row with a hold: the time
+//! for which other processes wait for it.
 //!
 //! Time is simulated: a request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by a factor
-//! of up to 100. Processes pause, die, and have clocks that are wrong and run too fast or too slow. A transaction reads one row, and writes it
-//! under the version that it read. Other programs leave reservations and rows in another format; some credentials permit no deletes.
-//! [`MOST_ATTEMPTS`] bounds the attempts of a transaction, and [`LONGEST`] bounds the time for which a reservation delays other processes.
+//! of up to 100. Processes pause, die, and have clocks that are wrong and run too fast or too slow. A transaction reads a row, and writes it
+//! if it still has the version that was read. Other programs leave reservations and rows in a different format; some credentials permit no deletes.
+//! [`MOST_ATTEMPTS`] limits the attempts of a transaction, and [`LONGEST`] limits how long a reservation can delay other processes.
 
 mod protocol;
 mod world;
@@ -53,7 +54,7 @@ const REMOVES_ODD: usize = 13;
 const GIVES_UP: usize = 14;
 const WAITS_ANYWAY: usize = 15;
 
-/// Runs the process that is due next. Returns `false` once all processes have ended.
+/// Runs the process with the earliest due time. Returns `false` if all processes have ended.
 fn next(world: &World, processes: &mut [Option<Process>]) -> bool {
     let at = {
         let mut schedule = world.schedule.borrow_mut();
@@ -87,7 +88,7 @@ impl World {
     }
 }
 
-/// Creates the processes of a run: one distant process among near ones, or processes at the same distance.
+/// Creates the processes of a run: one distant process among near ones, or several processes at similar distances.
 fn programs(world: &World) -> Vec<Rc<Program>> {
     let below = |bound| world.below(bound);
     let is_distant = !world.random.one_in(4);
@@ -122,7 +123,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
     (0..count).map(program).collect()
 }
 
-/// Writes reservations with the longest hold, which their writer will not delete.
+/// Writes reservations that their writer never deletes, with the longest hold.
 fn leave_reservations(world: &World) {
     let mut store = world.store.borrow_mut();
     for number in 1..=world.below(60) {
@@ -131,7 +132,7 @@ fn leave_reservations(world: &World) {
     }
 }
 
-/// Writes rows in another format, which no process owns, before all reservations or between them.
+/// Writes rows in a different format that belong to no process, either before all reservations or between them.
 fn leave_odd_rows(world: &World) {
     let mut store = world.store.borrow_mut();
     let is_first = world.random.one_in(2);

@@ -1,14 +1,14 @@
-//! Model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers,
-//! views with several followers, trims, and a table that is dropped.
+//! A model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers,
+//! views with several followers (processes that keep a view up to date), trims, and a table that is dropped.
 //!
-//! A commit writes its changes and replaces the head, which contains the number of the last change. Readers read the head, then
-//! the entries up to that number. A follower that has read to the end marks the feed as quiet, in the head and then in the
-//! registry, and later calls skip it. No process has a clock.
+//! A commit writes its changes and replaces the head, a row that contains the number of the last change. Readers read the head, and then
+//! the entries up to that number. A follower that has read all entries marks the feed as quiet, in the head and then in the
+//! registry of partitions; later calls skip quiet feeds. The protocol uses no clocks.
 //!
-//! The following candidates were rejected. Numbered slots that are filled by inserts need placeholders for the slots of dead writers and a check
-//! below the floor for writers that were paused during a trim, and do not order the changes to one entity by two processes. A mark for each reader
-//! costs a row for each change and reader. Between processes, all candidates conflict at the same rate, because each must know the last number. With
-//! a head, writers of one partition in one process wait for each other; a store that numbers changes at its commit would avoid that.
+//! The following designs were rejected. Numbered slots that are filled by inserts need placeholders for the slots of dead writers, and a check
+//! against the floor for writers that were paused during a trim; they also do not order two processes' changes to one entity. Marks for each reader
+//! cost one row per change and reader. Between processes, all designs conflict at the same rate, because each process must know the last number. With
+//! a head, the writers of a process wait for each other in each partition; a store that numbers changes when they commit would avoid that.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,10 +45,10 @@ const CREATED_FIRST: usize = 9;
 
 const PARTITIONS: usize = 2;
 const VIEWS: usize = 2;
-/// The number of entries that a follower reads at a time.
+/// The number of entries per read of a follower.
 const LIMIT: u64 = 2;
 
-/// A position: the feed, and the number of the last change.
+/// A position in a feed: the feed's id, and the number of the last change that was read.
 type Cursor = (u64, u64);
 
 #[derive(Clone, Copy)]
@@ -75,12 +75,12 @@ struct Listing {
 #[derive(Clone, Default)]
 struct Partition {
     head: Option<Head>,
-    /// The changes, by number.
+    /// The entries of the feed: the changes, by number.
     entries: BTreeMap<u64, usize>,
     listing: Option<Listing>,
-    /// The largest cursor given to a reader of the current feed.
+    /// The largest number in a cursor that was given to a reader of the current feed.
     given: u64,
-    /// The changes in the current feed, in the order of their commits.
+    /// All changes in the current feed, in the order in which they were committed.
     committed: Vec<usize>,
 }
 
@@ -94,12 +94,12 @@ struct View {
 struct State {
     partitions: [Partition; PARTITIONS],
     views: [View; VIEWS],
-    /// The heads that two writer processes have cached.
+    /// The heads cached by each of the two writer processes.
     heads: [[Option<Head>; PARTITIONS]; 2],
     versions: u64,
     changes: usize,
     wrong: Option<String>,
-    /// The number of heads that followers requested.
+    /// The number of heads that followers have read.
     asked: usize,
 }
 
@@ -110,7 +110,7 @@ impl State {
     }
 }
 
-/// The state that the processes of a run share.
+/// The state shared by the processes of a run.
 #[derive(Clone)]
 struct World {
     state: Rc<RefCell<State>>,
@@ -129,7 +129,7 @@ impl World {
         state.partitions[at].listing = Some(Listing { version, quiet: None });
     }
 
-    /// Commits changes on condition that the head has not changed since it was read. Returns the new head, or `None` if it has changed.
+    /// Commits changes if the head has not changed since it was read. Returns the new head, or `None` if it has changed.
     fn commit(&self, at: usize, read: Option<Head>, changes: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -159,7 +159,7 @@ impl World {
         Some(head)
     }
 
-    /// Creates the head of a feed that is not listed. Returns `None` if another writer committed first.
+    /// Creates the head of a feed whose partition is not listed in the registry. Returns `None` if another writer has created it.
     fn create(&self, at: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -216,7 +216,7 @@ impl World {
         }
     }
 
-    /// One call of `catch_up` by a follower, which remembers its cursors.
+    /// Runs one call to `catch_up`, by a follower that remembers its cursors.
     async fn follow(self, view: usize, memory: Rc<RefCell<[Cursor; PARTITIONS]>>) {
         let listed: Vec<_> = self.state.borrow().partitions.iter().map(|one| one.listing).collect();
         give_way().await;
@@ -335,7 +335,7 @@ impl World {
         }
     }
 
-    /// Drops the table and creates it again. The registry remains.
+    /// Drops the table and creates it again. The registry of partitions is not changed.
     fn drop_table(&self) {
         for partition in &mut self.state.borrow_mut().partitions {
             *partition = Partition { listing: partition.listing, ..Partition::default() };

@@ -1,4 +1,4 @@
-//! Interleaving of processes: futures that yield at each request, and a source of random numbers.
+//! Interleaves processes at random: each process is a future that yields at each request.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// A random number generator (`SplitMix64`) that the processes of a run share.
+/// A random number generator (`SplitMix64`) shared by all processes of a run.
 #[derive(Clone)]
 pub(crate) struct Random(Rc<RefCell<u64>>);
 
@@ -24,28 +24,28 @@ impl Random {
         number ^ (number >> 31)
     }
 
-    /// Returns a number below `bound`, or 0.
+    /// Returns a random number below `bound`, or 0 if `bound` is 0.
     pub(crate) fn below(&self, bound: usize) -> usize {
         let bound = u64::try_from(bound).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.next() % bound).unwrap_or_default()
     }
 
-    /// Returns `true` in one of `times` cases on average.
+    /// Returns `true` with a probability of 1 in `times`.
     pub(crate) fn one_in(&self, times: usize) -> bool {
         self.below(times) == 0
     }
 }
 
-/// A process. Each poll makes one request.
+/// A process. Each poll runs it up to its next request.
 pub(crate) type Process = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Ends a request: the other processes run before the next one.
+/// Ends the current request, so other processes can run before the next one.
 pub(crate) async fn give_way() {
     let mut is_first = true;
     poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
 }
 
-/// Makes one request of a process. Returns `true` if the process has ended.
+/// Runs a process up to its next request. Returns `true` if the process has ended.
 pub(crate) fn step(process: &mut Process) -> bool {
     process.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
@@ -55,7 +55,7 @@ pub(crate) fn finish(mut process: Process) {
     while !step(&mut process) {}
 }
 
-/// Processes that run concurrently, and processes that are paused.
+/// The processes of a run: some run concurrently, and others are paused.
 pub(crate) struct Processes {
     pub(crate) random: Random,
     awake: Vec<Process>,
@@ -67,7 +67,7 @@ impl Processes {
         Self { random, awake: Vec::new(), asleep: Vec::new() }
     }
 
-    /// Starts a process. One in four pauses after a few requests.
+    /// Starts a process. One in four processes pauses after a few requests.
     pub(crate) fn start(&mut self, mut process: Process) {
         if !self.random.one_in(4) {
             self.awake.push(process);
@@ -81,7 +81,7 @@ impl Processes {
         self.asleep.push(process);
     }
 
-    /// Makes the given number of requests, each by a random running process.
+    /// Makes `requests` requests, each by a random running process.
     pub(crate) fn run(&mut self, requests: usize) {
         for _ in 0..requests {
             if self.awake.is_empty() {
@@ -94,14 +94,14 @@ impl Processes {
         }
     }
 
-    /// Runs all running processes to their ends.
+    /// Runs all running processes until they end. Paused processes stay paused.
     pub(crate) fn run_to_end(&mut self) {
         while !self.awake.is_empty() {
             self.run(1);
         }
     }
 
-    /// Returns some of the paused processes, in random order. The others never resume.
+    /// Returns some of the paused processes, in random order, to be resumed. The others never resume.
     pub(crate) fn sleepers(&mut self) -> Vec<Process> {
         let mut asleep = std::mem::take(&mut self.asleep);
         let mut woken = Vec::new();

@@ -1,7 +1,7 @@
-//! Models of the protocols of `table-patterns`: random interleavings of processes that pause, resume and die at any request.
+//! Models of the protocols in `table-patterns`, run with random interleavings of processes that pause, resume and die at any request.
 //!
 //! Each protocol is run in its complete form, and once for each of its conditions with that condition removed. The complete protocol must never fail.
-//! Without a condition, it must fail in some run, which proves that the condition is needed.
+//! Without a condition, some run must fail, which proves that the condition is needed.
 //!
 //! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence`, `places`, `backfill`, `copies`, `fairness` or `settling`;
 //! `--seed N` prints one run of the complete protocol.
@@ -17,7 +17,7 @@ mod settling;
 
 use std::process::ExitCode;
 
-/// A protocol: the names of its conditions, and a function that runs a seed with one of them removed.
+/// A model of a protocol: the names of its conditions, and a function that runs it with a seed and with one condition removed.
 struct Model {
     name: &'static str,
     conditions: &'static [&'static str],
@@ -34,18 +34,18 @@ const MODELS: [Model; 7] = [
     settling::MODEL,
 ];
 
-/// The number of successful runs without a condition after which the condition is considered unnecessary.
+/// The number of runs without a condition that must all succeed before the condition is considered unnecessary.
 const WITHOUT: u64 = 200_000;
 
 impl Model {
-    /// Runs the complete protocol with the given number of seeds, and returns the first failure as an error.
+    /// Runs the complete protocol with seeds 0 to `runs` (exclusive). Returns the first failure as an error.
     fn whole(&self, runs: u64) -> Result<(), String> {
         (0..runs).try_for_each(|seed| {
             (self.run)(seed, None).map_err(|wrong| format!("{}: seed {seed}: {wrong}", self.name))
         })
     }
 
-    /// Runs the protocol without a condition. Returns the seed and the message of the first failure, if any.
+    /// Runs the protocol without a condition until a run fails. Returns the seed and the message of the failure, or `None` if no run fails.
     fn without(&self, condition: usize) -> Option<(u64, String)> {
         (0..WITHOUT).find_map(|seed| (self.run)(seed, Some(condition)).err().map(|wrong| (seed, wrong)))
     }

@@ -1,5 +1,5 @@
-//! Model of the places of an entity in a view: one source that moves between partitions, a record in each partition that it was in, and the list of
-//! the partitions that it is in. The list stays short, and no paused process leaves the source in a partition that is not in the list.
+//! A model of a view's record of the partitions that an entity (the source) is in. The source moves between partitions. Each partition has a record of
+//! the source's rows, and a list names the partitions with rows. The list must stay short, and must never omit a partition with rows, even if processes pause.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ const SOURCE_LAST: usize = 7;
 /// The number of partitions that the source can be in.
 const PLACES: usize = 4;
 
-/// A row: its content, and its version; version 0 if the row is absent.
+/// A row: its content and its version. The version is 0 if the row does not exist.
 #[derive(Clone, Default)]
 struct Stored<T> {
     content: T,
@@ -41,7 +41,7 @@ struct Stored<T> {
 }
 
 impl<T> Stored<T> {
-    /// Writes the row if it has the expected version. Returns the new version, or `None` if the row has another one.
+    /// Writes the row if it has the expected version. Returns the new version, or `None` if the version has changed.
     fn write(&mut self, content: T, version: Option<u64>) -> Option<u64> {
         if version.is_some_and(|version| version != self.version) {
             return None;
@@ -54,12 +54,12 @@ impl<T> Stored<T> {
 #[derive(Default)]
 struct Store {
     source: Option<usize>,
-    /// The number of changes to the source.
+    /// The number of changes to the source so far.
     changes: usize,
     list: Stored<BTreeSet<usize>>,
-    /// The record in each partition; `true` if it contains rows of the source.
+    /// The record in each partition, which is `true` if the partition contains rows of the source.
     records: BTreeMap<usize, Stored<bool>>,
-    /// The versions of deleted rows. No row gets the same version twice, even if it was deleted in the meantime.
+    /// The versions of deleted records. A record that is created again gets a new version.
     deleted: BTreeMap<usize, u64>,
 }
 
@@ -68,7 +68,7 @@ struct World {
     store: Rc<RefCell<Store>>,
     random: Random,
     removed: Option<usize>,
-    /// `true` if the process does not die.
+    /// `true` if the process never dies.
     lives: bool,
 }
 
@@ -100,7 +100,7 @@ impl World {
         false
     }
 
-    /// Applies the change as a process that does not die. Returns `false` if this does not terminate.
+    /// Applies the source's changes as a process that never dies. Returns `false` if this takes too many rounds.
     fn settle(&self) -> bool {
         let living = Self { lives: true, ..self.clone() };
         let is_done = Rc::new(Cell::new(false));
@@ -109,7 +109,7 @@ impl World {
         is_done.get()
     }
 
-    /// Compares the records with the source.
+    /// Checks that the records and the list match the source.
     fn check(&self) -> Result<(), String> {
         let store = self.store.borrow();
         let has = store.records.iter().filter(|(_, record)| record.content).map(|(at, _)| *at);
@@ -206,12 +206,12 @@ impl World {
     }
 }
 
-/// The outcome of a round.
+/// The outcome of one round of applying changes.
 enum Round {
     Done,
-    /// Another process has written one of the rows.
+    /// Another process has written one of the rows, so the round must be repeated.
     Lost,
-    /// The source is in a partition whose record was not read.
+    /// The source is in a partition whose record was not read, so that record must be read next.
     Unknown(usize),
 }
 

@@ -1,7 +1,7 @@
-//! Model of an optional property that is added while programs built from an older release replace entities and update entities with copies of
-//! all their properties: the mark in the stored schema, the wait of the first writers that know the property, and the property in the copies.
+//! A model of an optional property that is added while programs built from an older release write. Older programs replace entities, and update entities
+//! that have copies with all properties. The model contains the mark in the stored schema, the wait before the first write, and the copies.
 //!
-//! The duration of a lease, of a wait and of a request are measured by clocks that run at the same rate. A request takes effect within `REQUEST`, or
+//! The durations of leases, waits and requests are measured by clocks that run at the same rate. A request takes effect within `REQUEST`, or
 //! never.
 
 use std::cell::{Cell, RefCell};
@@ -36,11 +36,11 @@ const IN_COPY: usize = 7;
 const FROM_ENTITY: usize = 8;
 const ONE_VERSION: usize = 9;
 
-/// The time for which a program writes before it reads the schema again.
+/// The time for which a program may write before it must read the schema again.
 const LEASE: i64 = 5;
-/// The time after which a request that was sent can no longer take effect.
+/// The time after which a request can no longer take effect.
 const REQUEST: i64 = 5;
-/// The time for which a program that knows the property waits.
+/// The time for which a program that knows the property waits before it writes.
 const WAIT: i64 = LEASE + REQUEST + 1;
 const ROWS: usize = 2;
 
@@ -48,11 +48,11 @@ const ROWS: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Schema {
     Older,
-    /// The schema has the property. `true` as long as older programs that do not know the property may write.
+    /// The schema declares the property. Contains `true` (the mark) while older programs that have not read this schema may still write.
     Newer(bool),
 }
 
-/// A copy of an entity, with its value of the property.
+/// The content of an entity's copy: the value of the property.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Copied(Option<u64>);
 
@@ -60,9 +60,9 @@ struct Copied(Option<u64>);
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Row {
     version: u64,
-    /// The value of the property.
+    /// The property's value in the entity.
     value: Option<u64>,
-    /// `true` if the entity has a copy. Older programs change this.
+    /// `true` if the entity has a copy. Writes by older programs change this.
     is_copied: bool,
     copy: Option<Copied>,
 }
@@ -71,7 +71,7 @@ struct Store {
     now: i64,
     schema: Schema,
     rows: [Row; ROWS],
-    /// The last value that a newer program wrote and that the store acknowledged.
+    /// The last value of the property that a newer program wrote and the store acknowledged, for each row.
     written: [Option<u64>; ROWS],
     values: u64,
 }
@@ -92,7 +92,7 @@ impl World {
         self.store.borrow().now
     }
 
-    /// Sends a request; returns `true` once it takes effect.
+    /// Sends a request. Returns `true` if the request takes effect.
     async fn send(&self) -> bool {
         let sent = self.now();
         give_way().await;
@@ -103,7 +103,7 @@ impl World {
         self.store.borrow().rows.get(at).copied().unwrap_or_default()
     }
 
-    /// Changes an entity if it has the given version.
+    /// Changes an entity if it has the given version. Returns `true` if it was changed.
     fn change(&self, at: usize, version: Option<u64>, change: impl FnOnce(&mut Row)) -> bool {
         let mut store = self.store.borrow_mut();
         let row = store.rows.get_mut(at).filter(|row| version.is_none_or(|version| version == row.version));
@@ -114,7 +114,7 @@ impl World {
         .is_some()
     }
 
-    /// An older program updates an entity that it has read, and writes its copy.
+    /// Lets an older program update an entity that it has read, and write the entity's copy.
     async fn update(&self, at: usize, read: Row, lacks: bool) {
         // The entity is read a second time for the copy.
         if !self.send().await {
@@ -132,7 +132,7 @@ impl World {
         }
     }
 
-    /// An older program replaces and updates entities, with a handle that it opened before or after the newer schema was stored.
+    /// Lets an older program replace and update entities, with a handle that was opened before or after the newer schema was stored.
     async fn older(self) {
         let (asked, lacks) = (Cell::new(None), Cell::new(false));
         let is_admitted = || asked.get().is_some_and(|asked| self.now() - asked <= LEASE);
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// A newer program opens the table and writes the property.
+    /// Lets a newer program open the table and write the property.
     async fn newer(self) {
         let waits = loop {
             give_way().await;

@@ -1,13 +1,13 @@
-//! Checks that the lines of other libraries on the comparison page are lines of programs that compile.
+//! Checks that the code of other libraries on the comparison page is taken from programs that compile.
 
 use std::fs;
 
 use crate::pages::{read, root};
 
-/// The programs in `benches/examples`, in the order of the page.
+/// The programs in `benches/examples`, in the order in which the page shows them.
 const PROGRAMS: [&str; 3] = ["compare_rusqlite.rs", "compare_native_db.rs", "compare_redb.rs"];
 
-/// The line in a block that marks omitted lines.
+/// The line that marks omitted lines in a code block.
 const LEFT_OUT: &str = "\n// …\n";
 
 #[test]

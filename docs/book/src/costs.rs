@@ -1,7 +1,7 @@
-//! Checks that the tables in the Cost sections are the counts of actual runs.
+//! Checks that the tables in the Cost sections contain the counts measured in actual runs.
 //!
-//! A page has a table between `<!-- counted: NAME -->` and `<!-- end -->`. A test of that name runs each call on an engine in memory with a meter,
-//! and fails if a count differs from the page. `TABLES_UPDATE=1 cargo test -p book costs` writes the tables.
+//! A page contains a table between `<!-- counted: NAME -->` and `<!-- end -->`. The test for NAME runs each call on a metered engine in memory,
+//! and fails if a count differs from the table. `TABLES_UPDATE=1 cargo test -p book costs` updates the tables.
 
 mod opening;
 mod outbox;
@@ -23,7 +23,7 @@ use queues::CountedQueues;
 
 type Outcome = Result<(), Error>;
 
-/// A metered store whose clock only advances on request, and the counts of a page.
+/// A metered store whose clock advances only on request, and the rows of the table counted so far.
 struct Counted {
     store: Meter<Engine>,
     queues: CountedQueues,
@@ -40,7 +40,7 @@ impl Counted {
         Self { store, queues, now, rows: rows.to_owned() }
     }
 
-    /// Returns the runtime of handles: the store's clock, and delays that end immediately.
+    /// Returns a runtime that uses the store's clock, and whose delays end immediately.
     fn runtime(&self) -> Runtime {
         Runtime::new().clock(clock(&self.now)).sleep_by(|_| Box::pin(async {})).seed(1)
     }
@@ -49,19 +49,19 @@ impl Counted {
         self.now.fetch_add(seconds * 10_000_000, Ordering::Relaxed);
     }
 
-    /// Starts the count of a call.
+    /// Starts counting for a call.
     fn start(&self) {
         self.store.take();
         self.queues.take();
     }
 
-    /// Ends the count: requests to tables, entities written, requests to queues.
+    /// Stops counting. Returns the numbers of table requests, written entities, and queue requests.
     fn take(&self) -> [u64; 3] {
         let counts = self.store.take();
         [counts.requests, counts.operations, self.queues.take()]
     }
 
-    /// Ends the count, as a row of the table.
+    /// Stops counting, and adds the counts as a row for `call`.
     fn row(&mut self, call: &str) {
         let counts = self.take();
         self.push(call, counts);
@@ -71,7 +71,7 @@ impl Counted {
         let _ = writeln!(self.rows, "| {call} | {requests} | {written} | {queues} |");
     }
 
-    /// Compares the rows with the table of a page.
+    /// Checks that the table `name` on a page equals the counted rows.
     fn hold(self, page: &str, name: &str) {
         let text = read(page);
         let start = format!("<!-- counted: {name} -->\n");
@@ -87,7 +87,7 @@ fn clock(now: &Arc<AtomicU64>) -> Clock {
     Clock::new(move || now.load(Ordering::Relaxed))
 }
 
-/// Runs a case to its end.
+/// Runs a case until it ends.
 fn run(case: impl Future<Output = Outcome>) {
     pollster::block_on(case).unwrap();
 }

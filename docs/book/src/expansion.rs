@@ -1,4 +1,4 @@
-//! Checks that the page "The code that the derive generates" shows the snapshot from the macro's tests.
+//! Checks that the page "The code that the derive generates" equals the snapshot in the macro's tests.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Checks that each promise in a section "Guarantee" names its tests, in a comment below it, and that the tests of all such comments exist.
+//! Checks that each promise in a "Guarantee" section is followed by a comment that names its tests, and that these tests exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::pages::{pages, read, root};
 
-/// Comments that replace the names of tests.
+/// Comments that are accepted instead of test names.
 const OTHERS: [&str; 2] = ["tests: the sample -->", "no test: not a promise -->"];
 
-/// Adds the names of the functions in the sources below a folder.
+/// Adds the names of the functions in all sources below a folder to `names`.
 fn functions(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -23,14 +23,14 @@ fn functions(folder: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the promises of a page: the paragraphs and the points of its section.
+/// Returns the promises in a page's "Guarantee" section: its paragraphs and list items.
 fn promises(text: &str) -> Vec<String> {
     let section = text.split("\n## Guarantee\n").nth(1).and_then(|rest| rest.split("\n## ").next());
     let points = section.unwrap_or_default().replace("\n- ", "\n\n- ");
     points.split("\n\n").map(str::trim).filter(|promise| !promise.is_empty()).map(str::to_owned).collect()
 }
 
-/// Returns the reason why the tests of a promise are not known.
+/// Returns an error message if a promise names no tests or unknown tests.
 fn fault(promise: &str, functions: &BTreeSet<String>, errors: &str) -> Option<String> {
     let Some((_, comment)) = promise.split_once("<!-- ") else {
         return Some(format!("names no test: {promise}"));

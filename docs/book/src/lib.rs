@@ -1,7 +1,7 @@
-//! Tests of the book: samples, pictures, costs, links.
+//! Tests of the book: code samples, pictures, cost tables, links.
 //!
-//! `mdbook build docs/book` renders the chapters in this folder and the reference pages of `docs`. `cargo test -p book` compiles and runs every
-//! sample as a reader would copy it, and compares pictures and cost tables with the committed ones. `TABLES_UPDATE=1 cargo test -p book` writes
+//! `mdbook build docs/book` renders the chapters in this folder and the reference pages in `docs`. `cargo test -p book` compiles and runs every
+//! code sample as a reader would copy it, and compares pictures and cost tables with the committed ones. `TABLES_UPDATE=1 cargo test -p book` updates
 //! pictures and tables.
 
 // A reader who copies a sample sees its warnings.
@@ -41,7 +41,7 @@ mod unique;
 #[cfg(test)]
 mod updates;
 
-/// Chapters as documentation tests.
+/// The chapters, included as documentation tests.
 #[cfg(doctest)]
 mod chapters {
     macro_rules! chapters {

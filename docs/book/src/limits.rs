@@ -1,4 +1,4 @@
-//! Checks that the page of limits contains the values of the constants.
+//! Checks that the page about limits contains the values of the constants in the code.
 
 use table_patterns::limits::{
     BINARY_BYTES, ENTITY_BYTES, KEY_UNITS_PORTABLE, Limits, PAGE_ENTITIES, PROPERTIES, PROPERTY_NAME_UNITS,
@@ -8,7 +8,7 @@ use table_patterns::property::MOST_CHUNKS;
 
 use crate::pages::read;
 
-/// Returns a number with a comma after each group of three digits.
+/// Formats a number with a comma after each group of three digits.
 fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

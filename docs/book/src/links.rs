@@ -1,18 +1,18 @@
-//! Tests of links, pictures and the summary.
+//! Tests of the links and pictures in all pages, and of the summary.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::pages::{docs, pages, read, root};
 
-/// Returns the targets of links and pictures in a Markdown text, excluding code.
+/// Returns the targets of the links and pictures in a Markdown text, except for those in code.
 fn targets(text: &str) -> Vec<String> {
     let prose = text.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2));
     let behind = prose.flat_map(|part| part.split("](").skip(1));
     behind.filter_map(|rest| rest.split(')').next()).map(str::to_owned).collect()
 }
 
-/// Returns the anchor that mdBook gives a heading.
+/// Returns the anchor that mdBook generates for a heading.
 fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     words
@@ -62,7 +62,7 @@ fn every_page_is_in_the_summary_once() {
     assert_eq!(set, pages());
 }
 
-/// mdBook renders the first chapter as `index.html` in the folder of the summary. In another folder, its relative links would break.
+/// The first chapter must be in the summary's folder, because mdBook renders it as `index.html` there, and its relative links would break otherwise.
 #[test]
 fn the_first_chapter_is_in_the_folder_of_the_summary() {
     assert_eq!(targets(&read("SUMMARY.md")).first().map(String::as_str), Some("introduction.md"));

@@ -1,20 +1,20 @@
-//! Pages of the book and their texts, for tests.
+//! Finds and reads the pages of the book, for tests.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder `docs`.
+/// Returns the path of the folder `docs`.
 pub(crate) fn docs() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The root of the repository.
+/// Returns the path of the repository's root.
 pub(crate) fn root() -> PathBuf {
     docs().parent().unwrap().to_owned()
 }
 
-/// Returns the Markdown files below `docs` except the summary, named as in the summary.
+/// Returns the Markdown files below `docs` except the summary, with the paths that the summary uses.
 pub(crate) fn pages() -> BTreeSet<String> {
     let mut pages = BTreeSet::new();
     for folder in ["", "book/", "decisions/", "designs/", "rules/"] {
@@ -33,7 +33,7 @@ pub(crate) fn read(page: &str) -> String {
     fs::read_to_string(docs().join(page)).unwrap()
 }
 
-/// Compares a generated file or text with the committed one, or writes it if `TABLES_UPDATE` is set.
+/// Compares a generated file with the committed one. If `TABLES_UPDATE` is set, writes the generated file instead.
 pub(crate) fn hold(path: &Path, generated: &str) {
     if std::env::var_os("TABLES_UPDATE").is_some() {
         fs::write(path, generated).unwrap();

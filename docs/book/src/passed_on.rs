@@ -1,4 +1,4 @@
-//! Checks a sentence of the page of copies: copies are passed on.
+//! Checks a statement on the page about copies: copied properties can be copied further.
 
 use table_patterns::copies::CopyRelation;
 use table_patterns::outbox::Outbox;
@@ -60,7 +60,7 @@ impl CopyRelation for OfAgent {
     }
 }
 
-/// Copies two properties from the ticket: one of its own, and one that the ticket copied from another entity.
+/// A relation that copies two properties from a ticket: one of the ticket's own, and one that the ticket has copied from an agent.
 struct OfTicket;
 
 impl CopyRelation for OfTicket {

@@ -1,7 +1,7 @@
-//! Pictures of keys, drawn from the declarations that the chapters show.
+//! Draws pictures of keys from the declarations that the chapters show, and checks them.
 //!
 //! Each file in this folder contains the declaration for one picture, its rows, and the rows that a query reads. The test fails if the chapter shows
-//! another declaration, or if the committed picture differs.
+//! a different declaration, or if the committed picture differs from the drawn one.
 
 mod alarms;
 mod draw;
@@ -17,13 +17,13 @@ use table_patterns::schema::EntitySchema;
 
 use crate::pages::{docs, hold, read};
 
-/// A picture of rows in the order of the store.
+/// A picture of rows in key order.
 struct Picture<'a> {
-    /// The name of the file, without `.svg`.
+    /// The name of the picture's file, without `.svg`.
     name: &'a str,
-    /// The chapter that shows it.
+    /// The path of the chapter that shows the picture.
     chapter: &'a str,
-    /// The text of the file that declares the entity.
+    /// The text of the source file that declares the entity.
     source: &'a str,
     schema: &'static EntitySchema,
     keys: Vec<EntityKey>,
@@ -31,7 +31,7 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// Compares the picture and the declaration with the committed ones.
+    /// Checks that the chapter shows the declaration, and that the committed picture equals the drawn one.
     fn check(self) {
         let start = self.source.find("#[derive(Entity").expect("the file declares an entity");
         let rest = &self.source[start..];

@@ -1,6 +1,6 @@
-//! Checks that the ratios in the README are those of the last recorded runs.
+//! Checks that the ratios in the README equal the results of the last recorded benchmark runs.
 //!
-//! `TABLES_UPDATE=1 cargo test -p book ratios` writes the table.
+//! `TABLES_UPDATE=1 cargo test -p book ratios` updates the table in the README.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::pages::{hold, root};
 
-/// The rows of the table: the work of the record, and the peer. The selection includes the ratios below 1 of each kind of work.
+/// The rows of the table: the name of the measured work in the records, and the peer. Ratios below 1 are included for each kind of work.
 const ROWS: [(&str, &str); 13] = [
     ("typed point get, decoded", "redb, raw bytes"),
     ("typed point get, decoded", "rusqlite"),
@@ -26,7 +26,7 @@ const ROWS: [(&str, &str); 13] = [
     ("ledger: 50 lines of a statement", "rusqlite"),
 ];
 
-/// Returns the last recorded entry of a row.
+/// Returns the last recorded entry for a row of the table.
 fn last<'a>(entries: &'a [Value], work: &str, peer: &str) -> &'a Value {
     // The figure of the peer follows its name.
     let is_of = |entry: &&Value| {

@@ -1,14 +1,14 @@
-//! Tests that a sample is a complete program, exactly as it is shown and copied.
+//! Tests that each sample in the book is a complete program, exactly as it is shown and copied.
 //!
 //! `cargo test -p book` compiles and runs the samples as documentation tests. A documentation test hides lines that begin with `# ` and adds a
-//! missing `main`, which a reader who copies the sample from the page does not get. These tests therefore refuse samples that would need either.
+//! missing `main`, but a reader who copies the sample gets neither. These tests therefore reject samples that need either.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::pages::{docs, pages, read, root};
 
-/// Packages that a sample may use. "First steps" tells the reader to add them, and the page about the web API adds `axum`.
+/// The packages that a sample may use. "First steps" tells the reader to add them; the page about the web API adds `axum`.
 const PACKAGES: [&str; 12] = [
     "axum",
     "chrono",
@@ -24,7 +24,7 @@ const PACKAGES: [&str; 12] = [
     "core",
 ];
 
-/// Pages whose samples are compiled in other packages, each with the files that contain the same code, in order.
+/// The pages whose samples are compiled in other packages, each with the files that contain the same code, in the order of the page.
 const ELSEWHERE: [(&str, &[&str]); 3] = [
     ("book/unique.md", &["docs/book/src/unique.rs"]),
     ("book/web.md", &["examples/web/src/main.rs"]),
@@ -45,7 +45,7 @@ const ELSEWHERE: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// A fenced code block of a page.
+/// A fenced code block on a page.
 struct Block {
     line: usize,
     info: String,

@@ -1,4 +1,4 @@
-//! The ten programs of the tutorial, run in order on one folder.
+//! Tests that the ten programs in the tutorial run, in order and on one folder.
 
 use std::{env, fs};
 

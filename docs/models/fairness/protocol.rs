@@ -1,4 +1,4 @@
-//! The protocol of reservations: how a transaction attempts to commit, and how it waits for other processes.
+//! The protocol of reservations: how a transaction attempts to commit, and how it waits for the reservations of other processes.
 
 use crate::fairness::world::{
     Died, Found, LONGEST, LOSSES, MOST_ATTEMPTS, MOST_DELETED, MOST_EXPIRED, MS, PAUSE, Program, Reservation,
@@ -10,7 +10,7 @@ use crate::fairness::{
 };
 
 impl World {
-    /// Reads the first reservations.
+    /// Reads the first reservations in the partition.
     async fn look(&self, program: &Program, transaction: &mut Transaction) -> Result<Found, Died> {
         if program.refusals.get() > 0 && !self.holds(WAITS_ANYWAY) {
             return Ok(Found { first: Vec::new(), is_whole: true });
@@ -25,7 +25,7 @@ impl World {
         Ok(found)
     }
 
-    /// Deletes reservations of other processes, at most as many as one transaction may contain.
+    /// Deletes reservations of other processes, up to the limit for one transaction.
     async fn delete(
         &self,
         program: &Program,
@@ -42,12 +42,12 @@ impl World {
         self.request(program, transaction, delete).await
     }
 
-    /// Returns `true` if a process no longer waits, because several consecutive reservations expired while it waited.
+    /// Returns `true` if a process has stopped waiting, because several reservations in a row expired while it waited for them.
     fn is_tired(&self, program: &Program) -> bool {
         self.holds(TIRES) && program.expired.get() >= MOST_EXPIRED
     }
 
-    /// Returns the reservation that a transaction waits for.
+    /// Returns the reservation for which a transaction must wait, if any.
     fn ahead(&self, program: &Program, transaction: &Transaction, found: &Found) -> Option<Reservation> {
         if !self.holds(WAITS) || (!self.holds(IN_ORDER) && transaction.own.is_some()) {
             return None;
@@ -60,7 +60,7 @@ impl World {
         first.filter(|first| transaction.own != Some(first.key())).copied()
     }
 
-    /// Waits until the transaction's reservation is the first one, or no process has reserved the partition.
+    /// Waits until the transaction's own reservation is the first one, or no other reservation is left to wait for.
     async fn wait(
         &self,
         program: &Program,
@@ -115,7 +115,7 @@ impl World {
         Ok(())
     }
 
-    /// Sends both reads together. They take effect in any order.
+    /// Reads the row and the reservations with two concurrent requests, which take effect in any order.
     async fn read_and_look(
         &self,
         program: &Program,
@@ -135,7 +135,7 @@ impl World {
         Ok((read, found))
     }
 
-    /// Reads the row after the other transactions that have reserved the partition.
+    /// Reads the row. If other transactions have reserved the partition, first waits until they are done.
     async fn read(&self, program: &Program, transaction: &mut Transaction) -> Result<(u64, u64), Died> {
         let mut looked = program.is_shared.get() || transaction.own.is_some();
         let (mut read, mut found) = if looked {
@@ -167,7 +167,7 @@ impl World {
         Ok(read)
     }
 
-    /// Writes the row if its version is the one that was read.
+    /// Writes the row if it still has the version that was read. Returns `true` if it was written.
     async fn commit(
         &self,
         program: &Program,
@@ -205,7 +205,7 @@ impl World {
         Ok(committed.is_some())
     }
 
-    /// Reserves the partition. The first reservation changes the version of the row.
+    /// Writes a reservation. If it is the first one, also changes the row's version, which other transactions notice.
     async fn reserve(&self, program: &Program, transaction: &mut Transaction) -> Result<(), Died> {
         let found = self.look(program, transaction).await?;
         let owner = program.number;

@@ -1,4 +1,4 @@
-//! The simulated store, time and processes of the model of fairness.
+//! The simulated store, time and processes of the fairness model.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,81 +8,81 @@ use std::task::Poll;
 
 use crate::interleave::Random;
 
-/// The number of simulation ticks in a millisecond.
+/// The number of ticks of simulated time per millisecond.
 pub(super) const MS: u64 = 10;
-/// The maximum number of attempts of a transaction whose process does not pause.
+/// The maximum number of attempts that a transaction may need if its process does not pause.
 pub(super) const MOST_ATTEMPTS: usize = 7;
 pub(super) const LOSSES: usize = 3;
-/// The bounds of a hold.
+/// The shortest and the longest hold of a reservation.
 pub(super) const SHORTEST: u64 = 200 * MS;
 pub(super) const LONGEST: u64 = 5_000 * MS;
-/// The number of consecutive reservations that must expire while a process waits for them before the process stops waiting.
+/// The number of consecutive reservations that may expire while a process waits for them. After that, the process stops waiting.
 pub(super) const MOST_EXPIRED: u64 = 4;
-/// The maximum number of rows that one read of the queue returns, and that one transaction deletes.
+/// The maximum number of reservations per read, and per delete.
 pub(super) const MOST_READ: usize = 128;
 pub(super) const MOST_DELETED: usize = 100;
-/// The longest delay between two checks of the reservations.
+/// The maximum delay between two checks of the reservations.
 pub(super) const PAUSE: u64 = 32 * MS;
-/// The time after which a run is considered to be stuck.
+/// The simulated time after which a run counts as stuck.
 pub(super) const HORIZON: u64 = 120_000 * MS;
 
 #[derive(Clone, Copy)]
 pub(super) struct Reservation {
     pub(super) number: u64,
-    /// A random identifier. It distinguishes the reservation from other reservations with the same number, current or earlier.
+    /// A random number. It distinguishes the reservation from all others with the same `number`.
     pub(super) id: u64,
     pub(super) owner: usize,
     pub(super) hold: u64,
-    /// The date, by the clock of the process that wrote the reservation.
+    /// The time at which the reservation was written, by the clock of its process.
     pub(super) date: i64,
 }
 
 #[derive(Default)]
 pub(super) struct Store {
-    /// The value and the version of the row.
+    /// The row that all transactions write: its value and its version.
     pub(super) value: u64,
     pub(super) version: u64,
     pub(super) commits: u64,
     pub(super) reservations: BTreeMap<(u64, u64), Reservation>,
 }
 
-/// A process, which runs one transaction at a time.
+/// A process, which runs transactions one after another.
 pub(super) struct Program {
     pub(super) number: usize,
-    /// The shortest round trip of the process.
+    /// The shortest round trip between the process and the store.
     pub(super) latency: u64,
-    /// The longest delay between two transactions of the process.
+    /// The maximum pause between two transactions of the process.
     pub(super) think: u64,
     pub(super) transactions: usize,
-    /// The error of the process's clock.
+    /// The difference between the process's clock and the true time.
     pub(super) ahead: i64,
-    /// The speed of the process's clock in percent.
+    /// The speed of the process's clock, in percent of the true speed.
     pub(super) speed: u64,
-    /// The request at which the process pauses or dies.
+    /// The number of the request at which the process pauses, and of the one at which it dies.
     pub(super) pauses_at: Option<u64>,
     pub(super) dies_at: Option<u64>,
     pub(super) requests: Cell<u64>,
-    /// The version of the row that the process's last transaction knew.
+    /// The version of the row after the process's last transaction, as far as it is known.
     pub(super) known: Cell<Option<u64>>,
-    /// `true` if another process has written since the previous transaction of this process.
+    /// `true` if another process wrote the row since this process's previous transaction.
     pub(super) is_shared: Cell<bool>,
     pub(super) passed: RefCell<BTreeSet<(u64, u64)>>,
-    /// `true` if the credential of the process permits deletes.
+    /// `true` if the process's credential permits deletes.
     pub(super) may_delete: bool,
-    /// The number of commits that the credential of the process did not permit.
+    /// The number of commits that were refused because of the process's credential.
     pub(super) refusals: Cell<u64>,
-    /// The number of reservations that expired while the process waited for them, since it last found no reservation.
+    /// The number of reservations that expired while the process waited for them, since it last found none.
     pub(super) expired: Cell<u64>,
 }
 
-/// A running transaction.
+/// A transaction that is in progress.
 #[derive(Default)]
 pub(super) struct Transaction {
     pub(super) lost: usize,
-    /// The number and the identifier of the transaction's reservation.
+    /// The number and the id of the transaction's own reservation, if it has one.
     pub(super) own: Option<(u64, u64)>,
     pub(super) hold: u64,
-    /// `true` if the transaction's reservation has changed the version of the row since the last attempt.
+    /// `true` if the transaction's reservation has changed the row's version since the last attempt.
     pub(super) has_touched: bool,
     pub(super) has_paused: bool,
 }
@@ -90,7 +90,7 @@ pub(super) struct Transaction {
 #[derive(Default)]
 pub(super) struct Schedule {
     pub(super) now: u64,
-    /// The processes, by the time at which they continue.
+    /// The time at which each waiting process continues, in order.
     pub(super) due: BTreeSet<(u64, u64, usize)>,
     pub(super) count: u64,
     pub(super) running: usize,
@@ -103,30 +103,30 @@ pub(super) struct World {
     pub(super) schedule: Rc<RefCell<Schedule>>,
     pub(super) random: Random,
     pub(super) removed: Option<usize>,
-    /// `true` if another program has written reservations that it will not delete.
+    /// `true` if another program has left reservations that it will never delete.
     pub(super) is_hostile: bool,
 }
 
-/// The death of a process.
+/// The error of a request whose process has died.
 pub(super) struct Died;
 
-/// The first reservations in the order of their keys.
+/// The first reservations in key order, as read by one request.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) first: Vec<Reservation>,
-    /// `true` if no other reservations exist.
+    /// `true` if these are all reservations.
     pub(super) is_whole: bool,
 }
 
 impl Found {
-    /// Returns `false` only if the reservation does not exist.
+    /// Returns `true` unless the reservation certainly does not exist.
     pub(super) fn may_contain(&self, key: (u64, u64)) -> bool {
         !self.is_whole || self.first.iter().any(|known| known.key() == key)
     }
 }
 
 impl Reservation {
-    /// Returns `true` if the row has another format.
+    /// Returns `true` if the row is not a reservation but has a different format.
     pub(super) const fn is_odd(&self) -> bool {
         self.hold == 0
     }
@@ -164,7 +164,7 @@ impl World {
         poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
     }
 
-    /// Sends a request, which takes effect in `act`.
+    /// Sends a request of a process. `act` applies it to the store.
     pub(super) async fn request<T>(
         &self,
         program: &Program,

@@ -1,4 +1,4 @@
-//! Costs of opening a table, and of the check of the stored schema.
+//! Counts the cost of opening a table, and of checking the stored schema.
 
 use table_patterns::{Entity, EntityStore as _, TableStoreExt as _};
 

@@ -1,4 +1,4 @@
-//! Costs of patterns that reach other partitions, with their messages and workers.
+//! Counts the cost of patterns that write to other partitions, including messages and workers.
 
 use serde::{Deserialize, Serialize};
 use table_patterns::copies::CopyRelation;

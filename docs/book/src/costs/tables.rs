@@ -1,4 +1,4 @@
-//! Costs of patterns in one partition.
+//! Counts the cost of patterns that use one partition.
 
 use chrono::NaiveDate;
 use chrono::{DateTime, Duration, Utc};

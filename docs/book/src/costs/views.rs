@@ -1,4 +1,4 @@
-//! Costs of feeds and views.
+//! Counts the cost of feeds and views.
 
 use table_patterns::retry::Retry;
 use table_patterns::view::{Projection, View, ViewTable};

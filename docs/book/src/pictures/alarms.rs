@@ -1,4 +1,4 @@
-//! The picture of alarms in "Logs".
+//! Draws the picture of alarms in the chapter "Logs".
 
 use chrono::{DateTime, TimeDelta, Utc};
 use table_patterns::Entity;

@@ -1,4 +1,4 @@
-//! Drawing of a picture as SVG.
+//! Draws a picture as SVG.
 
 use std::fmt::Write as _;
 
@@ -6,23 +6,23 @@ use table_patterns::EntityKey;
 use table_patterns::query::KeyRange;
 use table_patterns::schema::{EntitySchema, KeyPiece};
 
-/// Width of a character of the monospaced font, in pixels.
+/// The width of a character in the monospaced font, in pixels.
 const CHARACTER: usize = 8;
-/// Height of a row, in pixels.
+/// The height of a row, in pixels.
 const LINE: usize = 22;
 const MARGIN: usize = 12;
-/// Space between the columns.
+/// The space between columns, in pixels.
 const GAP: usize = 28;
-/// The background of the picture, and the background of rows that are read.
+/// The background colours of the picture, and of the rows that are read.
 const PAPER: &str = "#ffffff";
 const MARKED: &str = "#b9d6ff";
-/// The colour of text, repeated partition keys, names of fields, and literals.
+/// The colours of text, repeated partition keys, field names, and literals.
 const INK: &str = "#000000";
 const REPEATED: &str = "#555555";
 const FIELD: &str = "#0b4a9e";
 const LITERAL: &str = "#555555";
 
-/// Draws rows in the order of the store, with the pieces of each key above them. Partitions are separated, and rows in one of `read` are marked.
+/// Draws rows in key order below the names of their key parts. Separates partitions, and highlights the rows in the ranges `read`.
 pub(super) fn svg(schema: &EntitySchema, keys: &[EntityKey], read: &[KeyRange]) -> String {
     let pieces = [pieces(schema.partition_key), pieces(schema.row_key)];
     let columns = [
@@ -75,7 +75,7 @@ pub(super) fn svg(schema: &EntitySchema, keys: &[EntityKey], read: &[KeyRange]) 
     out
 }
 
-/// Returns each piece as it is shown, and `true` if it is a literal.
+/// Returns the text of each key part, and `true` if the part is a literal.
 fn pieces(pieces: &[KeyPiece]) -> Vec<(String, bool)> {
     let shown = pieces.iter().map(|piece| match piece {
         KeyPiece::Literal(literal) => (format!("\"{literal}\""), true),
@@ -95,7 +95,7 @@ fn text(out: &mut String, x: usize, y: usize, fill: &str, text: &str) {
         writeln!(out, "<text x=\"{x}\" y=\"{y}\" fill=\"{fill}\" xml:space=\"preserve\">{escaped}</text>");
 }
 
-/// Returns the relative luminance of a colour, as defined by the Web Content Accessibility Guidelines 2.
+/// Returns the relative luminance of a colour, as the Web Content Accessibility Guidelines 2 define it.
 fn luminance(colour: [f64; 3]) -> f64 {
     let linear =
         colour.map(|part| if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) });
@@ -111,12 +111,12 @@ fn colour(text: &str) -> [f64; 3] {
     [1, 3, 5].map(|at| f64::from(u8::from_str_radix(&text[at..at + 2], 16).unwrap()) / 255.0)
 }
 
-/// Multiplies a colour by that of the page, as `book.css` does in light themes.
+/// Multiplies a colour by the page's colour, as `book.css` does in light themes.
 fn on_light_page(colour: [f64; 3], page: [f64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|part| colour[part] * page[part])
 }
 
-/// Applies `invert(1) hue-rotate(180deg)` and takes the lighter part of the result and the page, as `book.css` does in dark themes.
+/// Applies `invert(1) hue-rotate(180deg)` to a colour. Takes the lighter of the result and the page in each channel, as `book.css` does in dark themes.
 fn on_dark_page(colour: [f64; 3], page: [f64; 3]) -> [f64; 3] {
     let [r, g, b] = colour.map(|part| 1.0 - part);
     // The matrix of hue-rotate(180deg): cos = -1, sin = 0.

@@ -1,4 +1,4 @@
-//! The picture of orders in "First steps".
+//! Draws the picture of orders in the chapter "First steps".
 
 use table_patterns::Entity;
 

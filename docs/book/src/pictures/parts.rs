@@ -1,4 +1,4 @@
-//! The picture of lines in "Owners and their parts".
+//! Draws the picture of lines in the chapter "Owners and their parts".
 
 use table_patterns::{Entity, EntitySet, TableEntity};
 

@@ -1,4 +1,4 @@
-//! The picture of payments in "Keys".
+//! Draws the picture of payments in the chapter "Keys".
 
 use chrono::{DateTime, TimeDelta, Utc};
 use table_patterns::Entity;

@@ -1,4 +1,4 @@
-//! The picture of reviews in "Keys".
+//! Draws the picture of reviews in the chapter "Keys".
 
 use table_patterns::Entity;
 

@@ -1,4 +1,4 @@
-//! The picture of counts in "Series and wide entities".
+//! Draws the picture of counts in the chapter "Series and wide entities".
 
 use chrono::NaiveDate;
 use table_patterns::Entity;

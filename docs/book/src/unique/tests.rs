@@ -1,4 +1,4 @@
-//! Registrations that run at the same time: the sample in chosen and in random orders of its requests.
+//! Tests of concurrent registrations: runs the sample's requests in chosen orders and in random orders.
 
 use std::fmt;
 use std::future::Future;
@@ -12,7 +12,7 @@ use table_patterns::{BlockOn, EntityKey, TableName, Transaction};
 
 use super::*;
 
-/// A store that pauses before each read and write, so a test can choose the program that sends the next request.
+/// A store that pauses before each read and write, so a test can choose which program sends the next request.
 #[derive(Clone, Debug)]
 struct Pausing(Engine);
 
@@ -22,7 +22,7 @@ impl fmt::Display for Pausing {
     }
 }
 
-/// Pauses the caller once, until it is polled again.
+/// Pauses the caller until it is polled again.
 async fn pause() {
     let mut has_paused = false;
     std::future::poll_fn(|context| {
@@ -69,9 +69,9 @@ impl TableStore for Pausing {
     }
 }
 
-/// A program that runs one request at a time.
+/// A program that a test runs one request at a time.
 struct Program<'a, T> {
-    /// `None` after the program has ended or stopped.
+    /// The rest of the program. `None` if the program has ended or was stopped.
     future: Option<Pin<Box<dyn Future<Output = Result<T>> + 'a>>>,
     outcome: Option<Result<T>>,
 }
@@ -81,7 +81,7 @@ impl<'a, T> Program<'a, T> {
         Self { future: Some(Box::pin(future)), outcome: None }
     }
 
-    /// Runs the program until it is about to send its next request, or ends.
+    /// Runs the program until just before its next request, or until it ends.
     fn step(&mut self) {
         if let Some(future) = &mut self.future
             && let Poll::Ready(outcome) = future.as_mut().poll(&mut Context::from_waker(&noop_waker()))
@@ -117,7 +117,7 @@ impl<'a, T> Program<'a, T> {
     }
 }
 
-/// A sequence of random numbers that a seed determines (`SplitMix64`).
+/// A generator of pseudo-random numbers, determined by a seed (`SplitMix64`).
 struct Random(u64);
 
 impl Random {
@@ -143,7 +143,7 @@ fn the_program_of_the_page_runs() {
     main().unwrap();
 }
 
-/// A registration continues after its reservation expired, while another attempt of the same user has reserved the login and stopped.
+/// A registration continues after its reservation has expired, while a second attempt of the same user has reserved the login and stopped.
 #[test]
 fn a_late_attempt_does_not_rely_on_a_reservation_that_another_user_takes_over() {
     let users = open(&Pausing(Engine::in_memory()));

@@ -1,4 +1,4 @@
-//! A new field of existing rows, while programs of the release before it write.
+//! Tests the procedure for adding a field to existing rows while programs built from the previous release write.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

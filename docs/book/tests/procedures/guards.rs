@@ -1,4 +1,4 @@
-//! The weekly collection of guards.
+//! Tests the weekly job that deletes unneeded guard rows.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn parcel(number: u32) -> Parcel {
     Parcel { depot: format!("depot {}", number % 3), number, code: format!("NO{number}") }
 }
 
-/// Deletes a parcel, and the row about it in another table by a recorded step.
+/// Deletes a parcel, and records a step that deletes the parcel's row in another table.
 async fn delete(parcels: &Parcels, number: u32) -> Result<()> {
     let Parcel { depot, .. } = parcel(number);
     let found = parcels.get(Parcel::key(&depot, number)).await?.unwrap();
@@ -63,13 +63,13 @@ fn route(number: u32) -> EntityKey {
     EntityKey::new("north", number.to_string()).unwrap()
 }
 
-/// Returns the number of guards of a table.
+/// Returns the number of guard rows in a table.
 async fn guards(store: &Engine, table: &TableName) -> Result<usize> {
     let range = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(GUARD_PREFIX) };
     Ok(store.query(table, &Query::new(range), None).await?.rows.len())
 }
 
-/// The weekly job: collects the guards of a table that no step has changed for three days.
+/// Runs the weekly job: deletes a table's unneeded guard rows that no step has changed for three days.
 async fn job(store: &Engine, table: &TableName, now: u64) -> Result<u64> {
     collect_all_guards(store, table, now - ticks_of(DAY * 3)).await
 }

@@ -1,5 +1,5 @@
-//! The procedures of the book that take several steps, each run as its page says. A test quotes the steps where it runs
-//! them, and fails if the page no longer has them in this order.
+//! Tests of the book's procedures that take several steps, each run as its page describes. A test quotes each step where it runs
+//! the step, and fails if the page no longer contains the steps in this order.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 

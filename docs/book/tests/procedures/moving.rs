@@ -1,4 +1,4 @@
-//! The move of an entity with all of its patterns to another store.
+//! Tests the procedure for moving an entity to another store, with all of its patterns.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -41,7 +41,7 @@ struct Load {
     grams: i64,
 }
 
-/// Parcels of each depot, and their weight together.
+/// A view of the number and the total weight of the parcels at each depot.
 struct Loads;
 
 impl View for Loads {
@@ -54,7 +54,7 @@ impl View for Loads {
     }
 }
 
-/// A program that runs on one store.
+/// A program that uses one store.
 struct Program {
     outbox: Outbox<Engine, Engine>,
     parcels: Entities<Parcel, Engine, Outbox<Engine, Engine>>,
@@ -103,7 +103,7 @@ impl Program {
         self.parcels.delete(Parcel::key(depot(number), number), IfMatch::Any).await
     }
 
-    /// Checks the view, the indexes and each entry of the index in another partition.
+    /// Checks the view, the indexes, and each index entry in another partition. Returns the number of parcels.
     async fn check(&self) -> Result<usize> {
         let report = self.parcels.check().run().await?;
         assert!(report.is_clean(), "{:?}", report.findings);
@@ -123,7 +123,7 @@ impl Program {
     }
 }
 
-/// Copies a table, and compares the checksums.
+/// Copies a table to another store, and compares the checksums. Returns the number of rows.
 async fn copy(here: &Engine, account: &Engine, table: &str) -> Result<u64> {
     let mut copy = Migration::new(here, account, TableName::new(table)?);
     while copy.step().await? {}

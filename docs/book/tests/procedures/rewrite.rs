@@ -1,4 +1,4 @@
-//! A rewrite of a table's rows under keys of the same entity.
+//! Tests the procedure for rewriting a table's rows with different keys for the same entity.
 
 mod indexed;
 
@@ -25,7 +25,7 @@ mod released {
     }
 }
 
-/// The declarations of the program that rewrites.
+/// The declarations used by the program that rewrites rows.
 mod rewriting {
     #[derive(table_patterns::Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Company", set = Rewrite)]
@@ -82,7 +82,7 @@ fn rewritten(old: released::Employee) -> next::Employee {
     next::Employee { department: old.department, id: old.id, age: old.age }
 }
 
-/// Rewrites at most `most` employees.
+/// Rewrites at most `most` employees. Returns the number rewritten.
 async fn rewrite(store: &Engine, most: usize) -> Result<usize> {
     let (old, new) = (store.table::<rewriting::OldEmployee>(), store.table::<rewriting::Employee>());
     let (mut rows, mut count) = (pin!(old.scan("8 digits").max_rows(100_000).stream()), 0);

@@ -1,4 +1,4 @@
-//! Rotation of the keys that seal intents.
+//! Tests the procedures for rotating the keys that seal (authenticate) intents.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::time::Time;
 
 type Program = Outbox<Engine, Engine>;
 
-/// The store of several programs.
+/// A store that several programs use.
 struct Desk {
     time: Time,
     store: Engine,
@@ -30,17 +30,17 @@ impl Desk {
         desk
     }
 
-    /// Starts a program.
+    /// Starts a program that uses the keys in the store.
     fn start(&self) -> Program {
         Outbox::with_runtime(self.store.clone(), self.store.clone(), queue(), self.time.runtime())
     }
 
-    /// Starts a program with these keys.
+    /// Starts a program with the given keys.
     fn start_with(&self, keys: &[&str]) -> Program {
         self.start().sealed_by(keys)
     }
 
-    /// Starts a program on a machine whose clock is ahead.
+    /// Starts a program whose clock is ahead by the given time.
     fn start_ahead(&self, by: Duration) -> Program {
         let runtime = self.time.runtime().clock(self.time.ahead(by));
         Outbox::with_runtime(self.store.clone(), self.store.clone(), queue(), runtime)
@@ -55,7 +55,7 @@ fn queue() -> QueueName {
     QueueName::new("desk").unwrap()
 }
 
-/// A program records an intent.
+/// Lets a program record an intent.
 fn record(program: &Program) {
     let limits = program.store().capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new("contoso").unwrap(), limits).unwrap();
@@ -65,7 +65,7 @@ fn record(program: &Program) {
     block_on(program.submit(&table(), transaction)).unwrap();
 }
 
-/// A program works until it is idle. Returns the numbers of intents that are done, and that have become poison.
+/// Lets a program work until it is idle. Returns the number of intents that it completed, and the number that became poison.
 fn work(program: &Program) -> (u64, u64) {
     let worker = Worker::new(program.clone());
     block_on(worker.run_until_idle()).unwrap();
@@ -109,7 +109,7 @@ fn stored_keys_are_rotated_while_programs_run() {
     assert_eq!(work(&desk.start()), (0, 1), "the writer has the old key");
 }
 
-/// Checks a deployment, process by process: each program accepts the intents of each other one, before and after its restart.
+/// Checks a deployment of `releases`: programs before and after their restart must accept each other's intents. Returns `true` if they do.
 fn deploy(desk: &Desk, releases: [&[&str]; 2]) -> bool {
     let pairs = releases.iter().flat_map(|writer| releases.iter().map(move |worker| (writer, worker)));
     pairs.into_iter().all(|(writer, worker)| {

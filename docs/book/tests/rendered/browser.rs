@@ -1,4 +1,4 @@
-//! The rendered pages in a browser: width, contrast, pictures, no button that runs code.
+//! Tests the rendered pages in a browser: their width and contrast, their pictures, and that no button runs code.
 
 use std::fs;
 use std::process::Command;

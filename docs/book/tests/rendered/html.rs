@@ -1,4 +1,4 @@
-//! Links, pictures and the search index of the rendered pages.
+//! Tests the links, pictures and search index in the rendered pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{pages, rendered};
 
-/// Returns the values of an attribute.
+/// Returns the values of an attribute in an HTML text.
 fn values<'a>(html: &'a str, attribute: &str) -> Vec<&'a str> {
     let start = format!(" {attribute}=\"");
     html.split(start.as_str()).skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Resolves `..` without reading the disk.
+/// Resolves `..` in a path without accessing the disk.
 fn normal(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut path, part| {
         match part {

@@ -1,6 +1,6 @@
-//! The book as mdBook renders it.
+//! Tests of the book as rendered by mdBook.
 //!
-//! Without `mdbook` on the path these tests are skipped with a message, and without Chromium the test in a browser. `docs/book/look` takes pictures.
+//! Without `mdbook` on the path, these tests are skipped with a message; without Chromium, so is the test in a browser. `docs/book/look` takes screenshots.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -17,7 +17,7 @@ fn docs() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// Returns the first program of this name on the path.
+/// Returns the path of the first program with this name on the `PATH`.
 fn program(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
@@ -27,7 +27,7 @@ fn skip(reason: &str) {
     drop(writeln!(io::stderr(), "SKIPPED: {reason}"));
 }
 
-/// Returns the folder of the rendered book, rendered once. `None` without mdBook.
+/// Renders the book once, and returns its folder. Returns `None` if mdBook is not available.
 fn rendered() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {

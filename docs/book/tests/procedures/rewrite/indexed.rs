@@ -1,4 +1,4 @@
-//! A rewrite of an entity with an index.
+//! Tests the procedure for rewriting the rows of an entity that has an index.
 
 use std::pin::pin;
 
@@ -21,7 +21,7 @@ mod released {
     }
 }
 
-/// The declarations of the program that rewrites.
+/// The declarations used by the program that rewrites rows.
 mod rewriting {
     #[derive(table_patterns::Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Company", set = Rewrite)]
@@ -80,7 +80,7 @@ fn employee(id: u32) -> released::Employee {
     }
 }
 
-/// Rewrites at most `most` employees.
+/// Rewrites at most `most` employees. Returns the number rewritten.
 async fn rewrite(store: &Engine, most: usize) -> Result<usize> {
     let old = store.entities::<rewriting::OldEmployee>();
     let new = store.entities::<rewriting::Employee>().assume_indexes_ready();
