@@ -58,7 +58,7 @@ pub struct Line {
 
 /// A ledger implementation.
 pub trait Books: Sync {
-    /// Returns the name of the ledger in the table of results.
+    /// Returns the name of the implementation in the table of results.
     fn name(&self) -> &'static str;
 
     /// Posts entries in one durable transaction.
@@ -82,7 +82,7 @@ pub trait Reader {
     /// Returns the newest postings of an account.
     fn statement(&mut self, account: u32) -> Outcome<Vec<Line>>;
 
-    /// Returns the balances before a month, for all accounts whose balance is not zero.
+    /// Returns the balances at the start of a month, for all accounts whose balance is not zero.
     fn trial_balance(&mut self, month: u32) -> Outcome<BTreeMap<u32, i64>>;
 
     /// Returns the number of entries. Fails if their numbers have a gap.

@@ -24,9 +24,9 @@ pub const RECENT: u64 = 192 << 20;
 /// A folder with one table that a child process has filled.
 #[derive(Debug)]
 pub struct Filled {
-    /// The path of the folder.
+    /// The path of the filled folder.
     pub folder: PathBuf,
-    /// The peak memory of the child, in bytes.
+    /// The peak memory use of the child, in bytes.
     pub peak: u64,
 }
 

@@ -46,7 +46,7 @@ impl std::fmt::Debug for Contender<'_> {
     }
 }
 
-/// The rates of a contender in all rounds.
+/// The results of one contender: its rates in all rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The name of the contender.
@@ -56,13 +56,13 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Creates a figure from the operations per second of each round.
+    /// Creates a figure from a contender's name and its rate in each round.
     #[must_use]
     pub const fn new(name: &'static str, rates: Vec<f64>) -> Self {
         Self { name, rates }
     }
 
-    /// Returns the median over all rounds.
+    /// Returns the median rate of all rounds.
     #[must_use]
     pub fn median(&self) -> f64 {
         median(self.rates.clone())

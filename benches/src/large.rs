@@ -1,4 +1,5 @@
-//! The large-table stage, part of a full run only: contenders with ten times the usual number of entities, in separate folders. At most two are open at a time.
+//! The large-table stage, part of a full run only: contenders (storage libraries) with ten times the usual number of entities, each in its own folder. At
+//! most two are open at a time.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -85,7 +86,7 @@ impl Large {
         Ok(folder)
     }
 
-    /// Returns a contender's folder to a row that will update its entities.
+    /// Returns a contender's folder, for a measurement that updates the entities.
     pub fn to_update(&self, kind: Kind) -> Outcome<PathBuf> {
         let folder = self.filled(kind)?;
         std::fs::write(self.updated(kind), [])?;

@@ -19,5 +19,5 @@ pub mod served;
 pub mod stage;
 pub mod sustained;
 
-/// The result of a measurement: any error ends the run.
+/// The result of a fallible step. Any error ends the run.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

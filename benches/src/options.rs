@@ -32,7 +32,7 @@ pub struct Options {
     pub sustained: Duration,
     /// The subject of the measurement.
     pub subject: Subject,
-    /// `true` for a short run.
+    /// `true` for a quick run, with fewer entities and shorter rounds.
     pub quick: bool,
     /// `true` for a full run, with ten times the usual number of entities.
     pub full: bool,

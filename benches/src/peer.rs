@@ -16,7 +16,7 @@ use crate::data::Reading;
 /// The maximum cache size of each contender, in bytes.
 pub const CACHE: usize = 1 << 30;
 
-/// A store of readings. Writes are durable when they return, and reads see all earlier writes.
+/// A contender that stores readings. Writes are durable when they return, and reads see all earlier writes.
 pub trait Peer: Sync {
     /// Returns the name of the contender in the table of results.
     fn name(&self) -> &'static str;
@@ -34,7 +34,7 @@ pub trait Peer: Sync {
     fn transaction(&self, readings: Vec<Reading>) -> Outcome<()>;
 }
 
-/// A callback that receives each reading.
+/// A callback that is called with each reading.
 pub type See<'a> = &'a mut dyn FnMut(&Reading);
 
 /// A reader that returns decoded readings.

@@ -12,7 +12,7 @@ use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 /// The media type that requests created by [`Ask::new`] accept.
 pub const JSON: &str = "application/json;odata=nometadata";
 
-/// A request to an account, signed when it is sent.
+/// An HTTP request to an account, which is signed when it is sent.
 ///
 /// ```no_run
 /// use tests::ask::Ask;

@@ -1,12 +1,12 @@
-//! Runs a command together with a server whose address is known only after the server listens.
+//! Runs a command that needs a server's connection string, which is known only after the server listens.
 
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, ExitCode};
 
-/// The argument that is replaced with the connection string.
+/// The argument that [`run`] replaces with the connection string.
 pub const PLACE: &str = "CONNECTION_STRING";
 
-/// Runs a command, replacing each [`PLACE`] with the connection string, and returns its exit code. `name` is used in error messages.
+/// Runs a command, in which each [`PLACE`] is replaced with the connection string, and returns its exit code. Error messages begin with `name`.
 #[must_use]
 pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &str) -> ExitCode {
     let mut words = words.into_iter();

@@ -26,7 +26,7 @@ pub trait Subject {
     /// Returns the currently open store.
     fn store(&self) -> &Self::Store;
 
-    /// Closes and reopens the store, if it supports that.
+    /// Closes and reopens the store, if the backend supports that. Without `orderly`, the store is dropped instead of closed.
     fn reopen(&mut self, orderly: bool);
 }
 

@@ -1,4 +1,4 @@
-//! Crash tests: a workload that leaves evidence, and a check of that evidence.
+//! Crash tests: a workload that leaves evidence of its writes, and a check of the stored data against the evidence.
 //!
 //! Each writer owns a partition and a counter. Its `n`-th transaction writes the number `n` to the counter and to every row of one slot, or deletes
 //! the slot. After a crash, a counter below the last acknowledged number means that a write was lost, different numbers in the rows of one slot mean

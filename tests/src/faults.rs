@@ -177,7 +177,7 @@ impl Control {
     }
 }
 
-/// A store whose calls a [`Control`] controls.
+/// Wraps a store (or queues, or blobs) whose calls a [`Control`] controls.
 #[derive(Clone, Debug)]
 pub struct Controlled<T> {
     store: T,

@@ -1,4 +1,4 @@
-//! Behaviour, crash and model tests of the workspace, as a library that the tests of every backend use.
+//! The workspace's behaviour, crash and model tests, as a library that the tests of every backend use.
 
 pub mod crash;
 pub mod fuzz;

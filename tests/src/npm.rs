@@ -81,7 +81,7 @@ fn npm_ci(folder: &Path) -> Result<(), NotInstalled> {
     }
 }
 
-/// Returns cargo's target folder: the parent folder of this binary that has cargo's marker.
+/// Returns cargo's target folder: the folder above this binary that contains cargo's marker file.
 fn target_folder() -> PathBuf {
     let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
     let binary = std::env::current_exe().unwrap_or_default();

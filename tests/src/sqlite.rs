@@ -24,7 +24,7 @@ use crate::crash::options;
 use peer::Peer;
 use shape::{Kind, Shape};
 
-/// The number of tables in a run.
+/// The number of different tables used in a run.
 const TABLES: u8 = 12;
 /// The total size of all rows, in bytes, above which the largest table is deleted.
 const MOST_BYTES: u64 = 400 << 20;
@@ -36,7 +36,7 @@ pub struct Plan {
     pub time: Duration,
     /// The seed for all random choices.
     pub seed: u64,
-    /// The folder of the engine.
+    /// The path of the engine's folder.
     pub folder: PathBuf,
 }
 
@@ -80,7 +80,7 @@ enum Work {
     Queue,
 }
 
-/// Runs the plan, and returns its counts.
+/// Runs the comparison, and returns counts of its operations.
 ///
 /// # Errors
 /// The first difference, or an error from the engine or from `SQLite`.
@@ -169,7 +169,7 @@ impl Run {
         }
     }
 
-    /// Creates or deletes a table.
+    /// Creates or deletes table `number`, both in the engine and in `SQLite`.
     fn table(&mut self, engine: &Engine, number: u8) -> Outcome<()> {
         let name = table(number)?;
         let there = self.peer.has_table(number)?;
@@ -189,7 +189,7 @@ impl Run {
         Ok(())
     }
 
-    /// Deletes the largest table if the rows exceed the size limit.
+    /// Deletes the largest table while the total size of all rows exceeds [`MOST_BYTES`].
     fn bound(&mut self, engine: &Engine) -> Outcome<()> {
         while self.peer.bytes()? > MOST_BYTES {
             let Some(largest) = self.peer.largest()? else { return Ok(()) };

@@ -12,10 +12,10 @@ use table_patterns::work::Runtime;
 /// The number of ticks in a day.
 const DAY: i64 = 864_000_000_000;
 
-/// The difference between a process's clock and the test's time.
+/// The difference between a process's clock and the simulated time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Skew {
-    /// The clock shows the test's time.
+    /// The clock shows the simulated time.
     #[default]
     None,
     /// The clock is ahead by the given days, or behind if they are negative.

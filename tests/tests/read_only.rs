@@ -9,7 +9,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// Kills a process when the test ends.
+/// A process that is killed when the value is dropped, at the end of the test.
 struct Ended(Child);
 
 impl Drop for Ended {

@@ -96,7 +96,7 @@ impl Grouped<'_> {
     /// The name of this implementation in the table of results.
     pub const NAME: &'static str = "rusqlite, grouped";
 
-    /// Posts entries in one durable transaction, together with posts of other threads.
+    /// Posts entries in one durable transaction, which may also contain the posts of other threads.
     pub fn post(&self, drafts: Vec<Draft>) -> Outcome<()> {
         self.0.committer.submit(drafts)
     }

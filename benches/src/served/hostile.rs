@@ -62,7 +62,7 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// A kind of hostile connection.
+/// A kind of hostile connection, distinguished by the data that it sends.
 #[derive(Clone, Debug)]
 struct Kind {
     title: &'static str,

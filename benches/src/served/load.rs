@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// The result of putting load on a server.
+/// The results of a load: the rate, and the time of each operation.
 #[derive(Debug)]
 pub struct Done {
     /// The number of operations, and the total elapsed time.

@@ -68,7 +68,7 @@ impl<'a> Worker<'a> {
         Self { any, ..self }
     }
 
-    /// Performs one operation.
+    /// Performs one operation of the worker's kind of work.
     pub fn operate(&mut self) -> Outcome<()> {
         if !self.is_prepared {
             self.prepare()?;

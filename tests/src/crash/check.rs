@@ -1,4 +1,4 @@
-//! Checks a store's content after a crash, given the acknowledged writes.
+//! Checks the content of a store after a crash against the writes that were acknowledged before it.
 
 use std::collections::BTreeMap;
 

@@ -152,7 +152,7 @@ pub fn run_child(folder: &Path, writers: usize, rows: u64, seed: Option<u64>) ->
     Ok(())
 }
 
-/// Runs the plan, using `program` as the child.
+/// Runs a torture run, using `program` as the child process.
 ///
 /// # Errors
 /// An error if a process cannot be started, or a folder cannot be created or opened.

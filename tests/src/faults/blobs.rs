@@ -17,7 +17,7 @@ use crate::faults::{Control, Controlled};
 /// The target name of outages that affect blobs.
 pub const BLOBS: &str = "blobs";
 
-/// The future of a request.
+/// A boxed future that makes a blob request.
 type Request<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// A blob store in memory whose requests a test controls.

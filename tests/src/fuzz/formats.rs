@@ -28,7 +28,7 @@ pub(super) fn base(bytes: &[u8]) -> bool {
     fuzz::version(bytes)
 }
 
-/// Opens a folder whose `FORMAT` file contains the bytes.
+/// Opens an engine folder whose `FORMAT` file contains the given bytes.
 pub(super) fn manifest(bytes: &[u8]) -> bool {
     let (disk, folder) = (SimulatedDisk::new(), Path::new("/data"));
     let written = disk.create_dir(folder).and_then(|()| {

@@ -102,7 +102,7 @@ pub(super) fn request(bytes: &[u8]) -> bool {
     ask(&account(), bytes).as_ref().is_some_and(judge)
 }
 
-/// Returns requests of every kind. All of them succeed.
+/// Returns sample requests of every kind, all of which succeed.
 ///
 /// # Panics
 /// Panics if a signature cannot be created.

@@ -51,7 +51,7 @@ struct Effect<A> {
     action: A,
 }
 
-/// The state that effects are applied to.
+/// The state of an object, such as a counter, to which effects are applied.
 trait Model: Clone + Eq + Hash {
     type Action;
     /// Returns the state after an effect; `None` if the effect cannot happen in this state.
@@ -97,7 +97,7 @@ enum Action {
     Get(usize, Option<(Content, String)>),
     /// The write was applied. The second field contains the new versions, as far as the client received them.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
-    /// The write was refused.
+    /// The write was refused with this error code.
     Refused(Vec<Write>, ErrorCode),
 }
 

@@ -17,7 +17,7 @@ use crate::histories::program::{Actor, Recorder, prepare};
 use crate::histories::service::Account;
 use crate::histories::wire::{Act, LossyWire, Script};
 
-/// Counts of the calls in a history.
+/// How many calls in a history had each kind of outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The number of calls.
@@ -33,7 +33,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts the calls of a history.
+    /// Counts the outcomes of the calls in a history.
     #[must_use]
     pub fn of(history: &History) -> Self {
         let mut tally = Self { calls: history.records.len(), ..Self::default() };

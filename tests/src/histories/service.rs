@@ -32,7 +32,7 @@ pub struct Account(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     rows: Rows,
-    /// The past states, each with the time when it was created.
+    /// The past states of the account, each with the time at which it was created.
     past: Vec<(Instant, Rows)>,
     last: u64,
     began: Instant,
@@ -43,7 +43,7 @@ struct State {
 /// One operation, sent alone or in a change set.
 struct Request<'a> {
     method: &'a str,
-    /// The path without the query.
+    /// The path of the URL without the query.
     path: &'a str,
     if_match: Option<&'a str>,
     body: &'a [u8],
@@ -66,7 +66,7 @@ impl Account {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the service's clock jump ahead.
+    /// Makes the service's clock jump ahead by the given time.
     pub fn jump(&self, time: Duration) {
         self.state().ahead += u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     }

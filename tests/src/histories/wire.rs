@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use crate::histories::service::{Account, refused};
 
-/// The fate of one request.
+/// The fate of one request, such as a lost response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// The request is answered normally.
@@ -58,7 +58,7 @@ pub struct LossyWire {
 }
 
 impl LossyWire {
-    /// Creates a connection to an account.
+    /// Creates a connection to an account whose secondary lags behind by `behind`. `script` decides the fate of each request.
     #[must_use]
     pub fn new(account: Account, behind: Duration, script: Script) -> Self {
         let script = Mutex::new(script);

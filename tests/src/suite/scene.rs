@@ -190,7 +190,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         self.try_read(p, r, &Select::All).await.unwrap()
     }
 
-    /// Returns the properties of an existing entity.
+    /// Returns the properties of an entity, which must exist.
     pub async fn properties(&self, p: &str, r: &str) -> Properties {
         self.read(p, r).await.expect("the entity is there").properties
     }

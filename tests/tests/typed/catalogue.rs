@@ -202,7 +202,7 @@ fn pat_het_2_and_4_types_with_equal_keys_are_read_by_type_as_bags_and_as_a_sum()
     .unwrap();
 }
 
-/// A store that records the maximum number of concurrent submits.
+/// Wraps a store, and records the maximum number of concurrent `submit` calls.
 #[derive(Clone, Debug)]
 struct Busy {
     engine: Engine,

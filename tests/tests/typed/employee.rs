@@ -6,7 +6,7 @@ use table_core::query::{EntityRef, KeyRange, QueryClass, TextRange};
 use table_core::selection::IntoSelection;
 use table_core::{Entity, FromEntity};
 
-/// An employee of the company.
+/// An employee of the company in the running example.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

@@ -12,7 +12,7 @@ use table_core::{
     Engine, Entity, ErrorCode, IfMatch, Result, Selection, TableName, TableStore, TableStoreExt,
 };
 
-/// The schema with which the rows were first stored.
+/// The first schema, with which the rows were written.
 mod first {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]

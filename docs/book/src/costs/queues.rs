@@ -1,4 +1,4 @@
-//! A queue store that counts its requests.
+//! Wraps a queue store to count the requests to it.
 
 use std::fmt;
 use std::sync::Arc;

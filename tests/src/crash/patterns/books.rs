@@ -52,7 +52,7 @@ pub(super) fn failure(refused: Refused) -> Error {
     }
 }
 
-/// Returns the evidence key of a request.
+/// Returns the key of a request in the ledger of evidence.
 pub(super) fn request_key(tenant: &str, request: &str) -> String {
     format!("{tenant}/{request}").replace(' ', "_")
 }

@@ -33,7 +33,7 @@ pub enum Recovery {
     Whole,
     /// Runs everything except sweeps, so work whose queue message was lost is never done.
     WithoutSweep,
-    /// Runs everything except the collection of orphans (rows and blobs that nothing refers to).
+    /// Runs everything except the collection of orphans (blobs that nothing refers to).
     WithoutCollection,
 }
 
@@ -104,7 +104,7 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
     Ok(())
 }
 
-/// Collects orphans twice, with clocks past the grace period. The first collection marks orphans, and the second one removes them (PAT-LARGE-2).
+/// Collects orphans (unreferenced blobs) twice, with clocks past the grace period. The first collection marks them, the second deletes them (PAT-LARGE-2).
 pub(super) async fn collect(stores: &Stores) -> Result<()> {
     for days in [3, 6] {
         let clock = Clock::new(move || {

@@ -127,7 +127,7 @@ pub(super) fn attached(ticket: &Ticket) -> Vec<u8> {
     content(i64::from(ticket.number) * 997 + 1)
 }
 
-/// The stored agents and tickets.
+/// The agents and tickets that are stored.
 pub(super) struct Stored {
     pub(super) agents: Values,
     pub(super) tickets: Values,
@@ -262,7 +262,7 @@ fn compare<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T, 
     }
 }
 
-/// Returns a comment on a ticket.
+/// Returns comment `number` on a ticket.
 pub(super) fn comment(ticket: &Ticket, number: usize) -> Comment {
     Comment {
         tenant: ticket.tenant.clone(),

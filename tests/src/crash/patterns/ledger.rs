@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub enum Kind {
     /// An entity with indexes.
     Index,
-    /// An increment of a slot. The value is the amount.
+    /// An increment of a slot in a series. The value is the amount added.
     Series,
     /// An event.
     Log,
@@ -17,9 +17,9 @@ pub enum Kind {
     Wide,
     /// An entity with a blob.
     Large,
-    /// A row in the table for an hour.
+    /// A row in an hourly table.
     Period,
-    /// A drop of the tables for all hours before a given hour. The value is that hour.
+    /// A drop of the tables for all hours before the hour in the value.
     Expire,
     /// A row whose changes are in a feed.
     Feed,
@@ -65,7 +65,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A change that a thread is about to make. It sets or removes the value of a key. Neither keys nor values contain spaces.
+/// A change that a thread is about to make: it sets or removes the value of a key. Neither keys nor values contain spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The pattern that the change uses.
@@ -76,7 +76,7 @@ pub struct Change {
     pub value: Option<String>,
 }
 
-/// One line of the protocol between the processes. A thread has one change in progress at a time.
+/// A line that the child process sends to its parent. Each thread has at most one change in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A thread starts a change.
@@ -119,7 +119,7 @@ impl FromStr for Line {
     }
 }
 
-/// The stored data of one pattern: values by key.
+/// The stored data of one pattern, as values by key.
 pub(super) type Values = BTreeMap<String, String>;
 
 /// The acknowledged changes, and the changes in progress.

@@ -19,14 +19,14 @@ use table_patterns::runtime::Runtime;
 use super::ledger::Values;
 use super::stores::Stores;
 
-/// The partitions of the readers.
+/// The branches, each of which is a partition with readers.
 pub(super) const BRANCHES: [&str; 2] = ["east", "west"];
 /// The towns, each shared by several readers.
 pub(super) const TOWNS: [&str; 4] = ["Aarau", "Baden", "Chur", "Davos"];
 /// The number of keys above which a list moves from its entity to a blob. It is small, so many lists move, but not all.
 const IN_ENTITY: usize = 2;
 
-/// An entity with a list in its own partition, and a list in another table.
+/// A reader, who is in an index list in the reader's partition, and in one in another table.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"

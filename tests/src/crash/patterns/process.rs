@@ -22,7 +22,7 @@ use crate::crash::process::{Outcome, Plan, run_and_kill};
 /// The argument that makes the program a child: `torture patterns-child FOLDER ROUND SEED`.
 pub const CHILD: &str = "patterns-child";
 
-/// The number of threads that process the outbox.
+/// The number of worker threads that process outbox messages.
 const WORKERS: usize = 2;
 
 /// Runs the child: all hands (see [`Hand`]), workers and a sweep, until the child is killed or the parent process has ended.
@@ -94,7 +94,7 @@ fn follow<V: View>(view: &ViewTable<V, Engine>) {
     }
 }
 
-/// Runs the plan, using `program` as the child.
+/// Runs a torture run, using `program` as the child process.
 ///
 /// # Errors
 /// An error if a process cannot be started or ends by itself, or if a folder cannot be created, opened or read.

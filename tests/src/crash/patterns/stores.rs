@@ -180,7 +180,7 @@ impl Queues {
     }
 }
 
-/// The stores in one folder, opened by one process.
+/// All stores used by one process, in one folder.
 pub struct Stores {
     pub(super) engine: Engine,
     pub(super) outbox: Outbox<Engine, Engine>,
@@ -270,8 +270,8 @@ impl Stores {
         self.worker_of(self.outbox.clone(), options)
     }
 
-    /// Returns the outbox with a clock that is the given number of hours ahead, so the claims of killed workers and the delays
-    /// after failures have expired.
+    /// Returns the outbox with a clock that is ahead by the given number of hours, so the claims of killed workers and the delays
+    /// after failures have already expired.
     pub(super) fn later_outbox(&self, hours: i64) -> Outbox<Engine, Engine> {
         let later = TimeDelta::hours(hours);
         let clock = Clock::new(move || ticks::from_datetime(ticks::now() + later).unwrap_or_default());

@@ -240,7 +240,7 @@ fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
     assert!(wrong.contains("view: ") && wrong.contains("viewed north/"), "{wrong}");
 }
 
-/// Returns the names of the blobs that contain, or used to contain, lists.
+/// Returns the names of all blobs in the folder for lists.
 async fn list_blobs(stores: &Stores) -> Vec<Path> {
     let blobs: Vec<_> = stores.list_blobs.list(None).try_collect().await.unwrap();
     blobs.into_iter().map(|meta| meta.location).collect()

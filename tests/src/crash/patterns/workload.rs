@@ -111,7 +111,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Reports a change, makes it, and reports the outcome.
+    /// Reports that a change is about to be made, makes it, and reports the outcome.
     pub(super) async fn make<T>(
         &self,
         (kind, key): (Kind, String),

@@ -18,7 +18,7 @@ const KEY: &str = "a2V5";
 /// The result of a step in a crash test. Any error ends the test.
 pub(super) type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Serves a folder on ports that the system chooses. The first line on standard output is the connection string.
+/// Serves a folder on ports that the system chooses. Prints the connection string as the first line on standard output.
 ///
 /// # Errors
 /// Any error from opening the folder or listening.
@@ -59,7 +59,7 @@ impl Served {
         Ok(served)
     }
 
-    /// Kills the server like `kill -9`.
+    /// Kills the server immediately, like `kill -9`.
     pub(super) fn kill(&mut self) -> Fallible<()> {
         self.process.kill()?;
         let status = self.process.wait()?;

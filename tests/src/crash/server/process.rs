@@ -23,7 +23,7 @@ pub fn run_child(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     child::serve(folder)
 }
 
-/// Runs the plan, using `program` as the server.
+/// Runs a torture run, using `program` as the server.
 ///
 /// # Errors
 /// An error if a process cannot be started or ends by itself, a connection fails before the kill, or a folder cannot be created, opened or read.

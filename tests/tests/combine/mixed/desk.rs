@@ -152,7 +152,7 @@ pub struct World {
 }
 
 impl World {
-    /// Returns a world with tickets 1 to 3 with two comments each, notes 2, 4 and 6, and alarms 3, 5 and 7.
+    /// Returns a world that contains tickets 1 to 3 with two comments each, notes 2, 4 and 6, and alarms 3, 5 and 7.
     pub fn filled() -> Self {
         let world = Self::empty();
         block_on(async {
@@ -164,7 +164,7 @@ impl World {
         world.with_others()
     }
 
-    /// Returns a store without tables.
+    /// Returns a world whose store contains no tables.
     pub fn empty() -> Self {
         let time = Time::default();
         let engine = time.engine();

@@ -90,7 +90,7 @@ pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
     is_outbox
 }
 
-/// Sends a random odd message to the workers.
+/// Puts a random odd message into the workers' queue.
 pub fn message(engine: &Engine, rng: &mut StdRng) {
     let texts = [
         "",

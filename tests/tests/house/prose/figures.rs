@@ -14,7 +14,7 @@ const BASELINE: &str = "tests/tests/house/prose/baseline.txt";
 /// A line of prose, such as a line of a comment.
 struct Line {
     text: String,
-    /// `true` for the first line of a doc comment.
+    /// `true` if the line is the first one of a doc comment.
     is_head: bool,
 }
 

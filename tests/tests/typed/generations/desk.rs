@@ -102,14 +102,14 @@ pub(super) mod named {
 
 pub(super) type Work<S> = Outbox<S, S>;
 
-/// The handles of the newer program.
+/// The handles for agents and tickets in the newer program.
 #[derive(Clone)]
 pub(super) struct New<S> {
     pub(super) agents: Entities<named::Agent, S, Work<S>>,
     pub(super) tickets: Entities<named::Ticket, S, Work<S>>,
 }
 
-/// The handles of the older program.
+/// The handles for agents and tickets in the older program.
 #[derive(Clone)]
 pub(super) struct Old<S> {
     pub(super) agents: Table<plain::Agent, S>,
