@@ -29,7 +29,7 @@ const LEASE_TICKS: u64 = 5 * 10_000_000;
 struct Compared {
     /// `true` if the schemas are equal.
     is_own: bool,
-    /// `true` if the schema of the handle lacks announced parts.
+    /// `true` if the schema of the handle lacks indexes or properties that the stored schema announces.
     lacks_announced: bool,
 }
 
