@@ -15,6 +15,7 @@ use super::History;
 use super::images::Image;
 use super::queues::received;
 use crate::sim::model::{NUMBERS, Outcome, Verb, Write, Wrong};
+use crate::sim::plan::Compactions;
 use crate::sim::rows;
 use crate::sim::schedule::Shared;
 
@@ -110,9 +111,9 @@ impl History {
         }
     }
 
-    /// Requests a checkpoint, and in one of three cases a compaction.
+    /// Requests a checkpoint. In one of three cases, requests a compaction as well if the life has random compactions.
     pub(super) fn ask_checkpoint(&mut self, engine: &Engine) {
-        let compact = self.random.random_ratio(1, 3);
+        let compact = self.random.random_ratio(1, 3) && self.life.compactions == Compactions::Random;
         self.ask_base(engine, compact);
     }
 
