@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod clusters;
 mod counted;
 mod days;
 mod diagnostics;
@@ -10,13 +11,18 @@ mod forms_of_texts;
 mod forms_of_times;
 mod hosts;
 mod identity;
+mod journeys;
 mod logs;
 mod messaging;
 mod names;
 mod one_line;
 mod orchestrations;
+mod packages;
 mod runs;
+mod sinks;
 mod streams;
+mod timelines;
+mod trackers;
 
 use std::fmt::Debug;
 
