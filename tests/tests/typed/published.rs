@@ -6,6 +6,7 @@ mod clusters;
 mod counted;
 mod days;
 mod diagnostics;
+mod encoded;
 mod forms_of_ids;
 mod forms_of_texts;
 mod forms_of_times;
