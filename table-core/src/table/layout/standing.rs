@@ -80,13 +80,22 @@ impl Standing {
         self
     }
 
+    /// Adds the states of other schemas in the same table, which were opened at the same time.
+    pub(super) fn with_related(mut self, opened: Vec<Self>) -> Self {
+        let table = self.design.table.to_ascii_lowercase();
+        let place = |other: Self| ((table.clone(), other.design.entity.clone()), Arc::new(other));
+        let related = self.related.get_mut().unwrap_or_else(PoisonError::into_inner);
+        related.extend(opened.into_iter().map(place));
+        self
+    }
+
     /// Returns the schema of the handle.
     pub(super) const fn design(&self) -> &StoredSchema {
         &self.design
     }
 
     /// Returns the state of a schema in a table of the same store.
-    pub(super) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
+    pub(crate) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
         let is_table = |name: &str| name.eq_ignore_ascii_case(table.as_str());
         if self.design.entity == design.entity && is_table(&self.design.table) {
             return Arc::clone(self);
