@@ -1,11 +1,11 @@
 //! Rules that can be checked from the tokens of a declaration. The compiler checks rules about types.
 
-mod float;
 mod generics;
 mod hot;
 mod index;
 mod key;
 mod level;
+mod part_type;
 mod property;
 mod serde;
 mod table;
@@ -26,5 +26,5 @@ pub(crate) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     property::check(ctxt, entity);
     serde::check(ctxt, entity);
     index::check(ctxt, entity);
-    float::check(ctxt, entity);
+    part_type::check(ctxt, entity);
 }
