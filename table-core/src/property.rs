@@ -78,11 +78,12 @@ use crate::row::{RowReader, RowView, RowWriter};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
-    label = "write `#[property(json)]` above this field, or implement `Property` for the type",
-    note = "`#[property(json)]` stores a type with serde's `Serialize` and `Deserialize` as JSON; `#[derive(KeyPart)]` on an enum without data stores the name of the variant",
-    note = "a newtype implements `Property` with the value inside, as in the example of `Property`; a parameter of a generic entity needs the bound `<T: Property>`",
-    note = "`String`, integers, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta`, `Uuid`, IP addresses, `Vec<u8>`, \
-            and `Option` of them are properties, and `Decimal` with the feature `rust_decimal`"
+    label = "write a type that is a property, or `#[property(json)]` above this field",
+    note = "`String`, integers of fixed width, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta`, `Uuid`, IP addresses, \
+            `Vec<u8>`, and `Option` of them are properties, and `Decimal` with the feature `rust_decimal`",
+    note = "`#[property(json)]` stores a list or a type with serde's `Serialize` and `Deserialize` as JSON; `#[derive(KeyPart)]` on an enum without data stores \
+            the name of the variant",
+    note = "a newtype implements `Property` with the value inside, as in the example of `Property`; a parameter of a generic entity needs the bound `<T: Property>`"
 )]
 pub trait Property: Sized {
     /// The Edm type of the stored value.

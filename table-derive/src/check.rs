@@ -14,6 +14,7 @@ mod wide;
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
+pub(crate) use part_type::check_inside;
 pub(crate) use wide::check as check_wide;
 
 /// Checks every rule of an entity.

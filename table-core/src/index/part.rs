@@ -13,7 +13,7 @@ use crate::key::codec::KeyPart;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of an index's key",
-    label = "write `#[derive(KeyPart)]` above the declaration of this type",
+    label = "this type has no key encoding: write `#[derive(KeyPart)]` above its declaration, if it is your own",
     note = "`KeyPart` is derived for a newtype and for an enum without data; a type with several values is a field for each value",
     note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate` and `Option`s of them are key parts; floats are not"
 )]

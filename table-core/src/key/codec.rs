@@ -327,7 +327,7 @@ pub trait Reversible<T>: KeyCodec<T> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of a key",
-    label = "write `#[derive(KeyPart)]` above the declaration of this type",
+    label = "this type has no key encoding: write `#[derive(KeyPart)]` above its declaration, if it is your own",
     note = "`KeyPart` is derived for a newtype and for an enum without data; a type with several values is a field for each value",
     note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta` and IP addresses are key parts; \
             floats are not"

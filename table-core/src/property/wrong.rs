@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::num::{NonZeroI32, NonZeroI64, NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use chrono::{DateTime, FixedOffset, Local, NaiveDateTime};
-use table_store::{EdmType, Result, ValueRef};
+use table_store::{ETag, EdmType, Result, Value, ValueRef};
 
 use crate::property::Property;
 use crate::row::RowWriter;
@@ -96,6 +97,15 @@ kinds! {
     /// A time without a zone, or with another zone than UTC.
     Time, TimeProperty: "[T050] `{T}` cannot be a property: an `Edm.DateTime` is an instant in UTC", "write `DateTime<Utc>`",
         "convert a local time before it is stored: `.to_utc()`, or `.and_utc()` for a time without a zone";
+    /// The version of an entity.
+    Version, VersionProperty: "[T050] `{T}` cannot be a property: the store keeps the version of an entity with its properties", "remove this field",
+        "every read returns a `Versioned`, which contains the entity and its `ETag`";
+    /// A value of any type.
+    Dynamic, DynamicProperty: "[T050] `{T}` cannot be a property: a property has one type", "write the type of the values, such as `String` or `i64`",
+        "a field of the type `BTreeMap<String, Value>` with `#[property(rest)]` contains properties of any type";
+    /// A number that is not zero.
+    Positive, PositiveProperty: "[T050] `{T}` cannot be a property", "write the integer, such as `u32`",
+        "an Edm type has no numbers without zero";
     /// A value behind a pointer.
     Shared, SharedProperty: "[T050] `{T}` cannot be a property", "write the type without `Arc` or `Rc`",
         "an entity owns its values, because they are read from the store";
@@ -120,5 +130,8 @@ wrong! {
     Machine: [] usize, [] isize;
     Wide: [] i128;
     Time: [] NaiveDateTime, [] DateTime<Local>, [] DateTime<FixedOffset>, [] SystemTime;
+    Version: [] ETag;
+    Dynamic: [] Value;
+    Positive: [] NonZeroU8, [] NonZeroU16, [] NonZeroU32, [] NonZeroU64, [] NonZeroI32, [] NonZeroI64;
     Shared: [T] Arc<T>, [T] Rc<T>;
 }

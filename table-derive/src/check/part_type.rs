@@ -1,12 +1,15 @@
 //! Types that cannot be part of a key, recognised by name. The compiler reports other such types, in an index once for each use.
 
+use std::fmt::Display;
+
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{GenericArgument, PathArguments, PathSegment, Type};
 
 use crate::ctxt::Ctxt;
+use crate::model::Entity;
 use crate::model::key::Key;
-use crate::model::{Entity, Field};
+use crate::model::key_part::{KeyPart, Kind};
 
 /// A wrong type, and the declaration to write instead.
 struct Wrong {
@@ -21,27 +24,36 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let has = |key: &Key, at: usize| key.parts().any(|part| part.field == at && !part.codec.is_custom());
     let (own, of_indexes): (Vec<_>, Vec<_>) = (own.collect(), of_indexes.collect());
     for (at, field) in entity.fields.iter().enumerate() {
-        let wrong = if own.iter().any(|key| has(key, at)) {
-            wrong(field, field.ty)
+        // A `rest` field in a key is reported as such.
+        let wrong = if field.attrs.rest.is_some() {
+            None
+        } else if own.iter().any(|key| has(key, at)) {
+            wrong(&field.ident.unraw(), field.ty)
         } else if !entity.key_needs(at) && of_indexes.iter().any(|key| has(key, at)) {
-            wrong(field, argument(field.ty, "Option").unwrap_or(field.ty))
+            wrong(&field.ident.unraw(), argument(field.ty, "Option").unwrap_or(field.ty))
         } else {
             None
         };
-        if let Some(Wrong { fact, help }) = wrong {
-            ctxt.error(
-                "T026",
-                field.ty,
-                format!("`{}` cannot be part of a key: {fact}", text(field.ty)),
-                help,
-            );
-        }
+        report(ctxt, field.ty, wrong);
     }
 }
 
-/// Returns the fact and the help for a type of this field that has no encoding.
-fn wrong(field: &Field<'_>, ty: &Type) -> Option<Wrong> {
-    let name = field.ident.unraw();
+/// Reports the type inside a newtype for keys.
+pub(crate) fn check_inside(ctxt: &Ctxt, part: &KeyPart<'_>) {
+    match &part.kind {
+        Kind::Newtype { ty, codec, .. } if !codec.is_custom() => report(ctxt, ty, wrong(&"value", ty)),
+        Kind::Newtype { .. } | Kind::Enum(_) => {}
+    }
+}
+
+fn report(ctxt: &Ctxt, ty: &Type, wrong: Option<Wrong>) {
+    if let Some(Wrong { fact, help }) = wrong {
+        ctxt.error("T026", ty, format!("`{}` cannot be part of a key: {fact}", text(ty)), help);
+    }
+}
+
+/// Returns the fact and the help for the type of the field with this name, if the type has no encoding.
+fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     let instead = |fact, ty: &str, more: &str| Some(Wrong { fact, help: format!("write `{ty}`{more}") });
     match ty {
         Type::Reference(reference) => instead("an entity owns its key", &owned(&reference.elem), ""),
