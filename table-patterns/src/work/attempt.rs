@@ -75,7 +75,7 @@ struct Hands<'a, 'd, 'q, S, Q> {
 
 impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
     /// # Errors
-    /// Any error from setting the row aside.
+    /// Any error from setting the row aside as poison.
     async fn attempt(&self, pending: &Pending) -> Result<End> {
         let worker = self.claims.worker;
         if pending.attempts > worker.options.poison_after && !is_contested(pending) {

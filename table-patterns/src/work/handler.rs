@@ -35,7 +35,7 @@ use crate::work::fault::WorkFault;
 ///
 /// A panic in a handler counts as a failure and does not affect other messages, unless the program is built with `panic = "abort"`.
 ///
-/// An error from a store already has the right code. For other errors, [`failure`](crate::work::failure) and [`outage`](crate::work::outage) state
+/// An error from a store already has the right code. For other errors, [`failure`](crate::work::failure) and [`outage`](crate::work::outage) declare
 /// the choice. A target that rejects one message is a failure; a target that cannot be reached is an outage. If in doubt, return a failure, because
 /// a message that always causes an outage is retried forever.
 ///
