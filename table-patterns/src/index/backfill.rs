@@ -43,8 +43,7 @@ pub struct BackfillProgress {
 ///   transactions run concurrently and share the cost of durable writes.
 /// - Rolling updates: programs built from an older release may continue to write until the pass over the rows begins. They record sightings
 ///   (rows with the current time) with the stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock:
-///   by then, no
-///   request by an older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after).
+///   by then, no request by an older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after).
 ///   Once the pass begins, older programs are refused. If no older program is running, call
 ///   [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their table must be stopped first.
 /// - Resumable: the position is recorded with the stored schema after each page. The next run, in any process, continues from it.

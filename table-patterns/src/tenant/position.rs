@@ -33,7 +33,7 @@ pub struct ExportPosition {
     pub(super) end: End,
     pub(super) is_end: bool,
     pub(super) bytes: u64,
-    /// The first [`MISSING`](Self::MISSING) missing blobs.
+    /// The first missing blobs, at most [`MISSING`](ExportPosition::MISSING).
     missing: Vec<MissingBlob>,
 }
 

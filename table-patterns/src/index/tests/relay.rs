@@ -1,5 +1,4 @@
-//! Tests of remote indexes with an outbox, workers and sweeps:
-//! after a crash at any request, the indexes eventually agree with their entities (PAT-INTER-3).
+//! Tests of remote indexes with an outbox, workers and sweeps: after a crash at any request, the indexes eventually agree with their entities (PAT-INTER-3).
 
 use std::time::Duration;
 
