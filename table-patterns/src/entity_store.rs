@@ -31,7 +31,7 @@ const fn needs_outbox<E: Entity>() -> bool {
     E::RELATIONS.is_some() || has_remote(E::SCHEMA.indexes)
 }
 
-/// Creates a handle that maintains what the struct declares (indexes, copies, a feed) and calls the participants attached to the store.
+/// Creates a handle that maintains the struct's declarations (indexes, copies, a feed) and calls the participants attached to the store.
 pub(crate) fn handle<E, S, O>(table: Table<E, S>, outbox: O) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,

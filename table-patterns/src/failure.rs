@@ -2,7 +2,7 @@
 
 use table_core::{Error, ErrorCode};
 
-/// How a pattern treats work that failed with an error.
+/// The treatment of work that failed with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// A failure of the store, the network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` and

@@ -26,7 +26,7 @@ pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 /// number follow.
 const CLOSING: &str = "closing";
 
-/// How long a caller waits if another run of the same backfill is in progress.
+/// The delay before another attempt if another run of the same backfill is in progress.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The decision of the fence for one run of a backfill.

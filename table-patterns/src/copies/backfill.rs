@@ -34,7 +34,7 @@ pub struct CopiesReport {
     /// The entities whose copies could not be settled, with the errors; at most 1,000.
     /// Correct them, then settle them with [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
-    /// How long to wait before the next run, if the backfill could not begin: until then, programs built from an older release may have requests in flight.
+    /// The delay before the next run, if the backfill could not begin: until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 

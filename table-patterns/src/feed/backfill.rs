@@ -11,7 +11,7 @@ use table_core::table::Table;
 use crate::entities::Entities;
 use crate::fence::{self, Fence};
 
-/// The name of the feed in the schema's list of what the entity type maintains.
+/// The name of the feed in the schema's list of features that writers must maintain.
 const FEED: &str = "feed";
 /// The name of the feed in the stored schema's list of pending parts.
 const NOTE: &str = "keeps feed";

@@ -2,7 +2,7 @@
 //!
 //! A partition is listed before its first entry is committed, and remains listed. A follower that has read a feed to its end marks it as quiet, first in the
 //! head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both writes
-//! of the follower are conditional on what it read earlier: the registry row first, then the head. A partition that is listed permanently never gets a
+//! of the follower are conditional on its earlier reads: of the registry row first, then of the head. A partition that is listed permanently never gets a
 //! mark, because the bearer of a SAS for that partition could not remove it.
 
 use table_core::etag::{ETag, IfMatch};

@@ -32,7 +32,7 @@ pub struct Change {
     pub kind: ChangeKind,
 }
 
-/// What happens to the copy or the list at a key.
+/// The kinds of changes to the copy or the list at a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// Creates a copy with these properties. No other entity may have this key (PAT-INTRA-5).

@@ -28,7 +28,7 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of repaired findings.
     pub repaired: u64,
-    /// How long to wait before the next run of a backfill that could not begin: until then, programs built from an older release may have requests in flight.
+    /// The delay before the next run of a backfill that could not begin: until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 

@@ -128,7 +128,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         }
     }
 
-    /// Returns the events from the position to a stamp, and moves the position. If there are more than `most` events, remembers the range and returns none.
+    /// Returns the events from the position to a stamp, and moves the position. If they number more than `most`, remembers the range and returns none.
     async fn give(&mut self, upto: LogStamp, most: usize) -> Result<Vec<Versioned<E>>> {
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,

@@ -94,7 +94,7 @@ pub(crate) struct Guard {
     versions: Vec<(String, i64)>,
 }
 
-/// How a step affects its target, according to the guard.
+/// The effect of a step on its target, according to the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     /// The step is skipped, because the guard contains the same version or a newer one.

@@ -131,7 +131,7 @@ pub enum Step {
         table: TableName,
         /// The key of the entity.
         key: EntityKey,
-        /// How the entity is written.
+        /// The kind of write, with the new row.
         write: TargetWrite,
         /// `true` if the step is skipped when a newer change of the same source has been applied.
         guarded: bool,
@@ -148,7 +148,7 @@ pub enum Step {
     },
 }
 
-/// How a step writes its target entity.
+/// The write that a step makes to its target entity.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TargetWrite {

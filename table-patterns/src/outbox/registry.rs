@@ -36,9 +36,9 @@ pub(crate) const KEYS: &str = "keys";
 /// Listings of the program's tables omit this table.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
-/// How long a writer relies on its registration before it registers the partition again.
+/// The time after which a writer no longer relies on its registration, and registers the partition again.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
-/// How long after its last registration a partition without pending rows is still considered active.
+/// The time after its last registration until which a partition without pending rows is considered active.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
 /// The partition of the row with which a sweep reads the store's time.
 const SWEEPS: &str = "sweeps";

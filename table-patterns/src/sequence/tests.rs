@@ -1,4 +1,4 @@
-//! Tests of sequences with random writers, faults at each request, and processes that crash after allocating a block: are there gaps or duplicates?
+//! Tests for gaps and duplicates in sequences, with random writers, faults at each request, and processes that crash after allocating a block.
 
 use std::collections::BTreeSet;
 

@@ -36,7 +36,7 @@ impl<E: Series> SeriesRow<E> {
     /// Creates a row with these values in its first slots.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if there are more values than slots.
+    /// `OutOfRangeInput` if the number of values exceeds the number of slots.
     pub fn with_values(entity: E, values: impl IntoIterator<Item = Option<E::Value>>) -> Result<Self> {
         let mut row = Self::new(entity);
         for (slot, value) in values.into_iter().enumerate() {

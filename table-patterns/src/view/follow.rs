@@ -22,7 +22,7 @@ use crate::view::poison::Aside;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// How long a call waits before it returns, if another follower is applying changes.
+/// The delay before a call returns if another follower is applying changes.
 const BUSY: Duration = Duration::from_millis(50);
 
 /// The result of a call to [`ViewTable::catch_up`].

@@ -38,7 +38,7 @@ pub(super) struct Following {
     pub(super) working: Arc<AtomicBool>,
     /// The last lease of another follower that this follower has seen.
     lease: Mutex<Option<Seen>>,
-    /// What the last call found in each partition.
+    /// The result of the last call for each partition.
     found: Mutex<HashMap<PartitionKey, Found>>,
 }
 
@@ -55,7 +55,7 @@ impl Default for Following {
     }
 }
 
-/// What the last call found in a partition.
+/// The result of the last call for one partition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     pub(super) cursor: Cursor,
@@ -89,13 +89,13 @@ impl Following {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what the last call found in a partition.
+    /// Returns the result of the last call for a partition.
     pub(super) fn get(&self, partition_key: &PartitionKey) -> Found {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.get(partition_key).cloned().unwrap_or_default()
     }
 
-    /// Records what this call found in a partition.
+    /// Records the result of this call for a partition.
     pub(super) fn set(&self, partition_key: &PartitionKey, found: Found) {
         let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= REMEMBERED && !all.contains_key(partition_key) {

@@ -26,7 +26,7 @@ pub(super) struct Contribution {
 }
 
 impl Contribution {
-    /// Returns `true` if there are no rows and all amounts are 0.
+    /// Returns `true` if the entity puts no rows and all its amounts are 0.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.sums.values().flat_map(BTreeMap::values).all(|amount| *amount == 0)
     }

@@ -1,4 +1,4 @@
-//! The bookkeeping rows of a view: its state, records of what entities contribute, cursors in feeds, and the lease.
+//! The bookkeeping rows of a view: its state, records of the entities' contributions, cursors in feeds, and the lease.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub(super) const RECOUNT: &str = "ViewRecount";
 /// Amounts in one row, by the name of the property.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
-/// The record of one source entity in one partition of the view: what the entity contributes there.
+/// The record of one source entity's contribution to one partition of the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Share {
     /// The keys of the rows that the entity has put.

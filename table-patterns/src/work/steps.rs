@@ -25,7 +25,7 @@ use crate::work::handler::{Delivery, Keep};
 use crate::work::lease::{Held, is_lost};
 use crate::work::worker::{Outcome, Worker};
 
-/// Where an intent comes from: the partition of the change, its version, and whether it has a valid seal.
+/// The origin of an intent: the partition of the change, its version, and whether the intent has a valid seal.
 #[derive(Clone, Copy)]
 struct StepOrigin<'a> {
     table: &'a TableName,

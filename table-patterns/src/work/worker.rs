@@ -32,7 +32,7 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// How long a received message is hidden, and hidden again by each extension; in whole seconds (QUE-21).
+    /// The duration for which a received message is hidden, and hidden again by each extension; in whole seconds (QUE-21).
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
@@ -48,7 +48,7 @@ pub struct WorkerOptions {
     pub backoff: Backoff,
     /// The delays between attempts, and between deliveries of a message that could not be processed.
     pub redelivery: Backoff,
-    /// How long [`Worker::run`] waits when the queue is empty.
+    /// The delay between receive requests of [`Worker::run`] when the queue is empty.
     pub poll_interval: Duration,
 }
 

@@ -14,7 +14,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::{Error, ErrorCode, Result};
 
-/// Where a program dies that uses a [`Disturbed`] store.
+/// The point at which a program dies that uses a [`Disturbed`] store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Before the submit is sent.

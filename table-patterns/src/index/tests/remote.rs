@@ -225,7 +225,8 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
     .unwrap();
 }
 
-/// A value returns to its earlier owner after the worker has read the entity that is to get the entry, and before it reads the entry's stored owner.
+/// A value returns to its earlier owner after the worker has read the entity with the new value, and before it reads the entity to which the stored entry
+/// belongs.
 #[test]
 fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
     block_on(async {

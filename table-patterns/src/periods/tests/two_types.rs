@@ -19,7 +19,7 @@ struct Reading {
     value: i32,
 }
 
-/// A summary of a day's readings: how many there are, and the largest value.
+/// A summary of a day's readings: their number and the largest value.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings")]
 #[partition_key(device)]

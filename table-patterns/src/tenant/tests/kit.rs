@@ -214,7 +214,7 @@ impl World {
         block_on(sweep.sweep_registered()).unwrap()
     }
 
-    /// Returns a store after `steps` by two tenants. `true` stands for `contoso`, `false` for `adatum`.
+    /// Returns a store after `steps` by two tenants. `true` means `contoso`, `false` means `adatum`.
     pub(super) fn after(steps: &[(bool, Step)]) -> Self {
         let world = Self::new();
         for is_contoso in [true, false] {
