@@ -30,7 +30,7 @@
 //!
 //! # Bounds
 //! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in
-//! memory and works on 16 of them concurrently ([`WorkerOptions::concurrency`]). Intents of one source are done in the order of their
+//! memory and works on 16 of them concurrently ([`WorkerOptions::concurrency`]). Intents of one changed entity are done in the order of their
 //! changes. Claims expire by the time of the queue, which its responses contain, so the clocks of workers need not agree. A step that
 //! takes longer than the lease must call [`keep`](Delivery::keep).
 //!

@@ -15,7 +15,7 @@ pub(super) struct Given<E: 'static, S> {
 }
 
 impl<E, S: TableStore + Clone> Given<E, S> {
-    /// Creates the value for a relation and the table of its sources. If that table was not opened, nothing is checked.
+    /// Creates the check for a relation, given the table of its sources. If that table was not opened, nothing is checked.
     pub(super) fn of(relation: &'static Outgoing<E>, sources: &Table<E, S>) -> Self {
         Self { relation, sources: sources.clone() }
     }

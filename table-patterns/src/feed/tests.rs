@@ -48,7 +48,7 @@ impl World {
         Self { time, store, table, sales: PartitionKey::new("Sales").unwrap() }
     }
 
-    /// Returns a feed handle in another process, whose clock is `ahead` of the store's clock.
+    /// Returns a feed handle of another process, whose clock is `ahead` ticks ahead of the store's clock.
     fn feed(&self, ahead: i64) -> Feed<Store> {
         let now = Arc::clone(&self.time);
         let clock = Clock::new(move || now.load(Ordering::SeqCst).saturating_add_signed(ahead));

@@ -29,7 +29,7 @@ fn bag(key: &(String, String), properties: &BTreeMap<String, Value>) -> TableEnt
     properties.iter().fold(bag, |bag, (name, value)| bag.with(name, value.clone()))
 }
 
-/// Creates a store with a table that contains these rows.
+/// Creates a store with a table that contains `rows`.
 fn holding(rows: &Rows) -> FaultyStore<Engine> {
     let store = FaultyStore::new(Engine::in_memory());
     block_on(store.create_table(&table())).unwrap();

@@ -1,4 +1,4 @@
-//! How far a view lags behind its source.
+//! Measures how far a view lags behind its source.
 
 use std::time::Duration;
 

@@ -185,7 +185,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await
     }
 
-    /// Moves a row that was set aside back to the pending rows. Returns `false` if the work has no row any longer.
+    /// Moves a row that was set aside back to the pending rows. Returns `false` if the row no longer exists.
     async fn give_back(&self, place: Place) -> Result<bool> {
         let Some(found) = self.store().get(&place.table, &place.poison_key()?, &Select::All).await? else {
             // The worker that set the row aside died before it moved the row.
