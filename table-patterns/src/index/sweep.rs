@@ -77,7 +77,7 @@ struct Item {
     found: StoredRow,
 }
 
-/// A pass over one index.
+/// A pass that checks one index, and repairs it if `repair` is `true`.
 pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) table: &'a Entities<E, S, O>,
     pub(crate) index: &'static IndexOf<E>,

@@ -56,7 +56,7 @@ pub struct MissingBlob {
     pub partition_key: String,
     /// The RowKey of the row.
     pub row_key: String,
-    /// The name of the blob.
+    /// The name of the missing blob.
     pub name: String,
 }
 
