@@ -213,6 +213,20 @@ pub trait ToEntity {
         None
     }
 
+    /// Returns the schemas of all types that a value of this type can have: none for a type without a schema.
+    #[doc(hidden)]
+    #[must_use]
+    fn schemas() -> &'static [&'static EntitySchema] {
+        &[]
+    }
+
+    /// Returns the schema of the type that this value has; empty for a value without a schema.
+    #[doc(hidden)]
+    #[must_use]
+    fn own_schema(&self) -> &'static [&'static EntitySchema] {
+        Self::schemas()
+    }
+
     /// Stores the version that a write assigned. Does nothing by default; a type that contains its version overrides this function.
     fn on_written(&mut self, _etag: &ETag, _ticks: u64) {}
 }
@@ -234,6 +248,10 @@ impl<E: PlainEntity> ToEntity for E {
 
     fn schema_table() -> Option<&'static str> {
         Some(E::SCHEMA.table)
+    }
+
+    fn schemas() -> &'static [&'static EntitySchema] {
+        const { &[E::SCHEMA] }
     }
 }
 

@@ -10,6 +10,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod types;
+mod wrong;
 
 pub use chunks::{Chunked, MOST_CHUNKS};
 pub use json::Json;
@@ -77,14 +78,12 @@ use crate::row::{RowReader, RowView, RowWriter};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
-    label = "this type is not one of the eight Edm types",
-    note = "`String`, integers, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta`, `Uuid`, IP addresses, `Vec<u8>`, \
-            and `Option` of them can",
-    note = "a fieldless enum can be stored as the name of its variant: `#[derive(KeyPart)]`",
-    note = "store `usize` and `isize`, which differ between machines, as `u64` and `i64`, and `i128` as `String`; a `Decimal` needs the feature `rust_decimal`",
-    note = "store paths, `Box<str>` and `Arc<str>` as `String`, an instant with an offset as `DateTime<Utc>`",
-    note = "store a list, a map or a nested type as JSON: `#[property(json)]`",
-    note = "a parameter of a generic entity needs the bound `<T: Property>`"
+    label = "write a type that is a property, or `#[property(json)]` above this field",
+    note = "`String`, integers of fixed width, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta`, `Uuid`, IP addresses, \
+            `Vec<u8>`, and `Option` of them are properties, and `Decimal` with the feature `rust_decimal`",
+    note = "`#[property(json)]` stores a list or a type with serde's `Serialize` and `Deserialize` as JSON; `#[derive(KeyPart)]` on an enum without data stores \
+            the name of the variant",
+    note = "a newtype implements `Property` with the value inside, as in the example of `Property`; a parameter of a generic entity needs the bound `<T: Property>`"
 )]
 pub trait Property: Sized {
     /// The Edm type of the stored value.

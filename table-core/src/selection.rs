@@ -45,9 +45,8 @@ pub trait Class: sealed::Sealed + 'static {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T086] `query` cannot read a selection of class `{Self}`",
-    label = "expected a range, a partition or a fan-out",
+    label = "write a partition, such as `Employee::partition(…)`, or rows, such as `Employee::rows(…)`",
     note = "read a point with `get`, and the entities of a list of an `index_entity` with `get_by_index`",
-    note = "select a partition with `Employee::partition(…)`, some of its rows with `Employee::rows(…)`",
     note = "read a whole table with `scan(\"the reason\")`, a separate method that prevents accidental table scans"
 )]
 pub trait Paged: Class {}

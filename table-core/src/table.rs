@@ -20,6 +20,7 @@ mod scan;
 mod transaction;
 mod update;
 mod write;
+mod written_types;
 
 use std::fmt;
 use std::marker::PhantomData;

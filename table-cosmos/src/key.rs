@@ -35,7 +35,7 @@ pub(crate) fn join_prefix(levels: &[String]) -> String {
     levels.iter().flat_map(|level| [level.as_str(), "!"]).collect()
 }
 
-/// Returns the levels of a PartitionKey for a write.
+/// Splits the PartitionKey of a write into its levels, and checks them.
 ///
 /// # Errors
 /// `InvalidInput` if the number of levels is wrong (HPK-36). `PropertyValueTooLarge` if a level is too long (LIM-4).

@@ -1,11 +1,11 @@
 //! Rules that can be checked from the tokens of a declaration. The compiler checks rules about types.
 
-mod float;
 mod generics;
 mod hot;
 mod index;
 mod key;
 mod level;
+mod part_type;
 mod property;
 mod serde;
 mod table;
@@ -14,6 +14,7 @@ mod wide;
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
+pub(crate) use part_type::check_inside;
 pub(crate) use wide::check as check_wide;
 
 /// Checks every rule of an entity.
@@ -26,5 +27,5 @@ pub(crate) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     property::check(ctxt, entity);
     serde::check(ctxt, entity);
     index::check(ctxt, entity);
-    float::check(ctxt, entity);
+    part_type::check(ctxt, entity);
 }

@@ -45,6 +45,7 @@ pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> Toke
 pub(crate) fn key_part(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let part = KeyPart::read(ctxt, input, runtime)?;
+        check::check_inside(ctxt, &part);
         Some(Expansion::of(if ctxt.is_sound() {
             expand::key_part(&part)
         } else {

@@ -61,8 +61,8 @@ pub(crate) fn bytes() -> Vec<u8> {
 /// Inspects a folder without changing it.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder has other content; `FormatTooNew` or `FormatTooOld` if this
-/// library does not read the version; `Corrupted` if the manifest is damaged.
+/// `FolderNotOurs` if the folder contains something else; `FormatTooNew` or `FormatTooOld` if this
+/// library cannot read the version; `Corrupted` if the manifest is damaged.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     let io = |error| Task::ReadFolder(folder.into()).refused(error);
     let names = match disk.list(folder) {

@@ -92,7 +92,7 @@ pub fn name_of(source: &Source) -> &str {
     }
 }
 
-/// Returns `true` if a property name corresponds to a Rust field name, such as `EmployeeId` to `employee_id`.
+/// Returns `true` if a property name corresponds to a Rust field name, as `EmployeeId` does to `employee_id`.
 #[must_use]
 pub fn is_field(field: &str, property: &str) -> bool {
     field.replace('_', "").eq_ignore_ascii_case(property)

@@ -28,10 +28,10 @@
 //! back. Files of an earlier backup are compared by length only.
 //!
 //! # Bounds
-//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A backup below a longer prefix, such as
-//! `nightly/weekly`, is another backup.
-//! A restore needs disk space for one copy of the rows. If a backup ends during a restore, it may remove files that the restore needs. The restore then
-//! returns `BlobNotFound`; empty the folder and restore again.
+//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as
+//! `nightly/weekly`, is the destination of a separate backup.
+//! A restore needs disk space for one copy of the rows. If a new backup to the prefix completes during a restore, it may remove files that the
+//! restore needs. The restore then returns `BlobNotFound`; empty the folder and restore again.
 //!
 //! # When not to
 //! Do not use this module for an account, which has no engine files. An account replicates its data but keeps no earlier states; use `tables backup`

@@ -1,4 +1,4 @@
-//! Bounded waits for a turn within one process: the task that holds the turn may never be polled again.
+//! Time-outs for queues within one process, in which tasks wait for their turn: the task that holds the turn may never be polled again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,29 +8,29 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, Shared, select};
 use table_core::runtime::Runtime;
 
-/// Detects a queue that no longer makes progress: counts the turns that the queue has granted, and limits how long its tasks wait.
+/// Detects a queue that no longer makes progress. Counts the turns that tasks of the queue have taken, and limits the time between two turns.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     given: AtomicU64,
     alarm: Arc<Alarm>,
 }
 
-/// A time-out that the waiting tasks of several queues share: one sleep serves them all, because the default sleep function needs a thread.
+/// A time-out shared by the waiting tasks of several queues. One sleep serves them all, because the default sleep function needs a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<Shared<BoxFuture<'static, ()>>>>);
 
 impl Patience {
-    /// Creates the time-out for a queue. The alarm outlives the queue.
+    /// Creates the time-out for a new queue. Queues that come and go can share one alarm.
     pub(crate) fn with(alarm: &Arc<Alarm>) -> Self {
         Self { given: AtomicU64::default(), alarm: Arc::clone(alarm) }
     }
 
-    /// Counts a turn.
+    /// Counts a turn that a task has taken.
     pub(crate) fn count(&self) {
         self.given.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits for a turn. Returns `None` if no task got a turn within the time-out.
+    /// Waits for the future `turn`. Returns `None` if no task of the queue took a turn within the time-out.
     pub(crate) async fn wait<T>(
         &self,
         mut turn: impl Future<Output = T> + Unpin,

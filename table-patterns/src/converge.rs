@@ -1,14 +1,14 @@
-//! Convergence: updates of derived rows in other partitions, for all patterns.
+//! Convergence: the protocol with which the patterns update derived rows in other partitions until they match their source entity.
 //!
-//! The patterns derive different rows: the entries of an index in another partition ([`index`](crate::index)), copied properties in holders
-//! ([`copies`](crate::copies)), rows and sums of a view ([`view`](crate::view)). All of them use the same protocol to make these rows consistent with
-//! their source. It is implemented once, by [`settle`]:
+//! The patterns derive different rows: the entries of an index in another partition ([`index`](crate::index)), copied properties in the entities
+//! that hold copies ([`copies`](crate::copies)), rows and sums of a view ([`view`](crate::view)). One protocol makes all of these rows consistent with
+//! their source. It is implemented by [`settle`]:
 //!
 //! 1. Read the stored rows, with the version of their *guard*: a row that every write of the derived rows changes. A remote index entry has
-//!    a separate guard row; the guard of a copy is its holder; the guard of a view is the record of the source's rows in a partition.
-//! 2. Then read the source, once for all rows derived from it, and compute the desired rows.
+//!    a separate guard row; the guard of a copy is the entity that holds it; the guard of a view's rows is the record of the source entity in that partition.
+//! 2. Read the source, once for all rows derived from it, and compute the desired rows.
 //! 3. Write the desired rows and the guard, conditional on the versions from step 1.
-//!    The guard is written even if nothing else changes. The rows of many sources share a transaction.
+//!    The guard is written even if nothing else changes. The rows of several sources share a transaction.
 //! 4. If another writer changed a guard, repeat from step 1 for the affected item alone, after a growing delay.
 //!
 //! Each write is therefore computed from a source that was read after the previous write. A suspended worker cannot overwrite newer rows.
@@ -30,38 +30,38 @@ use table_core::{Error, Result};
 use crate::failure::Failure;
 use crate::requests::{self, CONCURRENCY};
 
-/// The number of items that are settled together and held in memory.
+/// The maximum number of items that are settled (made consistent with their sources) together and held in memory.
 const TOGETHER: usize = 256;
 
-/// A partition with derived rows.
+/// A partition that contains derived rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) table: TableName,
     pub(crate) partition_key: PartitionKey,
 }
 
-/// The writes for one item in one partition.
+/// The writes in one partition for one item.
 #[derive(Debug)]
 pub(crate) struct Part<W> {
-    /// The index of the item in the input.
+    /// The index of the item in the list that is settled.
     pub(crate) item: usize,
     pub(crate) place: Place,
-    /// The number of operations for this item only.
+    /// The number of operations that serve this item only.
     pub(crate) own: usize,
-    /// Rows that several items write together. Each of these rows is counted as one operation.
+    /// Names of rows that this item shares with other items. A transaction counts each of them as one operation.
     pub(crate) shared: Vec<String>,
     pub(crate) what: W,
 }
 
-/// The writes computed from the sources of some items.
+/// The writes computed from the sources of several items.
 #[derive(Debug)]
 pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
-    /// Final writes for items; each is made once all other parts of its item are written.
+    /// Final writes. Each is made after all `parts` of its item have been written.
     pub(crate) last: Vec<Part<W>>,
-    /// Items that replace input items in the next round, each with the index of the input item and with the information found so far.
+    /// Items to settle in the next round. Each replaces the input item at the given index, and includes the information found so far.
     pub(crate) again: Vec<(usize, I)>,
-    /// Indexes of input items that another writer changed in the meantime.
+    /// Indexes of input items whose rows another writer changed in the meantime.
     pub(crate) lost: Vec<usize>,
     /// Indexes of input items that cannot be settled, with their errors.
     pub(crate) failed: Vec<(usize, Error)>,
@@ -78,7 +78,7 @@ impl<I, W> Default for Wanted<I, W> {
 pub(crate) struct Settled<I> {
     /// The number of changed rows.
     pub(crate) written: usize,
-    /// Items that cannot be settled regardless of the state of the store, with their errors. All other items are settled.
+    /// Items that cannot be settled in any state of the store, with their errors. All other items are settled.
     pub(crate) failed: Vec<(I, Error)>,
 }
 
@@ -95,30 +95,31 @@ impl<I> Settled<I> {
 /// The writes computed by an implementation of [`Derive`].
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
-/// A kind of derived rows. An implementation reads the stored rows and computes the desired rows.
+/// A kind of derived rows, such as index entries. An implementation reads the stored rows and computes the desired rows.
 pub(crate) trait Derive: Sized + Sync {
-    /// A source, or a row that is derived from one.
+    /// A source entity, or a row derived from one.
     type Item: Clone + Send + Sync;
     /// The stored rows of some items.
     type Stored: Send;
-    /// The write for one item.
+    /// The write for one item in one partition.
     type What: Send + Sync;
 
-    /// The contended rows, as named in error messages.
+    /// The name, in error messages, of the rows for which writers compete.
     const RACE: &'static str;
 
-    /// Reads the stored rows of items. Each guard is read together with its rows or before them.
-    /// At most `together` items are recorded in one transaction.
+    /// Reads the stored rows for items. Each guard is read together with its rows or before them.
+    /// One transaction records at most `together` items.
     fn stored(
         &self,
         items: &[Self::Item],
         together: usize,
     ) -> impl Future<Output = Result<Self::Stored>> + Send;
 
-    /// Reads the sources and computes the writes.
+    /// Reads the source entities and computes the writes.
     fn wanted(&self, stored: Self::Stored) -> impl Future<Output = Result<WantedOf<Self>>> + Send;
 
-    /// Writes the parts for one partition in one transaction. Returns the number of changed derived rows, or `None` if another writer committed first.
+    /// Writes the given parts, all in the partition `place`, in one transaction.
+    /// Returns the number of changed derived rows, or `None` if another writer committed first.
     fn write(
         &self,
         place: &Place,
@@ -181,7 +182,7 @@ pub(crate) async fn settle<D: Derive>(
     }
 }
 
-/// Writes parts in as few transactions as possible, sequentially within a partition. Returns the number of changed rows.
+/// Writes parts in as few transactions as possible; the transactions of one partition run one after another. Returns the number of changed rows.
 async fn write<D: Derive>(
     of: &D,
     parts: Vec<Part<D::What>>,
@@ -205,7 +206,7 @@ async fn write<D: Derive>(
 
 /// Returns the indexes of `places`, sorted by table and partition.
 ///
-/// The functions that sort are not generic. A sort takes long to compile, and generic functions are compiled in each program.
+/// This function is not generic, because a sort takes long to compile, and each program compiles its own copies of generic functions.
 fn by_place(places: Vec<&Place>) -> Vec<usize> {
     let mut order: Vec<_> = places.into_iter().enumerate().collect();
     order.sort_by(|(_, one), (_, next)| {
@@ -214,19 +215,19 @@ fn by_place(places: Vec<&Place>) -> Vec<usize> {
     order.into_iter().map(|(at, _)| at).collect()
 }
 
-/// Sorts errors by item, and keeps the first error for each item.
+/// Sorts errors by item, and keeps only the first error for each item.
 fn first_of_each(failed: &mut Vec<(usize, Error)>) {
     failed.sort_by_key(|(at, _)| *at);
     failed.dedup_by_key(|(at, _)| *at);
 }
 
-/// Sorts items, and removes duplicates.
+/// Sorts item indexes, and removes duplicates.
 fn distinct(items: &mut Vec<usize>) {
     items.sort_unstable();
     items.dedup();
 }
 
-/// Writes the parts for one partition. Returns the number of changed rows, the parts for which another writer committed first, and the parts that failed.
+/// Writes the parts for one partition. Returns the number of changed rows, the items for which another writer committed first, and the failed items.
 async fn write_run<D: Derive>(
     of: &D,
     run: &[Part<D::What>],

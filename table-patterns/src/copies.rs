@@ -12,11 +12,11 @@
 //! | `Sales` | `000223` | the source: `FirstName`, `LastName`, `Age`, `EmailAddress` |
 //! | the partition of the source | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
-//! The digits are the first 128 bits of the SHA-256 of the relation, and of the table, PartitionKey and RowKey of the
-//! holder, each followed by U+0000. A change to the source therefore finds its copies with one range query in its own
-//! partition (PAT-DEN-3). Typed reads skip these rows, like outbox rows.
+//! The digits are the first 128 bits of the SHA-256 of the relation's name, and of the table, PartitionKey and RowKey of the
+//! holder (the entity that holds copies), each followed by U+0000. These rows are the *references*. A change to the source (the copied entity)
+//! therefore finds its copies with one range query in its own partition (PAT-DEN-3). Typed reads skip these rows, like outbox rows.
 //!
-//! A [`CopyRelation`] declares the source, the holder and the copied properties. Both structs declare it, by `#[entity(copied_by(…))]` and
+//! A [`CopyRelation`] declares the source, the holder and the copied properties. Both structs declare it, with `#[entity(copied_by(…))]` and
 //! `#[entity(copies_from(…))]`. All writes through their handles, [`Entities`](crate::Entities), then maintain the copies.
 //!
 //! # Guarantee
@@ -27,7 +27,7 @@
 //!   is written only if the source still has the version that was copied.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
 //!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even
-//!   if processes die. A holder is read before its source, its write is conditional on its `ETag`, and each change to a source writes every holder. An
+//!   if processes die. A holder is read before its source and written under its `ETag`, and each change to a source writes every holder. An
 //!   outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a
 //!   referenced source is refused, or its holders are [cleared](OnDelete).
@@ -48,27 +48,27 @@
 //!
 //! # Bounds
 //! - One transaction contains the source and at most 99 holders (EGT-2), of 4 MiB in total.
-//!   If the partition has more holders, the outbox updates all of them.
+//!   If a source has more holders in its partition, the outbox updates all of them.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
-//! - Adding a reference writes the source (an empty merge) and changes its `ETag`.
+//! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`.
 //!   A source to which thousands of new holders refer at the same time is a hot spot.
-//! - A copy may be the source of another copy, in a chain of any length. A worker updates the second copy and all further
-//!   copies, in any partition. Entities whose copies form a cycle must agree on a value: a change that returns to the same
-//!   entity for the eighth time becomes poison, which names the entities.
-//! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
+//! - A copied property may be copied again, in a chain of any length. A worker updates the second copy and all further
+//!   copies, in any partition. If entities copy from each other in a cycle, their values must converge: a change that returns to the same
+//!   entity for the eighth time becomes poison, and the error names the entities.
+//! - Every write maintains the indexes and the feed that either struct declares for its table. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
-//! - Copies that a later release declares are *announced*: programs built from the older release continue
+//! - Copies declared by a later release are *announced*: programs built from the older release continue
 //!   to write without them until the [backfills](crate::Entities::backfill_copies) of the sources and of
 //!   the holders begin. Each backfill adds the copies that older programs omitted.
-//! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either
-//!   type does not compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A
+//! - No program can bypass a relation: it can only be implemented for structs that declare it, and a plain write of either
+//!   type does not compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities written by another tool. A
 //!   [unit](crate::unit) reads sources and holders when it is committed.
 //! - Across partitions, [`OnDelete::Refuse`] considers only references that are already recorded.
 //!   If a reference is added while its source is deleted, the worker clears it later.
 //!
 //! # When not to
-//! If the source changes more often than its holders are read, read both in parallel instead. If a holder has a list of sources, use an
-//! [index](crate::index), or parts [under one parent](crate::relation).
+//! If the source changes more often than its holders are read, read both in parallel instead. If an entity refers to a list of others, use an
+//! [index](crate::index), or child entities [under one parent](crate::relation).
 //!
 //! ```
 //! use table_patterns::copies::CopyRelation;
@@ -165,23 +165,23 @@ pub(crate) use reference::source_in;
 pub(crate) use relations::{Copies, SettleCopies, keeping};
 use side::{Gives, Holds};
 
-/// A relation: the properties that are copied from a source into the holders that refer to it.
+/// A relation: names the properties that are copied from a source entity, and the entities (*holders*) that refer to it and hold the copies.
 ///
-/// The functions must be pure. A type may be the holder in several relations, and the source in several relations.
+/// The functions must be pure. A type may be the holder in several relations, and also the source in several.
 #[diagnostic::on_unimplemented(
     message = "[T185] `{Self}` is not a relation",
     label = "`copied_by` and `copies_from` name types that implement `CopyRelation`",
     note = "a relation says which source a holder refers to and what is copied: implement `CopyRelation` for it"
 )]
 pub trait CopyRelation: Sized + 'static {
-    /// The entity that is copied from. It declares the relation by `#[entity(copied_by(…))]`.
+    /// The entity that is copied. It declares the relation with `#[entity(copied_by(…))]`.
     type Source: Entity + Gives<Self>;
-    /// The entity that has the copies among its properties. It declares the relation by `#[entity(copies_from(…))]`.
+    /// The entity that has the copies among its properties. It declares the relation with `#[entity(copies_from(…))]`.
     type Holder: Entity + Holds<Self>;
     /// The copied values. If a change to the source does not affect them, no holder is written.
     type Copied: PartialEq;
 
-    /// The name of the relation in its reference rows. It must not change after references were written.
+    /// The name of the relation in the stored reference rows. It must not change once references have been written.
     const NAME: &'static str;
     /// Determines what happens to holders when their source is deleted.
     const ON_DELETE: OnDelete = OnDelete::Refuse;
@@ -189,7 +189,7 @@ pub trait CopyRelation: Sized + 'static {
     /// Returns the source that a holder refers to, computed from its other properties.
     fn reference(holder: &Self::Holder) -> Option<Selection<Self::Source, Point>>;
 
-    /// Returns the values that are copied from a source.
+    /// Returns the values to copy from a source.
     fn copied(source: &Self::Source) -> Self::Copied;
 
     /// Sets the copied values in a holder, and changes nothing else.

@@ -8,6 +8,7 @@
 //! | `plan.rs` | the write of one entity, planned without I/O |
 //! | `draft.rs`, `siblings.rs` | the builder of a transaction: from the plans of entities to a batch |
 //! | `batch.rs` | the operations of one transaction |
+//! | `admission.rs` | the check before each attempt that no newer program forbids the writes |
 //! | `commit.rs`, `rounds.rs` | one attempt to commit a batch, and repeated attempts |
 //! | `read.rs` | the stored version that a write starts from |
 //! | `turns.rs`, `group.rs` | fair turns of a partition's units, and their group commit |
@@ -16,6 +17,7 @@
 //! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants
 //! implement `Contributor`, or pass plans to a [unit](crate::unit).
 
+mod admission;
 mod batch;
 mod bulk;
 mod commit;
@@ -39,6 +41,7 @@ mod update;
 mod verbs;
 mod write;
 
+pub(crate) use admission::AdmitWrites;
 pub(crate) use batch::Batch;
 pub(crate) use commit::{Outcome, Site};
 pub(crate) use contributor::{

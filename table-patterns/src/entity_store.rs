@@ -1,4 +1,4 @@
-//! Constructors of the entity handle: from a store, from a table, and from an outbox.
+//! Constructors of the entity handle `Entities`: from a store, from a table, and from an outbox.
 
 use table_core::entity::Entity;
 use table_core::queue::QueueStore;
@@ -14,7 +14,7 @@ use crate::index::Indexes;
 use crate::outbox::Outbox;
 use crate::participant::{Participant, Participants, WithParticipants};
 
-/// Returns `true` if an index is in another partition or table.
+/// Returns `true` if at least one of the indexes is in another partition or table than its entity.
 pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     let mut rest = indexes;
     while let [index, after @ ..] = rest {
@@ -26,12 +26,12 @@ pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     false
 }
 
-/// Returns `true` if a change to an entity can require changes to indexes or copies in other partitions.
+/// Returns `true` if a write of the entity may have to update indexes or copies in other partitions.
 const fn needs_outbox<E: Entity>() -> bool {
     E::RELATIONS.is_some() || has_remote(E::SCHEMA.indexes)
 }
 
-/// Creates a handle with the contributors that the struct declares, and those that are attached to the store.
+/// Creates a handle that maintains the struct's declarations (indexes, copies, a feed) and calls the participants attached to the store.
 pub(crate) fn handle<E, S, O>(table: Table<E, S>, outbox: O) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,
@@ -50,7 +50,7 @@ where
 
 /// A store that creates entity handles. Implemented for every [`TableStore`].
 pub trait EntityStore: TableStore + Clone + 'static {
-    /// Returns a handle to the table that the schema of `E` names. The handle maintains everything that `E` declares. Sends no request.
+    /// Returns a handle to the table named in the schema of `E`. The handle maintains everything that `E` declares. Sends no request.
     ///
     /// Compiles only for entities whose indexes are all in their own partition, and that are neither sources nor holders of copies. Other entities
     /// need an outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
@@ -78,7 +78,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), NoOutbox)
     }
 
-    /// Returns a handle for any entity type. The outbox records the changes that must follow in other partitions and tables.
+    /// Returns a handle for any entity type. The outbox records the updates that must follow in other partitions and tables.
     #[must_use]
     fn entities_with_outbox<E: Entity + Send + Sync, O: StepRecorder>(
         &self,
@@ -103,7 +103,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
 
 impl<S: TableStore + Clone + 'static> EntityStore for S {}
 
-/// Creates a handle without an outbox from a table.
+/// Wraps a table in a handle without an outbox.
 impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>> for Entities<E, S> {
     fn from(table: Table<E, S>) -> Self {
         const {
@@ -116,7 +116,7 @@ impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>>
     }
 }
 
-/// Creates a handle from an outbox, on the store of the outbox. The outbox records changes in other partitions and tables.
+/// Creates a handle on the outbox's store. The outbox records the updates that must follow in other partitions and tables.
 impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore + 'static> From<Outbox<S, Q>>
     for Entities<E, S, Outbox<S, Q>>
 {

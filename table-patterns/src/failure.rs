@@ -1,8 +1,8 @@
-//! Classification of errors, for all patterns that retry, set work aside, or skip an item.
+//! Classification of errors, for all patterns that retry work, skip an item, or set work aside as poison.
 
 use table_core::{Error, ErrorCode};
 
-/// The consequence of an error for the failed work.
+/// The treatment of work that failed with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// A failure of the store, the network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` and
@@ -11,12 +11,12 @@ pub(crate) enum Failure {
     /// The work requires a newer version of the program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to that version, and
     /// never becomes poison. A `SchemaMismatch` from a handler is a failure instead.
     Newer,
-    /// The work itself is invalid: every other code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
+    /// The work itself is invalid: every other error code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
     Lasting,
 }
 
 impl Failure {
-    /// Returns the consequence of an error. A change to this list changes the table of [`Handler`](crate::work::Handler).
+    /// Classifies an error. If this list changes, also change the table in the documentation of [`Handler`](crate::work::Handler).
     pub(crate) fn of(error: &Error) -> Self {
         match error.code() {
             ErrorCode::ServerBusy
@@ -45,7 +45,7 @@ impl Failure {
         }
     }
 
-    /// Returns `true` if another attempt within a second may succeed.
+    /// Returns `true` if an attempt within the next second may succeed.
     pub(crate) fn is_brief(error: &Error) -> bool {
         matches!(
             error.code(),

@@ -1,4 +1,4 @@
-//! A fault-injecting store for tests, which fails on demand, counts requests and returns short pages.
+//! A fault-injecting store for tests. It fails on demand, counts requests, and can limit the size of pages.
 
 mod blobs;
 
@@ -26,12 +26,12 @@ pub(crate) fn unordered() -> LimitedStore<Engine> {
     limited.shuffled(1_000)
 }
 
-/// Checks that a future is `Send`, as most runtimes require.
+/// Checks at compile time that a future is `Send`, as most runtimes require.
 pub(crate) fn sendable<T: Send>(future: T) -> T {
     future
 }
 
-/// A request to the store.
+/// A kind of request to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Create,
@@ -42,7 +42,7 @@ pub(crate) enum Call {
     Submit,
 }
 
-/// The outcome of a request.
+/// The outcome that a script chooses for a request.
 pub(crate) enum Fault {
     /// The request is answered normally.
     None,
@@ -50,13 +50,13 @@ pub(crate) enum Fault {
     Before(ErrorCode),
     /// The request takes effect, but its response is lost (CON-11).
     After(ErrorCode),
-    /// Runs an action of another writer before the request.
+    /// Before the request, runs a function that acts as another writer.
     Meanwhile(Box<dyn FnOnce() + Send>),
 }
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 
-/// A store with a script. The script is called before each request, with the number of the request.
+/// A store wrapper with a script. The script is called before each request, with the number of the request, and decides its outcome.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
@@ -64,7 +64,7 @@ pub(crate) struct FaultyStore<S> {
     calls: Arc<Mutex<Vec<Call>>>,
     /// The number of rows that queries have returned since the script was set.
     rows: Arc<AtomicUsize>,
-    /// The largest number of rows in a page.
+    /// The maximum number of rows in a page.
     page: usize,
 }
 
@@ -80,36 +80,36 @@ impl<S: TableStore> FaultyStore<S> {
         }
     }
 
-    /// Returns the underlying store, which never fails.
+    /// Returns the wrapped store, which never fails.
     pub(crate) const fn inner(&self) -> &S {
         &self.inner
     }
 
-    /// Limits the number of rows in a page.
+    /// Limits pages to `rows` rows.
     pub(crate) fn pages_of(self, rows: usize) -> Self {
         Self { page: rows, ..self }
     }
 
-    /// Sets the script and resets the request counter.
+    /// Sets the script and resets the counters.
     pub(crate) fn script(&self, script: impl FnMut(Call, usize) -> Fault + Send + 'static) {
         self.calls.lock().unwrap().clear();
         self.rows.store(0, Ordering::SeqCst);
         *self.script.lock().unwrap() = Box::new(script);
     }
 
-    /// Makes the request with this number fail without effect. All other requests are answered.
+    /// Makes request `number` fail without effect. All other requests are answered normally.
     pub(crate) fn fail_at(&self, number: usize) {
         let fault =
             move |_, at| if at == number { Fault::Before(ErrorCode::InternalError) } else { Fault::None };
         self.script(fault);
     }
 
-    /// Removes all faults and resets the request counter.
+    /// Removes the script and resets the counters.
     pub(crate) fn heal(&self) {
         self.script(|_, _| Fault::None);
     }
 
-    /// Returns the requests since the script was set.
+    /// Returns the kinds of the requests since the script was set.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.calls.lock().unwrap().clone()
     }

@@ -32,8 +32,8 @@
 //!
 //! # Cost
 //! **Write.** A write adds two operations to the transaction: the entries and the head. The handle remembers the head of a partition after a commit.
-//! The first write of a process reads the head, and so does a write after a conflict. Writes to one partition through one handle are serialised,
-//! because each write needs the head that the previous write left. Between processes, the writer that loses a race tries again.
+//! A process reads the head before its first write, and again after a conflict. Writes to one partition through one handle are serialised,
+//! because each write needs the head left by the previous write. If writers in different processes compete, the loser retries.
 //!
 //! **Read.** A read takes one request for the head if nothing is new; otherwise it also reads the pages with the new rows.
 //!
@@ -46,10 +46,10 @@
 //! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate,
 //! spread the changes over partitions, or write many entities per transaction: 98 entities share one row of entries.
 //!
-//! # Declared
-//! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) of its entities records each change in the transaction of the entity, with its
-//! indexes and participants, as `inserted`, `updated` or `deleted`, without a payload. A plain write of such an entity does not compile. For another
-//! kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
+//! # Declared feeds
+//! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without
+//! a payload, in the transaction that writes the entity, its index rows and its participants' rows. A plain write of such an entity does not compile. For
+//! another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};
@@ -131,15 +131,15 @@ pub struct FeedChange<'a> {
     pub payload: &'a [u8],
 }
 
-/// A recorded change.
+/// A recorded change, as read from a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedEntry {
     /// The RowKey of the changed row.
     pub source: RowKey,
-    /// The kind of the change.
+    /// The kind of the change, chosen by the writing program.
     pub kind: String,
-    /// The details of the change.
+    /// The details of the change, in the writing program's format.
     pub payload: Vec<u8>,
     /// The Timestamp that the store assigned to the transaction, in [ticks](table_core::ticks). It does not define the order.
     pub timestamp: u64,
@@ -152,15 +152,14 @@ pub struct FeedEntry {
 /// If the table was deleted and created again, an old cursor reads the new feed from its beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The identifier of the feed; 0 at the beginning of any feed.
+    /// The random identifier of the feed; 0 at the beginning of any feed.
     feed: u64,
     number: u64,
 }
 
 impl FeedEntry {
-    /// Returns the key of the changed entity, if it is of type `E`.
-    /// A feed contains the changes to entities of all types in its partition; to tell the types apart, see
-    /// [`mixed`](crate::mixed).
+    /// Returns the key of the changed entity if its `RowKey` is one of type `E`.
+    /// A feed contains the changes to entities of all types in its partition; [`mixed`](crate::mixed) describes how to tell the types apart.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey, feed::Cursor};
@@ -207,7 +206,7 @@ impl Cursor {
     }
 }
 
-/// The change feeds of a store. Clones share the remembered heads.
+/// The change feeds of a store. Clones share a cache of the feeds' heads.
 ///
 /// ```
 /// # use table_patterns::{Engine, EntityKey, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction};
@@ -253,7 +252,7 @@ impl<S: TableStore> Feed<S> {
         Self { store, pace, turns: Arc::default() }
     }
 
-    /// Submits a transaction together with the entries of its changes.
+    /// Submits a transaction together with the feed entries for its changes.
     ///
     /// # Errors
     /// - `InvalidInput` (EGT-2) if the entries do not fit into the transaction.
@@ -283,7 +282,7 @@ impl<S: TableStore> Feed<S> {
     /// - `Corrupted` if the head of the feed cannot be read.
     /// - Any error from [`TableStore::get`] or [`TableStore::query`].
     ///
-    /// A row that is not an entry is skipped: only a program that writes reserved keys can have created it.
+    /// Skips a row that is not a valid entry: only a program that writes reserved keys can have created it.
     pub async fn read(
         &self,
         table: &TableName,

@@ -1,7 +1,8 @@
-//! The fence of a backfill (of an index, copies or a feed). It delays the pass until no write by a program with an older schema can take effect.
+//! The fence of a backfill (of an index, copies or a feed). It delays the backfill's pass over the rows until writes by programs with an older
+//! schema can no longer take effect.
 //!
-//! Until then, older programs may write. Every older program records a sighting before it writes, and reads the schema again after the
-//! sighting. The fence refuses older programs only after no older program has been seen for [`LAST_REQUESTS`], and then reads the last
+//! Until then, these older programs may write. Each of them records a *sighting*, a row with the current time, before it writes, and reads the schema
+//! again after that. Only when no older program has been seen for [`LAST_REQUESTS`] does the fence refuse older programs. It then reads the last
 //! sighting again. `docs/models/backfill.rs` checks this protocol.
 
 use std::time::Duration;
@@ -14,30 +15,30 @@ use table_core::table::{SchemaRecord, Sightings};
 
 use crate::entities::Entities;
 
-/// The time after which no previously admitted request can take effect, by the store's clock.
+/// The time after which no request that was admitted earlier can take effect, measured by the store's clock.
 ///
 /// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at most 15
-/// minutes ahead, and a later write of this program is accepted for at most 15 minutes after its date. The remaining time is for the operation
-/// between the two: a lease of five seconds, reads, and retries.
+/// minutes ahead, and a later write by this program is accepted for at most 15 minutes after its date. The remaining half hour covers the operations
+/// between the sighting and the write: a lease of five seconds, reads, and retries.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
-/// The first word of the position that a backfill records once older programs are refused and until the pass begins. The time of the refusal and a random
+/// The first word of the position recorded by a backfill that refuses older programs and has not yet begun its pass. The time of the refusal and a random
 /// number follow.
 const CLOSING: &str = "closing";
 
-/// The delay before a retry if another run is in progress.
+/// The delay before another attempt if another run of the same backfill is in progress.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The decision of the fence.
+/// The decision of the fence for one run of a backfill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// The pass begins or continues at this position.
+    /// The pass over the rows begins or continues at the given position.
     Passed(String),
-    /// Older programs may have requests in flight for at least the given time.
+    /// The pass must wait: older programs may have requests in flight for at least the given time.
     Waits(Duration),
 }
 
-/// Returns the remaining time in which requests admitted before `since` can take effect; `None` if it has passed.
+/// Returns how long requests that were admitted before `since` can still take effect; `None` if they no longer can.
 /// `since` may be the expiry of a grant, which is in the future.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
@@ -49,8 +50,8 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Decides whether the pass for the pending part with the given note may begin or continue. `start` is
-    /// the position at which the pass begins. Without older programs, the pass may always begin.
+    /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the list of pending
+    /// parts of the schema, and `start` is the position at which the pass begins. If no older programs exist, the pass may always begin.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,
@@ -60,7 +61,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         if has_older { self.fence(layout, note, start).await } else { self.skip_fence(note, start).await }
     }
 
-    /// Decides like [`pass_fence`](Self::pass_fence) while older programs may write.
+    /// Decides as [`pass_fence`](Self::pass_fence) does if older programs may write.
     async fn fence(&self, layout: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
         let closing = match layout.progress.get(note) {
             Some(position) if !position.starts_with(CLOSING) => return Ok(Fence::Passed(position.clone())),
@@ -90,42 +91,43 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         })
     }
 
-    /// Lets the pass begin or continue without waiting for older programs.
+    /// Lets the pass over the rows begin or continue without waiting for older programs.
     async fn skip_fence(&self, note: &str, start: &str) -> Result<Fence> {
         let layout = self.table.update_schema_record(|layout| skip(layout, note, start)).await?;
         Ok(Fence::Passed(layout.progress.get(note).map_or_else(|| start.to_owned(), String::clone)))
     }
 }
 
-/// Records the position of a pass, unless another run has already ended it.
+/// Records the position that a pass has reached, unless another run has already completed the backfill.
 pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, position: &str) {
     if let Some(known) = layout.progress.get_mut(note) {
         position.clone_into(known);
     }
 }
 
-/// Removes a part from the pending parts, because its backfill is complete.
+/// Removes an index, copies or a feed from the pending parts of the schema, because its backfill is complete.
 pub(crate) fn complete(layout: &mut SchemaRecord, note: &str) {
     layout.pending.retain(|pending| pending != note);
     layout.progress.remove(note);
     layout.waiting.remove(note);
 }
 
-/// Records the time of the first run.
+/// Records the time of the first run of the backfill, from which the waiting time is counted.
 fn wait(layout: &mut SchemaRecord, note: &str, now: u64) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.waiting.entry(note.to_owned()).or_insert(now);
     }
 }
 
-/// Refuses older programs, unless another run committed first.
+/// Records that older programs are refused, unless another run has recorded it already.
 fn close(layout: &mut SchemaRecord, note: &str, closing: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.progress.entry(note.to_owned()).or_insert_with(|| closing.to_owned());
     }
 }
 
-/// Ends the refusal `closing`: the pass begins at `start`, or older programs may write again. Does nothing if another run ended it.
+/// Ends the refusal identified by `closing`: with `start`, the pass begins there; without it, older programs may write again. Does nothing if
+/// another run ended this refusal.
 fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&str>) {
     if layout.progress.get(note).is_some_and(|position| position == closing) {
         match start {
@@ -135,7 +137,7 @@ fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&s
     }
 }
 
-/// Begins the pass, unless it has begun.
+/// Begins the pass at `start` without a refusal, unless it has begun.
 fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         let position = layout.progress.entry(note.to_owned()).or_insert_with(|| start.to_owned());

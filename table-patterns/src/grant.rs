@@ -1,25 +1,25 @@
 //! Grants: information that the bearer of a SAS for one partition cannot read, provided by a program with more permissions.
 //!
 //! # Context
-//! The states of indexes are stored next to the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other
+//! The states of indexes are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other
 //! tables, which a SAS for one partition cannot access. A program with more permissions creates a [`PartitionGrant`], and passes it on with the SAS.
 //!
 //! # Guarantee
 //! - [`Entities::grant`] lists the partition permanently: followers read its feed and sweeps read its outbox, regardless of the writer.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another
-//!   schema has expired. The backfill therefore finds entities that the bearer wrote without the new part. The service
+//!   schema has expired. The backfill therefore finds entities that the bearer wrote without the new index, copies or feed. The service
 //!   checks the expiry of the SAS; the bearer's clock is not involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout
-//! A row of [`LAYOUTS`](table_core::table::LAYOUTS) for each schema of the entity type
-//! records the last expiry. A later expiry replaces an earlier one.
+//! Each schema of the entity type has a row in [`LAYOUTS`](table_core::table::LAYOUTS)
+//! that records when its last grant expires. A later expiry replaces an earlier one.
 //!
 //! # Cost
 //! A grant takes about ten requests. The bearer's handle sends no request to another table, except one attempt to read the key of its outbox.
 //!
 //! # Bounds
-//! - An index that is disabled later is still maintained and read by the bearer, as by other handles that have read its state before.
+//! - If an index is disabled after the grant was issued, the bearer still maintains and reads it, as do other handles that have read its state before.
 //! - A bearer does not learn that the schema was replaced by an incompatible one, or that the table
 //!   was deleted and created again. Let all SAS tokens expire first.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
@@ -28,7 +28,7 @@
 //!   the steps.
 //!
 //! # When not to
-//! A program with an account SAS or an identity can open its tables itself.
+//! A program with an account SAS or an identity can open its tables itself and needs no grant.
 
 use std::fmt;
 use std::str::FromStr;
@@ -64,7 +64,7 @@ enum GrantFault {
     Text(#[source] serde_json::Error),
 }
 
-/// A permission for the bearer of a SAS for one partition. The module documentation describes its guarantees.
+/// A permission to write, for the bearer of a SAS for one partition. [The module](self) describes its guarantees.
 ///
 /// The string representation (`Display`, [`FromStr`]) is JSON. It contains no secret.
 ///
@@ -97,7 +97,7 @@ enum GrantFault {
 pub struct PartitionGrant {
     table: String,
     partition_key: String,
-    /// The fingerprint of the schema.
+    /// The fingerprint of the entity type's schema.
     schema: String,
     /// The names of the indexes that are ready.
     ready: Vec<String>,
@@ -121,13 +121,13 @@ impl FromStr for PartitionGrant {
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Creates a grant for the bearer of a SAS for one partition. `expiry` must not be earlier than the expiry of the SAS. The partition is listed
-    /// for followers of its feed and for sweeps of its outbox.
+    /// for followers, which read its feed, and for sweeps, which read its outbox.
     ///
     /// Backfills for later releases wait until the grant has expired.
     ///
     /// # Errors
     /// - `InvalidInput` if no store can represent the expiry.
-    /// - `SchemaMismatch` if a program with this schema may not write.
+    /// - `SchemaMismatch` if the stored schema does not allow programs with this schema to write.
     /// - Any error from opening the table, or from the store.
     pub async fn grant(&self, partition_key: &PartitionKey, expiry: DateTime<Utc>) -> Result<PartitionGrant> {
         let expiry = ticks::from_datetime(expiry).ok_or_else(|| Error::of(GrantFault::Expiry))?;
@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         })
     }
 
-    /// Uses a grant instead of the index states and the registries, which a SAS for one partition cannot read. Does not open the table.
+    /// Uses a grant instead of reading the index states and the registries, which a SAS for one partition cannot read. Does not open the table.
     ///
     /// # Errors
     /// `InvalidInput` if the grant is for another table, or for another schema of the entity type.

@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! The service indexes only the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list of keys under a value.
-//! `#[index(…)]` and `#[index_entity(…)]` declare them. [`Entities`](crate::Entities) maintains them in every insert, replace, merge, patch, upsert,
+//! Both are declared with `#[index(…)]` and `#[index_entity(…)]`. [`Entities`](crate::Entities) maintains them in every insert, replace, merge, patch, upsert,
 //! delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and [bulk load](crate::Entities::bulk).
 //!
 //! # Key layout
@@ -32,7 +32,7 @@
 //!   that names the first (PAT-INTRA-5).
 //! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction.
 //!   [`settle`](crate::Entities::settle) then processes each record from the current entity; it may run late, twice or in any order. It writes the
-//!   index entry under a guard that contains the newest change settled there, so a worker that was suspended or got a stale read is refused
+//!   index entry under a guard that contains the newest change settled there, so a late write, by a worker that was suspended or read stale data, is refused
 //!   (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify) (PAT-INTER-5).
 //!   If two entities have the same unique value, settling the second one detects it. The record of that entity is retried with growing delays until
 //!   one of them releases the value; a [check](crate::Entities::check) reports both.
@@ -43,8 +43,8 @@
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without
 //!   the index. [`check`](crate::Entities::check) finds damage by other tools.
-//! - A backfill and a repair write the missing rows of several entities of a partition together, conditional on the versions that were read. If a concurrent
-//!   writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
+//! - A backfill and a repair write the missing index rows for several entities of a partition together, conditional on the versions that were read. If a
+//!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
 //! - All writers must open the table (`create_if_missing`).
 //!   A writer that neither opens the table nor declares the index leaves the index stale, which only a check detects.
 //!
@@ -72,15 +72,15 @@
 //!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or moves to a blob with [`ListBlobs`] (PAT-IX-4); lists are never truncated. A list can
 //!   change only as often as one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob until it is collected.
 //! - A backfill and a repair write the entities that they index, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
-//! - A guard remains after its entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
+//! - The guard of a remote index entry remains after the entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it opens its
-//!   table. The claims are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
+//!   table. The claims to these keys are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
 //! - Index rows of an earlier layout are neither found nor deleted if the present layout cannot produce their keys.
 //!
 //! # When not to
 //! - If the value is already in the key, use a range or a prefix, which needs no index.
-//! - If a value has thousands of entities or many concurrent writers, declare copies instead of a list, because their keys end with the entity's key.
+//! - If thousands of entities share a value, or many writers change them concurrently, declare copies instead of a list: their keys end with the entity's key.
 //!   A blob has room for such a list, but each change still writes the entire list.
 //! - Avoid copies in a partition that is already hot, because they multiply its load. Put them into another partition and accept the delay.
 

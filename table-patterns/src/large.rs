@@ -12,7 +12,7 @@
 //! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark with the time at which the collector first found that no entity names the blob |
 //!
 //! Each upload has a unique name with its start time and a random number, and a blob never changes. The name does not contain the field: fields can
-//! be renamed, and the collector keeps a blob if any property of the entity contains its address.
+//! be renamed, and the collector keeps a blob whose address is in any property of the entity.
 //!
 //! # Guarantee
 //! - An entity that this library wrote refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and is
@@ -24,10 +24,10 @@
 //! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
 //! - A crash can leave a blob that no entity refers to. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The
 //!   collector considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. Two
-//!   assumptions remain: the write of an entity arrives within the second half, and the clocks of the collectors differ by less than the period.
+//!   assumptions remain: the write of the entity reaches the store within the other half, and the clocks of the collectors differ by less than the period.
 //!
 //! # Cost
-//! A write consists of the uploads and one write of the entity; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of
+//! Writing an entity takes the uploads and one request for the row; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of
 //! its blobs takes another request, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A
 //! collection lists the blobs and reads the entity of each blob that is older than the grace period.
 //!
@@ -96,7 +96,7 @@ pub use table::LargeTable;
 #[doc = include_str!("large/derive.md")]
 pub use table_derive::Large;
 
-/// An entity with the addresses of blobs. Implemented by `#[derive(Large)]`.
+/// An entity that stores the addresses of blobs. Implemented by `#[derive(Large)]`.
 ///
 /// A manual implementation is only needed if the addresses are not separate fields:
 ///

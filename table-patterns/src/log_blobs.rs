@@ -1,7 +1,7 @@
 //! Log data in blobs named by time (PAT-ANTI-2).
 //!
 //! # Context
-//! Log lines are written continuously and read rarely, by time range. In a table, either one partition takes every write, or every read queries all
+//! Log lines are written continuously and read rarely, by time range. In a table, either all writes go to one partition, or every read queries all
 //! partitions. In blobs that are named by hour, log lines cost one request per block and are found by a name prefix.
 //!
 //! # Key layout
@@ -13,16 +13,16 @@
 //! contains `;`, a quote, an angle bracket, an ampersand or a line break is quoted and HTML-encoded, and decoded when read.
 //!
 //! # Guarantee
-//! - A flushed line is read exactly once, even if the response of the flush was lost and its block was written again: the block is identical, and
-//!   lines have ids (LOG-6). Several processes can write the log of the same service, because blobs are only created and never overwritten.
-//! - Unflushed lines are in memory, and lost with the process.
-//!   [The caller determines](LogWriter::flush_at) their number: smaller blocks cost more requests, and larger blocks risk more lines.
+//! - A flushed line is read exactly once. If the response to a flush was lost, its block is written again, but identically, and
+//!   readers recognise its lines by their ids (LOG-6). Several processes can log for the same service, because blobs are only created and never overwritten.
+//! - Unflushed lines are in memory, and are lost if the process ends.
+//!   [The caller determines](LogWriter::flush_at) the number of lines per block: smaller blocks cost more requests, and larger blocks risk more lines.
 //! - A line is in the folder of its hour or of the next hour: a block spans at most an hour and is stored under the hour of its last line
 //!   (LOG-3), regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
 //!
 //! # Cost
 //! A write takes one request per block, and one listing when a writer begins an hour. A read takes one listing per hour and one request per blob. The
-//! content is skipped if the metadata excludes matching lines.
+//! blob's content is skipped if its metadata shows that it contains no matching line.
 //!
 //! # Bounds
 //! At most 1,000,000 blobs per hour and service. Stores without metadata (such as a local folder) are supported: reads then download every blob.

@@ -84,14 +84,14 @@ pub struct LogTail<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S, O> LogTail<E, S, O> {
-    /// Creates a handle to a log, with the system clock and a new random writer number. Everything that the
-    /// events declare is maintained by their [handle](crate::Entities).
+    /// Creates a handle to a log, with the system clock and a new random writer number. The [handle](crate::Entities) that is passed in
+    /// maintains everything that the event type declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         Self::with_clock(entities, Clock::default())
     }
 
-    /// Creates a handle to a log with another clock.
+    /// Creates a handle to a log, with the given clock and a new random writer number.
     #[must_use]
     pub fn with_clock(entities: impl Into<Entities<E, S, O>>, clock: Clock) -> Self {
         const {
@@ -103,13 +103,13 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
         Self { table: entities.into(), writer: Arc::new(Writer::new(clock)) }
     }
 
-    /// Returns the table.
+    /// Returns the table of the events.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.table.table()
     }
 
-    /// Returns the string before the stamp in every RowKey.
+    /// Returns the literals before the stamp, which begin every RowKey of the log.
     fn prefix() -> String {
         let literal = |piece: &KeyPiece| match piece {
             KeyPiece::Literal(text) => Some(*text),
@@ -119,7 +119,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
     }
 }
 
-/// Returns `true` if a RowKey consists of literals followed by a stamp.
+/// Returns `true` if the RowKeys of the schema consist of literals followed by a stamp.
 const fn is_log(schema: &EntitySchema) -> bool {
     let mut pieces = schema.row_key;
     while let [KeyPiece::Literal(_), rest @ ..] = pieces {

@@ -1,4 +1,4 @@
-//! Migration: copies a table to another store, resumable and verified (DQ-12, PAGE-7).
+//! Migration: copies a table to another store. The copy is resumable and can be verified (DQ-12, PAGE-7).
 //!
 //! # Context
 //! A program that was developed on the embedded engine moves its table to a cloud account, or back. No transaction spans both stores, the copy takes
@@ -6,13 +6,13 @@
 //!
 //! # Key layout
 //! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get another name ([`Migration::into_table`]).
-//! Every row is copied, including the rows of an [outbox](crate::outbox), because the migration does not depend on schemas. An intent keeps the
+//! Every row is copied, including the rows of an [outbox](crate::outbox), because the migration does not use schemas. An intent keeps the
 //! Timestamp of its change as its `Version`, which preserves the order of changes at the target.
 //!
 //! # Guarantee
 //! - When [`Migration::step`] returns `false`, the target contains every row that existed unchanged in the source throughout the copy.
-//! - A page is written before it is counted in [`Migration::position`]. A program that stores the position after each step can be
-//!   interrupted at any point: the current page is written again, which changes nothing.
+//! - A page is written before [`Migration::position`] includes it. A program that stores the position after each step can be
+//!   interrupted at any point: the page in progress is then written again, which changes nothing.
 //! - [`Checksum`] distinguishes two tables that differ in one key, name, type or value. It is equal for the same rows in any order.
 //! - A row that the target cannot store, such as one that exceeds its limits, causes an error and is never skipped.
 //!
@@ -21,20 +21,20 @@
 //! A verification reads both tables once.
 //!
 //! # Bounds
-//! - Stop the writers of the source first, because the copy misses rows that are written before its position, and the checksums then differ. Another
-//!   copy from the beginning transfers additions and changes, but rows that have since been deleted in the source remain in the target.
+//! - Stop the writers of the source first, because the copy misses rows written behind its current position, and the checksums then differ. A second
+//!   copy from the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
 //! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
-//! - Partitions with a feed or with pending intents are registered in the target, whose followers and sweeps find them. The keys of the outbox are
-//!   not copied, so workers of the target set aside the steps that a program recorded for other partitions. Copy
+//! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys with which an outbox seals
+//!   steps are not copied, so workers of the target set aside, as poison, the steps that a program recorded for other partitions. Copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
 //!   A seal covers the name of the table: in a table with another name, workers set aside all of these steps. Before a copy into such a table, run
 //!   workers until all steps are done.
 //! - Steps that were set aside are copied without the entries of the poison queue. Before the copy,
 //!   [requeue](crate::outbox::Outbox::requeue_poison) them and run workers.
-//! - Guards against late workers are copied with versions from the source's clock. If that clock was ahead, workers of the target skip later steps
-//!   for the same rows until the clock of the target has passed these versions. Start the writers of the target after that time.
-//! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. The indexes, copies and
-//!   feeds of a table that has rows are then announced, because the target does not know that they are complete. Run their backfills with
+//! - The [guards](crate::outbox::guard) of rows that steps have written are copied with versions from the source's clock. If that clock was ahead, workers of
+//!   the target skip later steps for the same rows until the clock of the target has passed these versions. Start the writers of the target after that time.
+//! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. If the table has rows, its indexes,
+//!   copies and feeds are then only announced, because the target does not know that they are complete. Run their backfills with
 //!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.
 //! - A position belongs to one table of one source. The position of a service contains the service's continuation token (PAGE-8).
 //!
@@ -95,7 +95,7 @@ use position::Place;
 use register::Kind;
 pub(crate) use row::Copied;
 
-/// The number of partitions written concurrently.
+/// The default number of partitions written concurrently.
 const CONCURRENCY: usize = 8;
 
 /// A copy of one table in progress. Holds no open resources: it may be dropped after any step, or during one.
@@ -110,7 +110,7 @@ pub struct Migration<S, T> {
 }
 
 impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
-    /// Creates a copy from the beginning of a table, into a table of the same name. Sends no request.
+    /// Creates a migration of a whole table, into a table of the same name. Sends no request.
     pub fn new(source: S, target: T, table: TableName) -> Self {
         let into = table.clone();
         let position = MigrationPosition::start(table);
@@ -136,7 +136,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Self { concurrency: partitions.max(1), ..self }
     }
 
-    /// Continues an earlier copy.
+    /// Continues an earlier copy from its stored position.
     ///
     /// # Errors
     /// `InvalidInput` if the position belongs to another table.
@@ -148,13 +148,13 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Ok(Self { position, ..self })
     }
 
-    /// Returns the position, to be stored after each step.
+    /// Returns the position that the copy has reached. Store it after each step.
     #[must_use]
     pub const fn position(&self) -> &MigrationPosition {
         &self.position
     }
 
-    /// Copies the next page. Returns `true` if more pages follow. The first step creates the target table if it does not exist.
+    /// Copies the next page of rows. Returns `true` if more pages follow. The first step creates the target table if it does not exist.
     ///
     /// # Errors
     /// Any error from either store. The position does not change, and the step can be repeated.

@@ -1,7 +1,7 @@
 //! Outbox: changes for other partitions, recorded as intents in the transaction of the original change (PAT-EC-8).
 //!
 //! # Context
-//! A copy in another partition, a counter in another table or a document in a search index must follow a change. A message that is sent
+//! A copy in another partition, a counter in another table or a document in a search index must be updated after a change. A message that is sent
 //! after the change is lost if the program stops before sending it. The intent is therefore stored as a row in the partition of the
 //! change.
 //!
@@ -30,7 +30,7 @@
 //! a [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see [`guard`].
 //!
 //! # Cost
-//! An intent costs one more row in the transaction, one upsert per hour and partition for the registry, and one message.
+//! An intent costs one extra row in the transaction and one message, plus one registry upsert per partition per hour.
 //! For the costs of workers see [`work`](crate::work).
 //!
 //! # Bounds

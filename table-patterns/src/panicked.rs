@@ -1,4 +1,4 @@
-//! Panics of application code, as errors of the items that caused them.
+//! Converts panics of application code into errors of the items that caused them.
 //!
 //! A worker, a follower or a sweep calls handlers, projections and codecs of the application for one item after another. A panic for one item is the
 //! error of that item, so the other items are processed. In a program built with `panic = "abort"`, a panic ends the process instead.

@@ -1,28 +1,29 @@
 //! Participants: application code that adds rows to each write of an entity, in the same transaction.
 //!
 //! # Context
-//! An audit row for each change, a counter, or a message to another system must be written in the transaction of the entity, by every kind of write.
-//! A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and recorded steps. The write path calls it:
-//! it reads the entity, calls the participant, submits the transaction conditional on the `ETag` of the entity, and retries if another writer committed first.
+//! An audit row for each change, a counter, or a message to another system must be written in the transaction that writes the entity, regardless of the kind of
+//! write. A [`Participant`] is a pure function from the old and the new entity to rows, written in the same transaction, and to recorded steps. The write path
+//! calls it: it reads the entity, calls the participant, submits the transaction conditional on the `ETag` of the entity, and retries if another writer
+//! committed first.
 //!
 //! # Laws
 //! - A participant is pure: equal old and new entities give equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called
-//!   once per attempt, and a result that is not written has no effect.
-//! - The rows are in the partition of the entity, are not the entity itself, and are not entities with declarations.
+//!   once per attempt, and the result of an attempt that fails has no effect.
+//! - The rows are in the partition of the entity, are not the entity itself, and belong to types that declare no indexes, feeds or copies.
 //! - The steps are idempotent; see [`Step`].
-//! - The result for `(old, new)` undoes the result for `(_, old)`: rows for the old value are removed, or kept as a record.
+//! - The result for `(old, new)` undoes the result for `(_, old)`: it removes the rows for the old value, or keeps them as a record.
 //!
 //! # Guarantee
 //! Rows and steps are written together with the entity or not at all. This holds for every write through a [handle](crate::Entities) with the
 //! participant, including bulk inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error names the participant.
 //!
 //! # Cost
-//! A write takes one more operation per row, and one for all steps of an entity. A write of a stored entity reads it first, as for indexes.
+//! A write takes one extra operation per row, and one for all steps of an entity. A write of a stored entity reads it first, as for indexes.
 //!
 //! # Bounds
 //! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change the values of
 //! entities, and do not call participants. A participant is attached to a store: programs that do not attach it write entities without its
-//! rows. Rules for all programs belong in the declaration of the struct.
+//! rows. Declare rules that all programs must follow on the struct.
 //!
 //! # When not to
 //! To find an entity by another key, use an [index](crate::index). To follow every change in order, use the [feed](crate::feed).
@@ -96,7 +97,7 @@ use crate::outbox::Step;
 pub use attach::WithParticipants;
 pub(crate) use attach::{Participants, deletion, is_attached};
 
-/// A pattern that adds rows to the writes of entities `E`. For the rules that it must obey, see [the module](self).
+/// A pattern or application type that adds rows to each write of an entity `E`. For the rules that it must obey, see [the module](self).
 #[diagnostic::on_unimplemented(
     message = "[T241] `{Self}` is not a participant of the writes of `{E}`",
     label = "expected a type with `impl Participant<{E}>`",
@@ -104,7 +105,7 @@ pub(crate) use attach::{Participants, deletion, is_attached};
     note = "a participant is a type and not a closure, because its name identifies its rows in errors"
 )]
 pub trait Participant<E>: Send + Sync {
-    /// Returns the name, which appears in errors and in descriptions of transactions.
+    /// Returns the participant's name, which appears in errors and in descriptions of transactions.
     fn name(&self) -> &'static str;
 
     /// Adds the rows and steps for the change from `old` to `new`. `None` means that the entity does not exist; at least one of the two is `Some`.
@@ -121,7 +122,7 @@ pub struct Changes {
     by: &'static str,
     pace: Runtime,
     context: WriteContext,
-    /// The rows, each with the name of its participant.
+    /// The rows, each with the name of the participant that added it.
     pub(crate) rows: Vec<(&'static str, Operation)>,
     pub(crate) steps: Vec<Step>,
     pub(crate) records: Vec<ChangeRecord>,
@@ -137,13 +138,13 @@ impl Changes {
         self
     }
 
-    /// Returns the key of the changed entity.
+    /// Returns the key of the entity that is written.
     #[must_use]
     pub const fn source(&self) -> &EntityKey {
         &self.source
     }
 
-    /// Returns the person or program that writes, if set on the
+    /// Returns the person or program on whose behalf the entity is written, if set on the
     /// [handle](crate::Entities::with_actor) or the [unit](crate::unit::UnitOfWork::with_actor).
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
@@ -169,7 +170,7 @@ impl Changes {
         Uuid::new_v4().simple().to_string()
     }
 
-    /// Adds a row that must not exist (INS-1).
+    /// Adds an insert of a row that must not exist (INS-1).
     ///
     /// # Errors
     /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; any error from encoding the row.
@@ -187,7 +188,7 @@ impl Changes {
         self.write(row.key_of()?, kind)
     }
 
-    /// Removes a row that must exist (DEL-2).
+    /// Adds a delete of a row that must exist (DEL-2).
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
@@ -195,18 +196,18 @@ impl Changes {
         self.write(key.into_key()?, OperationKind::Delete(IfMatch::Any))
     }
 
-    /// Adds an operation on a row of the partition, for patterns that have their own row format.
+    /// Adds an operation on a row of the entity's partition, for patterns that encode their own rows.
     pub fn operation(&mut self, operation: Operation) {
         self.rows.push((self.by, operation));
     }
 
-    /// Records an entry of this kind in the partition's [feed](crate::feed), with a payload of at most 64 KiB (TYPE-10).
+    /// Records an entry of the given kind in the partition's [feed](crate::feed), with a payload of at most 64 KiB (TYPE-10).
     pub fn record(&mut self, kind: impl Into<String>, payload: impl Into<Vec<u8>>) {
         let (source, kind) = (self.source.row_key.clone(), Cow::Owned(kind.into()));
         self.records.push(ChangeRecord { source, kind, payload: payload.into() });
     }
 
-    /// Adds a step in another partition, table or store, which is performed by a worker. The handle needs an [outbox](crate::outbox).
+    /// Adds a step in another partition, table or store, to be performed by a worker. The handle needs an [outbox](crate::outbox).
     pub fn add_step(&mut self, step: Step) {
         self.steps.push(step);
     }

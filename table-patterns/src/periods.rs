@@ -13,16 +13,16 @@
 //! is a partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
-//! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that was checked
-//!   before its period expired can recreate the table; the next `expire` drops it.
-//! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If a table is missing, the first write creates it.
-//! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer kept. It is idempotent and can be interrupted.
+//! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that passed this check
+//!   before its period expired can recreate the table after it was dropped; the next `expire` drops it again.
+//! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If the table for a period is missing, the first write to it creates it.
+//! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer retained. It is idempotent and can be interrupted.
 //! - Reads of several periods merge the tables in key order (PAT-HVD-3): the rows of each partition are in the order of their `RowKey`s, which is
 //!   chronological if the RowKey contains the time. Such a read is not a snapshot (CON-9).
 //!
 //! # Cost
 //! A write takes one request. A read takes at least one request per period, several of them concurrently. Expiry takes one listing and one request
-//! per table; tables with indexes or a feed need a few more, for their schemas and registrations. For entities without separate tables,
+//! per dropped table; tables with indexes or a feed need a few more, for their schemas and registrations. For entities without separate tables,
 //! [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
@@ -87,9 +87,9 @@ pub use tables::PeriodTables;
 /// An entity that is stored in the table for its period.
 ///
 /// The entity may declare indexes and lists in its own partition and a feed, have slots, and be written in units:
-/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle
-/// maintains all of them. All of these rows are dropped with the table. Rows in other partitions or tables would remain, so an entity with
-/// an index in another partition or table, or with copies, is refused at compile time.
+/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`, which
+/// maintains all of them. Their rows are dropped with the table. Rows in other partitions or tables would remain, so an entity with
+/// an index in another partition or table, or with copies, is rejected at compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};
@@ -111,9 +111,9 @@ pub use tables::PeriodTables;
 /// let attempts = PeriodTables::<LoginAttempt, _>::new(Engine::in_memory());
 /// ```
 pub trait Periodic: Entity + Send + Sync {
-    /// The length of a period.
+    /// The length of the period that one table covers.
     const PERIOD: Period;
 
-    /// Returns the time that determines the period. Like the key, this time must never change.
+    /// Returns the time that determines the entity's period. It must never change, like the key.
     fn instant(&self) -> DateTime<Utc>;
 }

@@ -1,4 +1,4 @@
-//! Reads of many keys: adjacent keys are read by pages if the store returns rows in order, and all other keys by point queries.
+//! Reads of many keys. Adjacent keys are read by pages if the store returns rows in order, and all other keys by point queries.
 
 use std::ops::Bound;
 
@@ -10,15 +10,14 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum number of ascending keys in a partition that are read by pages.
+/// The minimum length of a run of ascending keys in one partition for which pages are read.
 const SOME: usize = 8;
-/// The ratio of rows in a page to keys: both the page size per requested key, and the maximum number of rows read per key found.
-/// This limits the cost of rows between the keys to the cost of the keys.
+/// Limits the rows that are read for nothing: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;
 
-/// Reads the rows with the given keys. Returns them in the order of the keys, with `None` for a key without a row.
+/// Reads the rows with the given keys. Returns them in the order of the keys, and `None` for each key without a row.
 pub(crate) async fn rows<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],

@@ -164,7 +164,6 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         if !self.is_blind() && current.as_ref().is_none_or(|current| current.etag != etag) {
             return Ok(None);
         }
-        self.admit(false).await?;
         let limits = Some(&self.table().store().capabilities().limits);
         let kind = OperationKind::Delete(IfMatch::ETag(etag));
         let plan = self.plan(owner.clone(), kind, current.as_ref().map(Current::old), None)?;

@@ -1,7 +1,7 @@
-//! Concurrent requests (IMP-5).
+//! Helpers that run requests concurrently (IMP-5).
 //!
-//! The futures are boxed and put their results into shared memory. The code that drives them is large.
-//! It is therefore compiled once, in this crate, and not in each program for each type of result.
+//! The futures are boxed and store their results in shared memory. The code that polls them is large. As it does not depend on
+//! the type of the results, it is compiled once, in this crate, and not again in each program.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,7 +44,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
     poll_fn(work).boxed()
 }
 
-/// Runs writes concurrently and returns their results in order of completion. A failing write does not cancel the other writes.
+/// Runs writes concurrently and returns their results in order of completion. A write that fails does not cancel the others.
 pub(crate) fn all<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -76,7 +76,7 @@ pub(crate) async fn all_done<'a, T: Send + 'a>(
     writes.await.into_iter().collect()
 }
 
-/// Runs reads concurrently and returns their results in order.
+/// Runs boxed reads concurrently and returns their results in the order of the reads.
 fn ordered<'a, T: Send + 'a>(
     reads: impl Iterator<Item = BoxFuture<'a, Result<T>>> + Send + 'a,
     at_once: usize,
@@ -106,25 +106,25 @@ fn ordered<'a, T: Send + 'a>(
     .boxed()
 }
 
-/// Futures that put their results into shared memory.
+/// Boxed futures that store their results in shared memory.
 type Requests<'a, T> = Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a>;
 
-/// Runs reads concurrently. The first error, in their order, cancels the rest.
+/// Polls reads concurrently. The first error, in the order of the reads, cancels the rest.
 fn drive_in_order(reads: Requests<'_, Result<()>>, at_once: usize) -> BoxFuture<'_, Result<()>> {
     stream::iter(reads).buffered(at_once).try_collect().boxed()
 }
 
-/// Runs all writes concurrently.
+/// Polls all writes concurrently until they complete.
 fn drive_all(writes: Requests<'_, ()>, at_once: usize) -> BoxFuture<'_, ()> {
     stream::iter(writes).buffer_unordered(at_once).collect().boxed()
 }
 
-/// Returns the shared results. No code panics while it holds the lock.
+/// Locks the shared results. Ignores poisoning, because no code panics while it holds the lock.
 fn lock<T>(results: &Mutex<T>) -> MutexGuard<'_, T> {
     results.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Boxes each future when it is due, which bounds the number of futures in memory by the number in flight.
+/// Boxes each future only when it is started, so the number of boxed futures in memory is bounded by the number in flight.
 fn boxed<'a, T>(
     futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
 ) -> Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a> {
@@ -145,7 +145,7 @@ mod tests {
         static POLLS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Returns `number` and counts the calls. The call with number 1 fails.
+    /// A test future that returns `number` and counts the calls. It fails for number 1.
     async fn turn(number: usize) -> Result<usize> {
         POLLS.set(POLLS.get() + 1);
         if number == 1 { Err(Error::new(ErrorCode::InvalidInput, "the second")) } else { Ok(number) }
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(most.load(Ordering::SeqCst), 3);
     }
 
-    /// Completes when polled for the second time.
+    /// A future that completes when polled for the second time.
     async fn later() {
         let mut polled = false;
         poll_fn(|context| {

@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! Users refer to tickets, invoices and orders by number.
-//! The service has no counter, and two writers that each search for the largest number would take the same number.
+//! Table storage has no counter, and two writers that each search for the largest number would take the same number.
 //!
 //! # Two types
 //! | | [`GaplessSequence`] | [`BlockSequence`] |
@@ -14,19 +14,19 @@
 //! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
 //!
 //! # Key layout
-//! In the partition of the numbers: the `RowKey` is `U+FFFC sequence_` followed by the name, the properties are `Next`: Int64 and
-//! `Owner`: String, the name of the entity type's schema. Numbers below `Next` are no longer available. Workers and readers of the
+//! The row is in the partition where the numbers are used. Its `RowKey` is `U+FFFC sequence_` followed by the name; its properties are `Next`: Int64 and
+//! `Owner`: String, the name of the entity type's schema. Numbers below `Next` have been taken. Workers and readers of the
 //! partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is committed at most once, regardless of failures and of the number of concurrent processes, because `Next` changes only under its
+//! A number is committed at most once, regardless of failures and concurrent processes, because `Next` changes only under its
 //! `ETag`, and only [`set`](GaplessSequence::set) can lower it. If a unit fails, the next unit gets the same number. Both types may take numbers from
-//! the same sequence, which then has gaps. A sequence belongs to the entity type that takes its first number. Another type with a sequence of the
+//! the same sequence, which then can have gaps. A sequence belongs to the entity type that takes its first number. Another type with a sequence of the
 //! same name in the partition is refused; to share numbers, two types must take them through one handle.
 //!
 //! # Bounds
-//! Numbers begin with 1 and end at `i64::MAX`. If the response of a gapless unit is lost ([`Error::is_ambiguous`]), check that the entity
-//! does not exist before writing it again, as for any unit.
+//! Numbers begin with 1 and end at `i64::MAX`. If the response of a gapless unit is lost ([`Error::is_ambiguous`]), check whether the unit's entity
+//! exists before writing it again, as for any unit.
 //!
 //! # When not to
 //! If no user reads the number, use a random identifier, which costs nothing.

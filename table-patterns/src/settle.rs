@@ -1,4 +1,4 @@
-//! Settling of recorded changes: index entries and copies in other partitions follow their entity (PAT-INTER-3).
+//! Settling of recorded changes: brings index entries and copies in other partitions in line with their entity (PAT-INTER-3).
 
 use table_core::entity::Entity;
 use table_core::store::TableStore;
@@ -11,15 +11,15 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::handler::Delivery;
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings the index entries or copies of an entity in another partition or table in line with the current entity. Returns the number of rows
+    /// Brings index entries or copies in other partitions or tables in line with the current state of their entity. Returns the number of rows
     /// written. Call this function at least once for each recorded change. It is idempotent.
     ///
-    /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes to an index. The guard of each key is
-    /// therefore read before the entity, and written together with the entry: if two calls settle the same key, the call that read the older entity
-    /// fails. A worker also knows the number of the change, which detects stale reads.
+    /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes to an index. The guard of each index key (a row
+    /// that every write of the key's entry changes) is therefore read before the entity, and written together with the entry: if two calls settle the same key,
+    /// the call that read the older entity fails. A worker also knows the number of the change, which detects stale reads.
     ///
     /// # Errors
-    /// - `UniqueViolation` if another entity has the value, which no transaction across partitions can prevent.
+    /// - `UniqueViolation` if another entity has the same unique value, which no transaction across partitions can prevent.
     ///   The change stays recorded and must be resolved manually (PAT-EC-4).
     /// - `IndexListFull` if a list has reached its bound (PAT-IX-4).
     /// - `SchemaMismatch` if this program must not write; any error from the store.
@@ -27,7 +27,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
         self.settle_recorded(change, None).await
     }
 
-    /// Settles a recorded change that a delivery has brought to a worker.
+    /// Settles a recorded change for the worker that received it.
     pub(crate) async fn settle_recorded(
         &self,
         change: &RemoteChange,

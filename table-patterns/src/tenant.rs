@@ -6,10 +6,10 @@
 //! partition misses them. It also loses the state of sequences, so a copy would assign a number twice.
 //!
 //! # Places
-//! A [`Tenant`] is a list of places. A place is a table, or [the tables of periods](crate::periods), with a selection of complete partitions. Types in the
+//! A [`Tenant`] is a list of places. A place is a table (or [the tables of periods](crate::periods)) with a selection of complete partitions. Types in the
 //! same tables and partitions share a place. Each entity type is registered with its handle. The remote rows follow from the declarations of the registered
-//! types. If the set of a registered type contains an unregistered type that has remote rows, every function fails. Types outside the set are unknown: an
-//! erasure leaves their remote rows.
+//! types. If the entity set of a registered type (the types declared to share its table) contains an unregistered type that has remote rows, every function
+//! fails. Types outside the set are unknown: an erasure leaves their remote rows.
 //!
 //! # Verbs
 //! | verb | effect |
@@ -33,8 +33,8 @@
 //! - Guards against late workers and references to holders of copies are not exported. An import derives them again.
 //! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
 //!   partition. Before the export, run a worker until all steps are done.
-//! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again or skipped. A blob is
-//!   imported again from its first part; no part of a blob is lost.
+//! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again with the same content or skipped. A
+//!   blob is imported again from its first part; no part of a blob is lost.
 //! - Programs may rely on the registration of an erased tenant's partition: its steps are found if the tenant returns. The registration is marked as
 //!   erased, and the first [sweep](crate::work::Sweep) after two hours removes it.
 //!
@@ -150,13 +150,13 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// Creates a tenant without data. Register its types in the same order for an export and its import.
+    /// Creates a tenant without data. For an import, register its types in the same order as for the export.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Registers an entity type: its handle, and the partitions of the tenant.
+    /// Registers an entity type: its handle, and the partitions that belong to the tenant.
     ///
     /// # Errors
     /// `InvalidInput` if the selection covers part of a partition, or a range of partitions that is not a
@@ -193,8 +193,8 @@ impl Tenant {
         self.with_entities(&Entities::from(table.clone()), selection)
     }
 
-    /// Registers an entity type with one table per period; all existing tables are included. Types in the same tables
-    /// share a place if they are registered with the same partitions.
+    /// Registers an entity type with one table per period; all existing tables are included. Types that use the same tables
+    /// and are registered with the same partitions are counted, exported and erased together.
     ///
     /// # Errors
     /// Any error from [`with_entities`](Self::with_entities).
@@ -214,7 +214,7 @@ impl Tenant {
         self.with_member(place, InPeriods(tables.clone()))
     }
 
-    /// Registers the blobs of an entity type whose handle is already registered.
+    /// Registers the blobs of an entity type. Its table must already be registered.
     ///
     /// # Errors
     /// `InvalidInput` if the table is not registered.
@@ -239,7 +239,7 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds a type to the place with its tables and partitions, or to a new place.
+    /// Adds an entity type to the known place with the same tables and partitions, or else to a new place.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
         let member: Arc<dyn Member> = Arc::new(member);
         for known in &mut self.places {
@@ -254,18 +254,18 @@ impl Tenant {
         Ok(self)
     }
 
-    /// Returns an error if a type that has rows in other partitions or tables is not registered.
+    /// Returns an error if the data of a place includes an unregistered type that has rows in other partitions or tables.
     fn check(&self) -> Result<()> {
         self.places.iter().try_for_each(Place::check)
     }
 }
 
-/// Returns the partitions of a selection.
+/// Returns the complete partitions that a selection covers.
 fn partitions<E, C: Class>(selection: Selection<E, C>) -> Result<Vec<Partitions>> {
     selection.into_ranges()?.iter().map(Partitions::of).collect()
 }
 
-/// Adds the blobs of lists that are in the partitions of their entities.
+/// Adds the folder of list blobs, if an index in the entities' partitions is a list and its blobs are configured.
 #[cfg(feature = "blobs")]
 fn with_lists<E, S, O>(mut place: Place, entities: &Entities<E, S, O>) -> Result<Place>
 where

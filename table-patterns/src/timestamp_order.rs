@@ -1,4 +1,4 @@
-//! The order of changes by their Timestamps, which is checked before guarded steps rely on it.
+//! Checks that the Timestamps of a store order its changes. Guarded steps without versions rely on this order.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ struct Unordered {
     step: Duration,
 }
 
-/// Returns `true` if the Timestamps of a store determine which of two changes is later.
+/// Returns `true` if a store's Timestamps are fine enough to determine which of two changes is later.
 pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
     store.capabilities().timestamp_step <= 1
 }
 
-/// Returns an error for guarded steps without versions if the Timestamps of the store do not determine the order of changes.
+/// Checks that guarded steps without versions are possible: the Timestamps of the store must determine the order of changes.
 ///
 /// # Errors
 /// `Unsupported` (ETAG-6) if the Timestamps of the store are coarse.

@@ -82,6 +82,7 @@
 
 mod act;
 mod add;
+mod admissions;
 mod change;
 mod committed;
 mod contest;
@@ -105,7 +106,6 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
@@ -117,11 +117,14 @@ use table_core::store::TableStore;
 use table_core::table::{InPartition, SchemaWatch};
 use table_core::{Error, Result};
 
-use crate::entities::{Draft, Entities, EntityFault, Outcome, Rounds, Site, StepRecorder, WriteContext};
+use crate::entities::{
+    AdmitWrites as _, Draft, Entities, EntityFault, Outcome, Rounds, Site, StepRecorder, WriteContext,
+};
 use crate::feed::Feed;
 use crate::index::Indexes;
 
 use act::Act;
+use admissions::Admissions;
 use change::Rewrite;
 pub use committed::Committed;
 use fault::UnitFault;
@@ -152,7 +155,7 @@ pub struct UnitOfWork<S, O> {
     /// Handles by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// The checks, by entity type, that no program with a newer schema forbids writes.
-    admissions: HashMap<TypeId, Admission>,
+    admissions: Admissions,
     /// Replaces that need all stored properties.
     rewrites: Vec<Rewrite>,
     reads: Reads,
@@ -161,8 +164,6 @@ pub struct UnitOfWork<S, O> {
     /// The transactions of other processes; `None` for a unit outside a transaction.
     rivals: Option<Rivals>,
 }
-
-type Admission = Arc<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Creates a unit of work on one partition. Sends no request.
@@ -187,7 +188,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             indexes: Indexes { blobs: self.list_blobs().cloned(), ..Indexes::of::<E>() },
             watch: self.table().schema_watch(),
             handles: HashMap::new(),
-            admissions: HashMap::new(),
+            admissions: Admissions::default(),
             rewrites: Vec::new(),
             reads: Reads::default(),
             slots: HashMap::new(),
@@ -271,16 +272,15 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         if self.draft.planned().is_empty() {
             return Err(Error::of(UnitFault::Empty).with_table(self.table.as_str()));
         }
-        for admission in self.admissions.values() {
-            admission().await?;
-        }
+        self.admissions.admit_writes(false).await?;
         self.require_reads()?;
         self.complete_changes().await
     }
 
     fn site(&self) -> Site<'_, S, O> {
         let seen = self.rivals.as_ref().map(|rivals| &*rivals.seen);
-        Site { store: &self.store, outbox: &self.outbox, table: &self.table, seen }
+        let admission = &self.admissions;
+        Site { store: &self.store, outbox: &self.outbox, table: &self.table, seen, admission }
     }
 }
 

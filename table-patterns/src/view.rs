@@ -23,22 +23,22 @@
 //! source, each followed by U+0000. Typed reads skip these rows.
 //!
 //! A [`View`] computes, by a pure function, the rows and amounts of one source entity.
-//! A [`ViewTable`] maintains them. The feed names the changed entities, whose current state is then read.
+//! A [`ViewTable`] maintains them. The feed names the changed entities; the view then reads their current state.
 //!
 //! # Guarantee
-//! - In each partition of the view, the rows and sums of an entity change in one transaction with their record. An entity counts once even
-//!   if its changes are delivered twice: only the difference from the record is added.
-//! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that it set aside. Changes may be
-//!   delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
+//! - In each partition of the view, the rows and sums of an entity change in one transaction with the entity's *record*, which lists them. An entity counts
+//!   once even if its changes are delivered twice: only the difference from the record is added.
+//! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection failed.
+//!   Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
 //!   entity, and written under their `ETag`s even if nothing changes. An outdated write by a slow worker therefore always fails. For the same reason,
 //!   an entity without rows in a partition leaves an empty record.
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
-//! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work for each
-//!   row, while other programs read and write, and is resumable. It does not repeat changes from before its start. It corrects damage caused by a
+//! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work as for a change, for
+//!   each row, while other programs read and write, and is resumable. It does not repeat changes from before its start. It corrects damage caused by a
 //!   trimmed feed, a changed projection or another tool, including wrong sums. In a partition of the view that contains a record of an entity, the
 //!   sums of a row to which no entity contributes become 0. A row that another tool has added is not removed.
-//! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again
+//! - Continuation tokens contain keys, so they remain valid after a rebuild. A view whose table was deleted and created again
 //!   is building. Handles that regard the view as ready check its state every ten seconds, and then fail with
 //!   `IndexNotReady`. A position that was stored during an earlier rebuild is rejected.
 //!
@@ -56,17 +56,17 @@
 //! - A change to one entity in one partition of the view is one transaction: its rows, the rows that it removes, and the sums that it changes are
 //!   together at most 99. The list of an entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record in each
 //!   partition that it leaves; such records do not make later changes more expensive.
-//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same data.
+//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount.
 //! - A sum is an `Int64`. If it overflows, the change fails and nothing is written.
 //!   All changes to one sum write the same row, so their rate is limited to what one partition supports.
-//! - A row that is put belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
+//! - A put row belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
 //! - A partition is [set aside](ViewTable::poison) if the view missed some of its changes, because they were trimmed or the table was deleted and
 //!   created again. Later changes are applied. Run [`rebuild`](ViewTable::rebuild), then [`retry_poison`](ViewTable::retry_poison).
 //!   A partition whose feed was quiet when its table was deleted is not read again before its next change, and its rows remain in the view until then.
-//! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
-//! - The table belongs to the view. Its schema has only one row type.
+//! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the view that is furthest behind.
+//! - The table belongs to the view. Its schema has a single row type.
 //!   The entities of the source are distinguished from other entities in the same table by the literal at the beginning of their `RowKey`.
 //!
 //! # When not to
@@ -156,19 +156,19 @@ pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// A view: computes the rows and amounts that each entity of a table contributes.
+/// A view: computes the rows that each entity of a table puts into the view's table, and the amounts that it adds to the view's sums.
 pub trait View: 'static {
-    /// The entity from which the view is built.
+    /// The entity type from which the view is built.
     type Source: Entity + Send + Sync;
     /// The rows of the view, in a separate table.
     type Row: PlainEntity + Send + Sync;
 
     /// The version of the projection. A program with a higher version builds its rows in another table while the old table is in use. Once the rows
-    /// are [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it. The name of the other table is the
+    /// are [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it. The name of the new table is the
     /// name of the first table, `v` and the version; a hash replaces the end of a name that would be too long.
     const VERSION: u32 = 1;
 
-    /// Returns the name of the view in the store. The rows of a table belong to one view, so another view with the same table is refused when it is
+    /// Returns the name of the view in the store. A table contains the rows of one view only: a second view with the same table is refused when it is
     /// opened. The default is the path of the type; override it to keep the name when the type moves.
     #[must_use]
     fn name() -> &'static str {
@@ -177,7 +177,7 @@ pub trait View: 'static {
 
     /// Adds the rows and amounts of one entity to the view. Must be pure: the result may depend only on the entity.
     ///
-    /// An entity for which it returns an error or panics is [set aside](ViewTable::poison).
+    /// An entity for which this function returns an error or panics is [set aside](ViewTable::poison).
     ///
     /// # Errors
     /// Any error from [`Projection`] or the view itself.

@@ -1,7 +1,7 @@
 //! Workers that perform the steps recorded by outboxes, driven by a queue (PAT-EC-1 to PAT-EC-7).
 //!
 //! # Context
-//! A change in one partition has consequences in other partitions, tables and stores. No transaction spans them. A message describes the
+//! A change in one partition has consequences in other partitions, tables and stores. No transaction spans them. Therefore, a queue message describes the
 //! work. A worker performs the steps, and deletes the message last.
 //!
 //! # Key layout
@@ -15,8 +15,8 @@
 //!   (PAT-EC-3), and a [`Sweep`] replaces a lost message (PAT-EC-8).
 //! - The steps are not isolated: readers can see the states between them (PAT-EC-6).
 //! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). An attempt is counted in the row when
-//!   it starts. If a worker dies with several started rows, an attempt is counted for all of them. Deliveries of messages do not count, so work that
-//!   was never tried does not become poison, even if it waited long behind other work. Outages do not count either; a handler
+//!   it starts. If a worker dies after it started several rows, an attempt is counted for all of them. Deliveries of messages do not count, so work that
+//!   was never tried does not become poison, even if it waited a long time behind other work. Outages do not count either; a handler
 //!   [decides](Handler#failures-and-outages) by its error.
 //! - Workers claim rows in portions, under their `ETag`s, for the duration of their lease, so many workers on one partition do its work only once
 //!   (PAT-EC-7). After a claim has expired, another worker may process the row a second time.
@@ -30,7 +30,7 @@
 //!
 //! # Bounds
 //! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in
-//! memory and works on 16 of them concurrently ([`WorkerOptions::concurrency`]). Intents of one source are done in the order of their
+//! memory and works on 16 of them concurrently ([`WorkerOptions::concurrency`]). Intents of one changed entity are done in the order of their
 //! changes. Claims expire by the time of the queue, which its responses contain, so the clocks of workers need not agree. A step that
 //! takes longer than the lease must call [`keep`](Delivery::keep).
 //!

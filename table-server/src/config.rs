@@ -89,7 +89,7 @@ impl Config {
         Transport::Plain
     }
 
-    /// Checks that other machines cannot use a credential that anyone can create.
+    /// Refuses a configuration that accepts forgeable credentials from other machines.
     ///
     /// # Errors
     /// `InvalidInput` if other machines could use an account with the public key, or unsigned tokens.

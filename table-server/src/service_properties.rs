@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 /// Responds to a request with `restype=service`.
 ///
 /// # Errors
-/// 403 if the credential does not permit it (ASAS-4); 400 if the service does not accept the properties.
+/// 403 if the credential does not permit it (ASAS-4); 400 if the service does not accept the properties; 501 for a user delegation key.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
@@ -36,6 +36,10 @@ pub(crate) async fn answer(
         ("GET", "stats") => {
             access.to_service(exchange.service, AccountPermissions::READ)?;
             if exchange.secondary { Ok(stats()) } else { Err(bad_parameter("comp")) }
+        }
+        ("POST", "userdelegationkey") => {
+            let help = "this server does not create user delegation keys; sign with the account's key";
+            Err(Refusal::new(501, "NotImplemented", help))
         }
         _ => Err(Refusal::nowhere()),
     }

@@ -1,4 +1,4 @@
-//! Converts conditions on properties to a filter of the store.
+//! Converts conditions on properties into a filter that the store evaluates.
 //!
 //! A filter may match more rows than its expression, because DataFusion evaluates the expression again, but it never matches fewer.
 

@@ -69,7 +69,7 @@ impl ServiceError {
         self.code.as_deref()
     }
 
-    /// Returns the message of the service, without its request id and time.
+    /// Returns the error message of the service, without the request ID and the time.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

@@ -9,7 +9,7 @@ use crate::credential::{AccessToken, TokenProvider};
 
 /// The time before the expiry of a token at which it is renewed.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
-/// The time after a failed renewal at which it is repeated, as long as the token is valid.
+/// The delay after which a failed renewal is repeated while the current token is still valid.
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
 /// The kept token. At most one renewal is under way.

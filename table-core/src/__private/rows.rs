@@ -80,7 +80,7 @@ impl RowsOf {
         Selection::new(self.finish(|begin| part::prefix(begin, field, |text| encode(prefix, text))))
     }
 
-    /// Returns the rows whose next part is in a range of values. The compiler checks that the part is ordered (K3).
+    /// Returns the rows whose next unselected key part is in a range of values. The compiler checks that the type of the part sorts in value order (K3).
     pub fn range<E, T, C: Class, F>(
         self,
         field: &'static str,

@@ -11,6 +11,7 @@ use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::query::EntityRef;
 use crate::row::Row;
+use crate::schema::EntitySchema;
 use crate::ticks;
 
 /// A value with the version at which it was read.
@@ -158,5 +159,13 @@ impl<T: ToEntity> ToEntity for Versioned<T> {
 
     fn schema_table() -> Option<&'static str> {
         T::schema_table()
+    }
+
+    fn schemas() -> &'static [&'static EntitySchema] {
+        T::schemas()
+    }
+
+    fn own_schema(&self) -> &'static [&'static EntitySchema] {
+        self.value.own_schema()
     }
 }

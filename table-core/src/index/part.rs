@@ -13,9 +13,9 @@ use crate::key::codec::KeyPart;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of an index's key",
-    label = "this type has no key encoding",
-    note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate` and `Option`s of them have one",
-    note = "use `#[derive(KeyPart)]` for a newtype or a fieldless enum; floats cannot be in keys"
+    label = "this type has no key encoding: write `#[derive(KeyPart)]` above its declaration, if it is your own",
+    note = "`KeyPart` is derived for a newtype and for an enum without data; a type with several values is a field for each value",
+    note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate` and `Option`s of them are key parts; floats are not"
 )]
 pub trait IndexPart {
     /// The type of the value in the key.
@@ -43,6 +43,7 @@ impl<T: KeyPart> IndexPart for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: KeyPart> IndexPart for Option<T> {
     type Part = T;
     const SPARSE: bool = true;

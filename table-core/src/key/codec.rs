@@ -327,12 +327,10 @@ pub trait Reversible<T>: KeyCodec<T> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of a key",
-    label = "this type has no key encoding",
-    note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta` and IP addresses have one",
-    note = "`usize` and `isize` differ between machines; use `u64` or `i64`",
-    note = "use `#[derive(KeyPart)]` for a newtype or a fieldless enum; floats cannot be in keys",
-    note = "a key part is always present: write the type without `Option`, which only the key of an index can contain",
-    note = "use `String` for borrowed text, `DateTime<Utc>` for a local time or an instant with an offset, and a field for each part of a tuple"
+    label = "this type has no key encoding: write `#[derive(KeyPart)]` above its declaration, if it is your own",
+    note = "`KeyPart` is derived for a newtype and for an enum without data; a type with several values is a field for each value",
+    note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta` and IP addresses are key parts; \
+            floats are not"
 )]
 pub trait KeyPart: Sized {
     /// The default codec for the type.

@@ -9,13 +9,14 @@ mod written;
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use futures_core::Stream;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 
-use table_store::{Error, Result};
+use table_store::{Error, ErrorCode, Result};
 
 pub use input::{IntoDeletions, IntoEntities};
 pub use target::{BulkTarget, BulkVerb};
@@ -32,7 +33,8 @@ const CONCURRENCY: usize = 8;
 ///
 /// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
-/// - Each transaction checks that the handle may write. If a newer release forbids the writes in the middle of the bulk, the rest is refused.
+/// - Each transaction checks that the handle may write. If a newer release forbids the writes in the middle of the bulk, no further transaction is
+///   started.
 /// - After an error, no further transaction of the same partition and no further window is started. [`BulkError::written`] contains the positions of
 ///   the written entities, and [`resume`](Self::resume) skips them.
 ///
@@ -193,7 +195,8 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
                 progress(BulkProgress { written: done.len(), transaction: positions.len() });
             }
         };
-        let write = |chain| write_chain(target, chain, &committed).boxed();
+        let is_refused = AtomicBool::new(false);
+        let write = |chain| write_chain(target, chain, &committed, &is_refused).boxed();
         let writes: Vec<BoxFuture<'_, _>> = chains.into_iter().map(write).collect();
         let outcomes: Vec<_> = stream::iter(writes).buffer_unordered(self.concurrency).collect().await;
         for (positions, error) in outcomes.into_iter().flatten() {
@@ -213,13 +216,18 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
 }
 
 /// Commits the transactions of one partition in order and stops at the first one that fails. Returns the positions and the error of that transaction.
+/// If a newer schema forbids the writes of the program, it forbids them in every partition, so `is_refused` then also stops the other partitions.
 async fn write_chain<T: BulkTarget>(
     target: &T,
     mut chain: Vec<Link<T::Batch>>,
     committed: &(dyn Fn(&[usize]) + Sync),
+    is_refused: &AtomicBool,
 ) -> Option<(Vec<usize>, Error)> {
     chain.reverse();
     while let Some(Link { mut positions, batch }) = chain.pop() {
+        if is_refused.load(Ordering::Relaxed) {
+            return None;
+        }
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
             // The size of some rows is known only after they have been read. A batch that is too large is split in half.
@@ -231,7 +239,10 @@ async fn write_chain<T: BulkTarget>(
                 }
                 Err(error) => return Some((positions, error)),
             },
-            Err(error) => return Some((positions, error)),
+            Err(error) => {
+                is_refused.fetch_or(error.code() == ErrorCode::SchemaMismatch, Ordering::Relaxed);
+                return Some((positions, error));
+            }
         }
     }
     None

@@ -98,15 +98,16 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     pub async fn create_or_open(self) -> Result<(Self, bool)> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
-        let mut standing = None;
+        let mut opened = Vec::with_capacity(E::SCHEMAS.len());
         for design in E::SCHEMAS {
             let design = StoredSchema::of(design).in_table(table.as_str());
             let exclusive = self.store.capabilities().exclusive.clone();
             let unasked = Standing::unasked(design, exclusive);
             let stored =
                 designs::store(&self.store, table, unasked.design(), (is_new, self.now()), None).await?;
-            standing = Some(Arc::new(unasked.opened(self.now(), stored)));
+            opened.push(unasked.opened(self.now(), stored));
         }
+        let standing = opened.pop().map(|last| Arc::new(last.with_related(opened)));
         Ok((Self { standing, ..self }, is_new))
     }
 }
@@ -313,7 +314,7 @@ impl<E, S: TableStore> Table<E, S> {
         self.retry.as_ref().map_or_else(|| Runtime::new().now(), |retry| retry.runtime().now())
     }
 
-    fn runtime(&self) -> Runtime {
+    pub(super) fn runtime(&self) -> Runtime {
         self.retry.as_ref().map_or_else(Runtime::new, |retry| retry.runtime().clone())
     }
 }

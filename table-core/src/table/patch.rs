@@ -20,6 +20,7 @@ use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::update::at;
 use crate::table::write::EntityWrite;
+use crate::table::written_types::WrittenTypes;
 use crate::table::{Table, request};
 
 /// A change to some properties of one stored entity; all other properties are kept (MRG-1).
@@ -210,7 +211,9 @@ impl<E, S: TableStore> PatchTarget for Table<E, S> {
         if_match: IfMatch,
     ) -> Result<ETag> {
         let table = self.name()?;
-        let write = |kind| self.write_one(EntityWrite { key: key.clone(), kind, is_whole: false });
+        let write = |kind| {
+            self.write_one(EntityWrite { key: key.clone(), kind, written: WrittenTypes::new(&[], false) })
+        };
         if let Some(row) = change.as_merge() {
             return written(table, write(OperationKind::Merge(row.clone(), if_match)).await?);
         }

@@ -2,7 +2,6 @@
 
 mod refused;
 
-use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +16,7 @@ use crate::row::Row;
 use crate::selection::{Point, Selection};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
+use crate::table::written_types::WrittenTypes;
 use crate::table::{InPartition, Table};
 use crate::transaction::Transaction;
 
@@ -49,8 +49,7 @@ pub struct EntityTransaction<E, S> {
     table: Table<E, S>,
     transaction: Transaction,
     uncommitted: Uncommitted,
-    /// `true` if an entity of the table's type is replaced entirely.
-    has_whole: bool,
+    written: Vec<WrittenTypes>,
 }
 
 impl<E, S: TableStore + Clone> Table<E, S> {
@@ -69,7 +68,7 @@ impl<E, S: TableStore + Clone> Table<E, S> {
             table: self.clone(),
             transaction,
             uncommitted: Uncommitted::default(),
-            has_whole: false,
+            written: Vec::new(),
         })
     }
 }
@@ -89,7 +88,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn insert<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
-        self.write(entity, OperationKind::Insert)
+        self.write_row(entity, M::entity_row, OperationKind::Insert, false)
     }
 
     /// Adds a replace. The commit fails unless the stored entity satisfies `if_match` (UPD-1).
@@ -115,7 +114,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         etag_or_any: impl IntoIfMatch,
     ) -> Result<&mut Self> {
         let if_match = etag_or_any.into();
-        self.write_row(entity, M::merge_row, |row| OperationKind::Merge(row, if_match))
+        self.write_row(entity, M::merge_row, |row| OperationKind::Merge(row, if_match), false)
     }
 
     /// Adds an insert-or-replace (UPS-2).
@@ -131,7 +130,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// # Errors
     /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn insert_or_merge<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
-        self.write_row(entity, M::merge_row, OperationKind::InsertOrMerge)
+        self.write_row(entity, M::merge_row, OperationKind::InsertOrMerge, false)
     }
 
     /// Adds a delete. The commit fails unless the stored entity satisfies `if_match` (DEL-2).
@@ -145,7 +144,9 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ) -> Result<&mut Self> {
         self.require_table::<M>()?;
         let kind = OperationKind::Delete(etag_or_any.into());
-        self.push(key.into_key()?, kind)
+        self.push(key.into_key()?, kind)?;
+        WrittenTypes::new(M::schemas(), false).add_to(&mut self.written);
+        Ok(self)
     }
 
     fn write_whole<M: ToEntity>(
@@ -153,17 +154,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         entity: &M,
         kind: impl FnOnce(Row) -> OperationKind,
     ) -> Result<&mut Self> {
-        self.write(entity, kind)?;
-        self.has_whole |= type_name::<M>() == type_name::<E>();
-        Ok(self)
-    }
-
-    fn write<M: ToEntity>(
-        &mut self,
-        entity: &M,
-        kind: impl FnOnce(Row) -> OperationKind,
-    ) -> Result<&mut Self> {
-        self.write_row(entity, M::entity_row, kind)
+        self.write_row(entity, M::entity_row, kind, true)
     }
 
     fn write_row<M: ToEntity>(
@@ -171,11 +162,14 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         entity: &M,
         row: impl FnOnce(&M) -> Result<Row>,
         kind: impl FnOnce(Row) -> OperationKind,
+        is_whole: bool,
     ) -> Result<&mut Self> {
         self.require_table::<M>()?;
         let key = entity.entity_key()?;
         let row = row(entity)?;
-        self.push(key, kind(row))
+        self.push(key, kind(row))?;
+        WrittenTypes::new(entity.own_schema(), is_whole).add_to(&mut self.written);
+        Ok(self)
     }
 
     /// Checks that an entity is stored in the table of the transaction. A transaction writes to one table (EGT-1), which may contain entities of
@@ -223,10 +217,10 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` if the transaction
-    /// has no operations (EGT-12). After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
+    /// has no operations (EGT-12); `SchemaMismatch` if a program with a newer schema forbids writes of one of the types. After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         self.uncommitted.commit();
-        self.table.submit(self.transaction, self.has_whole).await
+        self.table.submit(self.transaction, &self.written).await
     }
 }
 
@@ -281,7 +275,7 @@ impl<E, S: Clone> Clone for EntityTransaction<E, S> {
             table: self.table.clone(),
             transaction: self.transaction.clone(),
             uncommitted: self.uncommitted.clone(),
-            has_whole: self.has_whole,
+            written: self.written.clone(),
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::table::fault::TableFault;
 use crate::table::read::Found;
 use crate::table::update::running::{Changed, Changes};
 use crate::table::write::EntityWrite;
+use crate::table::written_types::WrittenTypes;
 use crate::table::{Table, request};
 
 reported_once! {
@@ -224,7 +225,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         ((etag, stamp), found): ((ETag, u64), Option<Found>),
         changes: &Changes,
     ) -> Result<(ETag, u64)> {
-        let Changed { before, after, key: new_key, version } = changes.of(found).await?;
+        let Changed { before, after, key: new_key, version, designs } = changes.of(found).await?;
         if new_key != *key {
             return Err(at(TableFault::KeyChanged, table, key));
         }
@@ -239,7 +240,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         } else {
             OperationKind::Merge(after, if_match)
         };
-        let write = EntityWrite { key: key.clone(), kind, is_whole: false };
+        let write = EntityWrite { key: key.clone(), kind, written: WrittenTypes::new(designs, false) };
         let etag = written(table, self.write_one(write).await?)?;
         let stamp = etag.ticks().unwrap_or(stamp);
         Ok((etag, stamp))

@@ -11,6 +11,7 @@ use crate::operation::OperationKind;
 use crate::row::Row;
 use crate::selection::{PointKey, Primary};
 use crate::store::{Committed, TableStore, written};
+use crate::table::written_types::WrittenTypes;
 use crate::table::{Table, request};
 use crate::transaction::Transaction;
 
@@ -18,8 +19,7 @@ use crate::transaction::Transaction;
 pub(super) struct EntityWrite {
     pub(super) key: EntityKey,
     pub(super) kind: OperationKind,
-    /// `true` if the entity is replaced by the properties that `E` declares, which removes all other properties.
-    pub(super) is_whole: bool,
+    pub(super) written: WrittenTypes,
 }
 
 impl EntityWrite {
@@ -30,7 +30,8 @@ impl EntityWrite {
     ) -> Result<Self> {
         let kind = kind(row?);
         let is_whole = matches!(kind, OperationKind::Replace(..) | OperationKind::InsertOrReplace(_));
-        Ok(Self { key: entity.entity_key()?, kind, is_whole })
+        let written = WrittenTypes::new(entity.own_schema(), is_whole);
+        Ok(Self { key: entity.entity_key()?, kind, written })
     }
 }
 
@@ -113,7 +114,8 @@ impl<E, S: TableStore> Table<E, S> {
         let (key, kind) = (key.into_point(), OperationKind::Delete(etag_or_any.into()));
         async move {
             let key = key.into_key()?;
-            self.write_one(EntityWrite { key, kind, is_whole: false }).await.map(drop)
+            let written = WrittenTypes::new(E::schemas(), false);
+            self.write_one(EntityWrite { key, kind, written }).await.map(drop)
         }
         .boxed()
     }
@@ -128,21 +130,21 @@ impl<E, S: TableStore> Table<E, S> {
 
     /// Submits the write of one entity. Returns the new version, or `None` for a delete.
     pub(super) async fn write_one(&self, write: EntityWrite) -> Result<Option<ETag>> {
-        let EntityWrite { key, kind, is_whole } = write;
+        let EntityWrite { key, kind, written } = write;
         let transaction = request::transaction_of(&self.store, self.name()?, key, kind)?;
-        Ok(self.submit(transaction, is_whole).await?.into_iter().next().flatten())
+        Ok(self.submit(transaction, &[written]).await?.into_iter().next().flatten())
     }
 
-    /// Submits a transaction, if the handle may write at this time. Every write of a typed table is submitted here.
+    /// Submits a transaction, if entities of the written types may be written at this time. Every write of a typed table is submitted here.
     ///
     /// # Errors
-    /// `SchemaMismatch` if the program must not write, or if `is_whole` is `true` and a newer schema has properties that the program does not know
-    /// (EVO-3); any error from the store.
-    pub(super) async fn submit(&self, transaction: Transaction, is_whole: bool) -> Result<Committed> {
-        self.admit(self.now()).await?;
-        if is_whole {
-            self.admit_whole()?;
-        }
+    /// Any error from [`admit_types`](Self::admit_types) or the store.
+    pub(super) async fn submit(
+        &self,
+        transaction: Transaction,
+        written: &[WrittenTypes],
+    ) -> Result<Committed> {
+        self.admit_types(written).await?;
         request::submit(&self.store, self.name()?, transaction).await
     }
 }

@@ -61,7 +61,7 @@ impl Format {
         }
     }
 
-    /// Returns a value as JSON, or `None` if it has another type or if the format cannot represent it.
+    /// Returns a value as JSON, or `None` if its type does not match the format, or the format cannot represent the value.
     pub(crate) fn write(self, value: ValueRef<'_>) -> Option<Json> {
         Some(match (self, value) {
             (Self::Text, ValueRef::String(text)) => text.into(),

@@ -17,7 +17,7 @@ use crate::{failure, item, key, usage};
 /// The status of an operation that failed because another operation in its batch failed.
 const FAILED_DEPENDENCY: u16 = 424;
 
-/// A plan that was acknowledged.
+/// A write plan that the service has acknowledged.
 #[derive(Debug)]
 pub(super) struct Acknowledged {
     pub(super) committed: Committed,

@@ -1,4 +1,4 @@
-//! Patterns over the rows of whole partitions, on containers: several types in a table, rows of participants, and tenants.
+//! Tests of patterns that work on whole partitions, over containers: several types in a table, rows of participants, and tenants.
 
 use table_core::{Entity, EntitySet, IfMatch, Result, TableEntity, TableStoreExt, Value};
 use table_cosmos::Options;

@@ -61,14 +61,8 @@ const WORDS: Words = Words {
             "declare keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
         ),
         ("type", "a property has the type of its field: `i32`, `String`, `DateTime<Utc>`"),
-        (
-            "unique",
-            "declare an index above the struct: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
-        ),
-        (
-            "index",
-            "declare an index above the struct: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
-        ),
+        ("unique", "write `#[index(By{Email}, unique, row_key(\"{email}_\", {email}))]` above the struct"),
+        ("index", "write `#[index(By{Email}, unique, row_key(\"{email}_\", {email}))]` above the struct"),
         (
             "flatten",
             "a `BTreeMap<String, Value>` collects all properties that no other field has: `#[property(rest)]`",
@@ -97,7 +91,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> Field
                 own.set(ctxt, attr, (attr.clone(), codec), help);
             }
         } else if attr.path() == &PROPERTY {
-            parse_property(ctxt, attr, &mut read);
+            parse_property(ctxt, attr, field.ident.as_ref(), &mut read);
         } else {
             refuse_container_attribute(ctxt, attr, field.ident.as_ref());
             foreign::refuse(ctxt, attr, field.ident.as_ref(), keyed);
@@ -114,7 +108,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> Field
     }
 }
 
-fn parse_property(ctxt: &Ctxt, attr: &Attribute, read: &mut Read) {
+fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, read: &mut Read) {
     let form = || {
         let is_named = matches!(attr.meta, Meta::NameValue(_));
         if is_named { "#[property(\"Name\")]".to_owned() } else { WORDS.form.to_owned() }
@@ -126,12 +120,13 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, read: &mut Read) {
                 read.name.set(ctxt, &text, text.clone(), "a property has one name");
                 return Ok(());
             }
-            WORDS.word(input, |word, _| {
+            let read = WORDS.word(input, |word, _| {
                 if let Some((known, slot)) = read.flags.iter_mut().find(|(known, _)| word == known) {
                     slot.set(ctxt, word, word.clone(), format!("write `{known}` once"));
                 }
                 Ok(())
-            })
+            });
+            read.map_err(|error| syn::Error::new(error.span(), foreign::for_field(&error.to_string(), field)))
         })
     });
 }

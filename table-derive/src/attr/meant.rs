@@ -31,7 +31,7 @@ pub(super) fn no_piece(input: ParseStream) -> syn::Error {
 
 /// Returns the help for an expression, such as a condition or a remainder.
 fn computed(tokens: TokenStream) -> Option<String> {
-    if let Some(help) = less(&tokens) {
+    if let Some(help) = less(&tokens).or_else(|| remainder(&tokens)).or_else(|| sliced(&tokens)) {
         return Some(help);
     }
     let help = tokens.into_iter().find_map(|token| match token {
@@ -123,6 +123,26 @@ fn less(tokens: &TokenStream) -> Option<String> {
     ))
 }
 
+/// Returns the help for a remainder: `id % 16`.
+fn remainder(tokens: &TokenStream) -> Option<String> {
+    let text = tokens.to_string().replace(' ', "");
+    let (field, number) = text.split_once('%')?;
+    let field = field.trim_start_matches("self.");
+    let number: u32 = number.parse().ok().filter(|number| *number > 1)?;
+    is_name(field).then(|| {
+        format!("write `bucket({field}, {number})`, which spreads the entities over {number} values")
+    })
+}
+
+/// Returns the help for the beginning of a text: `email[..2]`.
+fn sliced(tokens: &TokenStream) -> Option<String> {
+    let text = tokens.to_string().replace(' ', "");
+    let (field, range) = text.trim_start_matches('&').trim_start_matches("self.").split_once('[')?;
+    let end: u8 = range.strip_suffix(']')?.trim_start_matches('0').strip_prefix("..")?.parse().ok()?;
+    is_name(field)
+        .then(|| format!("write `first({end}, {field})`, which contains the first characters of the field"))
+}
+
 /// Returns the help for a function call: `year` for `at.year()`, `new_v4` for `Uuid::new_v4()`.
 fn called(tokens: TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
@@ -155,6 +175,26 @@ fn formatted(tokens: &TokenStream) -> Option<String> {
     Some(format!("write `truncate(pattern({pattern:?}, {field}))`, or without `truncate` for a `NaiveDate`"))
 }
 
+/// Returns the piece of a field with an order: `desc(id)` for `id desc`, `desc id`, `-id` and `!id`.
+fn sorted(tokens: &[TokenTree]) -> Option<String> {
+    let (order, field) = match tokens {
+        [TokenTree::Punct(sign), TokenTree::Ident(field)] if matches!(sign.as_char(), '-' | '!') => {
+            return Some(format!("desc({field})"));
+        }
+        [TokenTree::Ident(first), TokenTree::Ident(second)] => {
+            let orders = [(second, first), (first, second)];
+            orders.into_iter().find(|(order, _)| is_order(&order.to_string().to_ascii_lowercase()))?
+        }
+        _ => return None,
+    };
+    let is_ascending = order.to_string().to_ascii_lowercase().starts_with("asc");
+    Some(if is_ascending { field.to_string() } else { format!("desc({field})") })
+}
+
+fn is_order(word: &str) -> bool {
+    ["asc", "ascending", "desc", "descending"].contains(&word)
+}
+
 /// Returns the literals and fields of an expression: `"empid_", id` for `format!("empid_{}", self.id)`.
 fn meant(tokens: TokenStream) -> Vec<String> {
     let mut meant = Vec::new();
@@ -166,12 +206,8 @@ fn meant(tokens: TokenStream) -> Vec<String> {
             _ => Vec::new(),
         };
     }
-    if let [TokenTree::Ident(field), TokenTree::Ident(order)] = tokens.as_slice() {
-        match order.to_string().to_ascii_lowercase().as_str() {
-            "asc" | "ascending" => return vec![field.to_string()],
-            "desc" | "descending" => return vec![format!("desc({field})")],
-            _ => {}
-        }
+    if let Some(piece) = sorted(&tokens) {
+        return vec![piece];
     }
     let is_punct = |at: Option<usize>, wanted: char| {
         let token = at.and_then(|at| tokens.get(at));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::{float, hot, key, level, property, table};
+use crate::check::{hot, key, level, part_type, property, table};
 use crate::ctxt::Ctxt;
 use crate::model::wide::{MOST_PARTS, ROOM, Wide};
 
@@ -13,7 +13,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     key::check(ctxt, entity);
     level::check(ctxt, entity);
     hot::check(ctxt, entity);
-    float::check(ctxt, entity);
+    part_type::check(ctxt, entity);
     property::check_names(ctxt, entity);
     slot_range(ctxt, wide);
     name_twice(ctxt, wide);

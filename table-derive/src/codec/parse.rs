@@ -179,8 +179,11 @@ fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn
              sends one request for each: `bucket(user, 16)`"
         )
     } else if word.name == "digits" {
-        "[T004] `digits` takes a number from 1 to 39\n\nhelp: the most digits that a value can have: `digits(6)` writes 223 as `000223`"
-            .to_owned()
+        let field = field_of(&input.fork());
+        let form = field.map_or_else(|| "#[digits(6)]".to_owned(), |field| format!("digits(6, {field})"));
+        format!(
+            "[T004] `digits` takes a number from 1 to 39\n\nhelp: write `{form}` for values of at most 6 digits: 223 is written as `000223`"
+        )
     } else {
         format!(
             "[T004] `{}` takes a number from {least} to {most}\n\nhelp: write `{}`",
@@ -200,7 +203,8 @@ fn parse_one_of(
     let name = input.call(Ident::parse_any)?;
     let found = words.iter().find(|(word, _)| name == *word).and_then(|(_, tokens)| tokens.parse().ok());
     found.ok_or_else(|| {
-        let field = field_of(&input.fork());
+        // If no field follows, the unknown word is the field.
+        let field = field_of(&input.fork()).or_else(|| is_in_key.then(|| name.unraw().to_string()));
         let field_in_key = is_in_key.then(|| field.as_deref().unwrap_or("field"));
         let help = meant_form(word.name, &name, field_in_key).unwrap_or_else(|| {
             let known = symbol::known(&name.to_string(), words.iter().map(|(word, _)| *word));

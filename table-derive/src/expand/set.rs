@@ -104,6 +104,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
     let key = each(quote!(__table::ToEntity::entity_key(#member)));
     let row = each(quote!(__table::ToEntity::entity_row(#member)));
     let merge = each(quote!(__table::ToEntity::merge_row(#member)));
+    let own = each(quote!(__table::ToEntity::own_schema(#member)));
     let (etag, ticks) = (local("etag"), local("ticks"));
     let written = each(quote!(__table::ToEntity::on_written(#member, #etag, #ticks)));
     quote! {
@@ -123,6 +124,12 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
                 #merge
             }
             #schema_table
+            fn schemas() -> &'static [&'static __table::EntitySchema] {
+                <Self as __table::EntitySet>::MEMBERS
+            }
+            fn own_schema(&self) -> &'static [&'static __table::EntitySchema] {
+                #own
+            }
             fn on_written(&mut self, #etag: &__table::ETag, #ticks: ::core::primitive::u64) {
                 #written
             }

@@ -12,7 +12,7 @@ use syn::parse_quote;
 use crate::derive;
 
 /// The files, each with the name of the snapshot of its messages.
-pub(super) const FILES: [(&str, &str); 8] = [
+pub(super) const FILES: [(&str, &str); 9] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
     ("index", include_str!("wrong/index.txt")),
@@ -21,6 +21,7 @@ pub(super) const FILES: [(&str, &str); 8] = [
     ("newcomer", include_str!("wrong/newcomer.txt")),
     ("elsewhere", include_str!("wrong/elsewhere.txt")),
     ("libraries", include_str!("wrong/libraries.txt")),
+    ("types", include_str!("wrong/types.txt")),
 ];
 
 /// One wrong declaration.

@@ -66,7 +66,7 @@ pub(super) struct Outcome {
 }
 
 impl Base {
-    /// Starts a compaction: each segment with several layers or with deletions becomes one layer of runs written from now on.
+    /// Starts a compaction, which rewrites each segment that has several layers or deletions as a single layer of new runs.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
         // Damaged segments may have become readable again.

@@ -26,8 +26,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 /// The number of deletions in the memtable that starts a checkpoint. A scan skips each of them until a merge removes the deleted rows.
 const DELETIONS: usize = 4_096;
 
-/// Returns the estimated bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it frees at least as
-/// much.
+/// Returns the estimated bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts when it would free
+/// at least as much.
 const fn reclaim_threshold(tables: usize) -> u64 {
     // The terms are the first extent of a journal file, and a line for each table in both copies of `BASE`, which a merge may write again.
     (1 << 20) + 256 * tables as u64

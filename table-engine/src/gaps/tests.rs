@@ -25,7 +25,7 @@ enum Act {
     DeleteHead {
         count: u16,
     },
-    /// A range of numbers is read, and the gap that the scan finds is reported.
+    /// Scans a range of numbers, and reports the gap that the scan finds.
     Scan {
         from: u16,
         to: u16,

@@ -24,7 +24,7 @@ fn stored() -> impl Strategy<Value = String> {
     prop::collection::vec(character, 0..4).prop_map(String::from_iter)
 }
 
-/// Generates strings for a bound, with any characters.
+/// Generates arbitrary strings to use as bounds.
 fn bound_text() -> impl Strategy<Value = String> {
     let character = prop_oneof![
         Just('\u{0}'),

@@ -100,8 +100,8 @@ fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut 
     groups.push(Group { kind: None, prefix, rows: others });
 }
 
-/// Returns the leading letters of a string together with the separators after them. If the string is a single word, returns the string;
-/// otherwise, an empty string.
+/// Returns the leading letters of a string and the separators after them. For a string without separators, returns the whole string if it consists of
+/// letters, and an empty string if not.
 fn word(text: &str) -> &str {
     let letters = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
     let behind = text.get(letters..).unwrap_or_default();

@@ -29,7 +29,7 @@ enum Values {
 }
 
 impl PartRequest {
-    /// Creates a condition on a part from a string that describes its values: `Sales`, `100..199`, `ada*`.
+    /// Creates a condition on the key part `name`. `values` describes the wanted values: `Sales`, `100..199` or `ada*`.
     #[must_use]
     pub fn new(name: &str, values: &str) -> Self {
         let values = match (values.split_once(".."), values.strip_suffix('*')) {

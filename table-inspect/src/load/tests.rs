@@ -10,7 +10,7 @@ use super::*;
 
 const SECOND: u64 = 10_000_000;
 
-/// Returns counts, and the ticks of the clock that they use.
+/// Returns an empty `PartitionLoad`, and the ticks that its clock shows.
 fn load() -> (PartitionLoad, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(ticks::UNIX_EPOCH));
     let clock = Arc::clone(&time);

@@ -1,18 +1,18 @@
-//! Conversion of blob store errors.
+//! Conversion of errors from a blob store.
 
 use object_store::Error as StoreError;
 use table_core::{Error, Result};
 
 use crate::blob::fault::StoreFault;
 
-/// Returns the error for a failed request on the blob with this path.
+/// Converts the error of a failed request for the blob with this path.
 pub(crate) fn blob_error(path: &str, error: StoreError) -> Error {
     Error::of(StoreFault::of(path, error))
 }
 
-/// An extension trait that converts errors from a blob store.
+/// Converts the errors in results from a blob store.
 pub(crate) trait InBlobs<T> {
-    /// Converts an error from the blob store, and adds the name of the blob.
+    /// Converts an error from the blob store, and adds the path of the blob.
     fn in_blob(self, path: impl AsRef<str>) -> Result<T>;
 }
 

@@ -1,4 +1,4 @@
-//! Errors of blobs: failed requests, and content that differs from the uploaded content.
+//! Errors of blobs: requests that failed, and content that differs from the uploaded content.
 
 use object_store::Error as StoreError;
 use table_core::Fault;
@@ -17,7 +17,7 @@ pub(super) enum ReadFault {
     Checksum { blob: String, bytes: u64, crc: u32 },
 }
 
-/// A failed request to the blob store.
+/// The reason why a request to the blob store failed.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum StoreFault {
     #[error("blob `{0}` does not exist")]

@@ -1,21 +1,21 @@
-//! The folder that contains the blobs of a table.
+//! The location of a table's blobs.
 
 use std::sync::Arc;
 
 use object_store::ObjectStore;
 use object_store::path::Path;
 
-/// The blobs of one table, below a folder with a subfolder for each partition.
+/// The blobs of one table: a folder with a subfolder for each partition, and a folder of marks.
 #[derive(Clone)]
 pub(crate) struct BlobFolder {
     pub(crate) blobs: Arc<dyn ObjectStore>,
     /// The folder of the blobs.
     pub(crate) values: Path,
-    /// The folder of the marks that identify orphans.
+    /// The folder of the marks, each of which identifies an orphaned blob.
     pub(crate) marks: Path,
-    /// Encodes a PartitionKey as a segment of a name.
+    /// Encodes a PartitionKey as a segment of a blob name.
     pub(crate) encode: fn(&str) -> String,
     pub(crate) decode: fn(&str) -> Option<String>,
-    /// `true` if the content of a blob names its partition.
+    /// `true` if the content of each blob contains the name of its partition.
     pub(crate) is_bound: bool,
 }

@@ -1,17 +1,17 @@
-//! Keys as segments of blob names: readable, reversible, and legal in every store.
+//! Encoding of keys as segments of blob names, which are readable, reversible, and valid in every blob store.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// The length in bytes of the longest segment that [`encode_caseless`] writes in full. A longer segment is truncated and ends with a hash.
+/// The maximum length in bytes of a segment that [`encode_caseless`] writes completely. A longer segment is truncated and ends with a hash.
 const LONGEST: usize = 120;
-/// The number of readable bytes in a truncated segment.
+/// The number of bytes that are kept of a truncated segment, before the hash.
 const READABLE: usize = 48;
-/// The separator in front of the hash. No other segment contains it.
+/// The separator before the hash in a truncated segment. It occurs in no other segment.
 const HASHED: &str = "==";
 
-/// Encodes a string as a segment of bounded length. The end of a long string is replaced with a hash (SHA-256).
+/// Encodes a string as a segment of limited length. The end of a longer segment is replaced with a hash (SHA-256).
 pub(crate) fn encode_caseless(text: &str) -> String {
     let segment = encode(text);
     if segment.len() <= LONGEST {
@@ -25,7 +25,7 @@ pub(crate) fn encode_caseless(text: &str) -> String {
     hashed
 }
 
-/// Returns `true` if the name of a blob contains the segments of an entity's keys.
+/// Returns `true` if the name of a blob contains the PartitionKey and the RowKey in `keys`, both encoded as segments.
 pub(crate) fn names_row(name: &str, keys: [&str; 2]) -> bool {
     [encode, encode_caseless].iter().any(|encode| {
         let [partition_key, row_key] = keys.map(encode);
@@ -33,7 +33,7 @@ pub(crate) fn names_row(name: &str, keys: [&str; 2]) -> bool {
     })
 }
 
-/// Encodes a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are kept, every other byte is written like `=2E`, and the empty
+/// Encodes a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are kept. Every other byte is written like `=2E`, and the empty
 /// string becomes `=`. Different strings have different segments, even in stores that do not distinguish `a` and `A`.
 pub(crate) fn encode(text: &str) -> String {
     let is_plain =
@@ -53,17 +53,17 @@ pub(crate) fn encode(text: &str) -> String {
     segment
 }
 
-/// Decodes a segment. Returns `None` if the segment is not an output of `encode`.
+/// Decodes a segment. Returns `None` if [`encode`] cannot have produced it.
 pub(crate) fn decode(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode(text) == segment)
 }
 
-/// Decodes a segment. Returns `None` if the segment is hashed, or is not an output of [`encode_caseless`].
+/// Decodes a segment. Returns `None` if it is truncated, or if [`encode_caseless`] cannot have produced it.
 pub(crate) fn decode_caseless(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode_caseless(text) == segment)
 }
 
-/// Returns `true` if the segment is truncated and hashed.
+/// Returns `true` if a segment is truncated and ends with a hash.
 pub(crate) fn is_hashed(segment: &str) -> bool {
     segment.contains(HASHED)
 }

@@ -1,4 +1,4 @@
-//! Orphans: blobs that no entity refers to. They are marked first, and removed after a grace period.
+//! The collector of orphans: blobs to which no entity refers. It marks them first, and removes them after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,41 +24,41 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// The number of blobs that are in use, or younger than the grace period.
+    /// The number of blobs that are in use, or not older than the grace period.
     pub kept: u64,
-    /// The number of marked orphans that are not removed yet.
+    /// The number of orphans that are marked and not removed yet.
     pub marked: u64,
-    /// The number of removed orphans.
+    /// The number of orphans that were removed.
     pub removed: u64,
 }
 
-/// The entities or lists that refer to blobs.
+/// Finds out whether an entity refers to a blob. Implemented for each kind of blobs.
 pub(crate) trait Naming {
-    /// The owner of a blob, as parsed from its name.
+    /// The entity that may refer to a blob, according to the blob's name.
     type Of: Send + Sync;
 
-    /// Parses the segments of a blob's name below the folder, except for the last segment. Returns `None` if the name has a different format.
+    /// Parses the segments of a blob's name between the folder and the last segment. Returns `None` if the name has a different format.
     fn of(&self, segments: &[String]) -> Option<Self::Of>;
 
-    /// Returns `true` if an entity currently refers to the blob.
+    /// Returns `true` if the blob is in use: an entity currently refers to it.
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
-/// A collection of the blobs below a folder. The last segment of a blob name begins with the creation time.
+/// The collector for the blobs in one folder. The last segment of each blob name begins with the creation time.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
     /// The folder of the blobs.
     pub(crate) folder: Path,
-    /// The folder of the marks.
+    /// The folder of the marks of orphans.
     pub(crate) marks: Path,
-    /// The current time.
+    /// The current time in ticks.
     pub(crate) now: u64,
     pub(crate) grace: Duration,
     pub(crate) naming: N,
 }
 
 impl<N: Naming + Sync> Orphans<'_, N> {
-    /// Removes blobs that no entity has referred to for a grace period, and marks newly found orphans.
+    /// Removes blobs to which no entity has referred for a grace period, and marks newly found orphans.
     pub(crate) async fn collect(&self) -> Result<Collected> {
         let mut marks = self.marks().await?;
         let mut collected = Collected::default();
@@ -75,7 +75,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(collected)
     }
 
-    /// Parses the name of a blob. Returns `None` if the name has a different format.
+    /// Parses the name of a blob: the entity that may refer to it, and its creation time. Returns `None` if the name has a different format.
     fn read(&self, path: &Path) -> Option<(N::Of, u64)> {
         let segments = path.prefix_match(&self.folder)?;
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();
@@ -118,7 +118,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Returns the marks of each blob with their times.
+    /// Returns the marks of each orphan, with the times at which they were written. The keys are the folders of the marks.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));
@@ -132,7 +132,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(marks)
     }
 
-    /// Returns the folder of a blob's marks.
+    /// Returns the folder that contains the marks of a blob.
     fn mark_of(&self, blob: &Path) -> Path {
         blob.prefix_match(&self.folder).into_iter().flatten().fold(self.marks.clone(), Path::join)
     }

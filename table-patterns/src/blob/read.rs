@@ -1,4 +1,4 @@
-//! Streaming reads of blobs, with the checksum verified at the end.
+//! Streaming reads of blobs. The checksum is verified at the end.
 
 use std::fmt;
 
@@ -42,19 +42,19 @@ impl LargeReader {
         Ok(Self { blob: blob.clone(), content: found.into_stream() })
     }
 
-    /// Returns the length in bytes.
+    /// Returns the length of the content in bytes.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.blob.length
     }
 
-    /// Returns `true` if the value is empty.
+    /// Returns `true` if the content is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.blob.is_empty()
     }
 
-    /// Streams the value. The last item is an error if the streamed content differs from the uploaded content.
+    /// Streams the content. The last item is an error if the content differs from the uploaded content.
     pub fn into_stream(self) -> impl Stream<Item = Result<Bytes>> + Send {
         let Self { blob, content } = self;
         stream::try_unfold((blob, Some(content), 0_u32, 0_u64), |(blob, content, crc, length)| async move {
@@ -72,7 +72,7 @@ impl LargeReader {
         })
     }
 
-    /// Reads the value into memory.
+    /// Reads the whole content into memory.
     ///
     /// # Errors
     /// `Corrupted` if the content differs from the uploaded content; any error from the blob store, such as `Io`.

@@ -1,4 +1,4 @@
-//! The address of a blob as a property.
+//! The address of a blob, which is stored as a property of an entity.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use table_core::property::Property;
 use table_core::row::RowWriter;
 use table_core::{EdmType, Error, Fault, Result, ValueRef};
 
-/// The address of a blob in an entity: its name, length and checksum (PAT-LARGE-1). Created by an upload.
+/// The address of a blob: its name, its length and its checksum (PAT-LARGE-1). Created by an upload.
 ///
 /// Stored as one `Edm.String` with the name, the length in bytes, and the CRC-32C in hexadecimal digits.
 ///
@@ -34,7 +34,7 @@ impl BlobRef {
         &self.path
     }
 
-    /// Returns the length in bytes.
+    /// Returns the length of the blob in bytes.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.length
@@ -68,7 +68,7 @@ impl FromStr for BlobRef {
     }
 }
 
-/// The error for a string that is not the address of a blob.
+/// The error for a property value that is not the address of a blob.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("'{0}' is not a blob address; expected name, length and checksum")]
 #[fault(EntityMismatch, "PAT-LARGE-1")]

@@ -1,4 +1,4 @@
-//! Streaming uploads in parts, with length and checksum.
+//! Streaming uploads in parts. They compute the length and the checksum.
 
 use std::pin::pin;
 
@@ -12,12 +12,12 @@ use table_core::Result;
 use crate::blob::BlobRef;
 use crate::blob::InBlobs;
 
-/// Returns a value in memory as the stream that an upload takes.
+/// Wraps content in memory as a stream, for use in an upload.
 pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + Send {
     stream::iter([Ok(content.into())])
 }
 
-/// A new blob that is written in parts. A blob that fits into one part is sent in one request.
+/// Writes a new blob in parts. A blob that fits into one part is sent in one request.
 pub(crate) struct BlobWriter {
     path: Path,
     part: usize,
@@ -27,13 +27,13 @@ pub(crate) struct BlobWriter {
 }
 
 impl BlobWriter {
-    /// Starts an upload to a new blob in parts of `part` bytes.
+    /// Creates a writer for a new blob, with parts of `part` bytes. Sends no request.
     pub(crate) fn new(path: Path, part: usize) -> Self {
         let written = BlobRef { path: path.to_string(), length: 0, crc: 0 };
         Self { path, part, held: BytesMut::new(), parts: None, written }
     }
 
-    /// Adds bytes, and sends all complete parts. Only the last part of an upload may be smaller than the other parts.
+    /// Adds bytes to the blob, and sends all parts that are complete. Only the last part of the blob may be smaller than `part`.
     pub(crate) async fn write(&mut self, blobs: &dyn ObjectStore, bytes: &[u8]) -> Result<()> {
         self.written.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.written.crc = crc32c::crc32c_append(self.written.crc, bytes);
@@ -49,7 +49,7 @@ impl BlobWriter {
         Ok(())
     }
 
-    /// Completes the blob and returns its address.
+    /// Sends the last part and completes the blob. Returns its address.
     pub(crate) async fn finish(mut self, blobs: &dyn ObjectStore) -> Result<BlobRef> {
         let held = self.held.split().freeze();
         let Some(mut parts) = self.parts.take() else {
@@ -72,7 +72,7 @@ impl BlobWriter {
         }
     }
 
-    /// Aborts the upload. If the request fails, the store discards the uploaded parts itself (BLB-5).
+    /// Aborts the upload. If this request fails, the store discards the uploaded parts by itself (BLB-5).
     pub(crate) async fn abort(self) {
         if let Some(mut parts) = self.parts {
             let _ = parts.abort().await;
@@ -80,9 +80,9 @@ impl BlobWriter {
     }
 }
 
-/// Writes a stream to a new blob.
+/// Writes a new blob with the content of a stream.
 ///
-/// If the stream or the store fails, the call leaves either no blob, or a blob that no entity refers to.
+/// If the stream or the store fails, the result is either no blob, or a blob to which no entity refers.
 pub(crate) async fn upload(
     blobs: &dyn ObjectStore,
     path: Path,

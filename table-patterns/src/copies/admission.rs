@@ -1,4 +1,5 @@
-//! Admission of writes to holders: a write is refused if a newer version of the program has extended their schema.
+//! Checks, before a holder (an entity that holds copies) is written through the handle of its source, that this program may write it: a write is
+//! refused if a newer version of the program has extended the holder's schema.
 
 use table_core::name::TableName;
 use table_core::store::TableStore;
@@ -6,7 +7,7 @@ use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 
-/// A relation as seen from a source's handle. It checks whether the relation's holders may be written.
+/// A relation as seen from the source's handle. Checks whether this program may write the relation's holders.
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,
@@ -14,15 +15,16 @@ pub(super) struct Given<E: 'static, S> {
 }
 
 impl<E, S: TableStore + Clone> Given<E, S> {
-    /// Creates the relation for a table of sources. If that table was not opened, nothing is checked.
+    /// Creates the check for a relation, given the table of its sources. If that table was not opened, nothing is checked.
     pub(super) fn of(relation: &'static Outgoing<E>, sources: &Table<E, S>) -> Self {
         Self { relation, sources: sources.clone() }
     }
 
-    /// Checks that holders in a table may be written.
+    /// Checks that this program may write holders in `table`.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a newer version of the program has opened the table with a schema that this one would not maintain; any error from the store.
+    /// `SchemaMismatch` if a newer version of the program has opened the table with a schema that this program would not maintain; any error from the
+    /// store.
     pub(super) async fn admit(&self, table: &TableName, now: u64) -> Result<()> {
         self.sources.admission(self.relation.holders, table.clone()).admit(now).await
     }

@@ -1,4 +1,4 @@
-//! Backfill of copies that a later release declares: adds the references and the copies that older programs did not maintain.
+//! Backfill of copies declared by a later release: adds the references and copies that older programs did not maintain.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,35 +20,35 @@ use crate::fence::{self, Fence};
 use crate::panicked::caught_in;
 use crate::requests::{self, CONCURRENCY};
 
-/// The maximum number of failures in a report.
+/// The maximum number of failed entities in a report.
 const LISTED: usize = 1_000;
 
 /// The result of a backfill of copies.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CopiesReport {
-    /// The number of sources with references, plus the number of entities, that were processed.
+    /// The number of processed entities: sources with references, and holders.
     pub scanned: u64,
     /// The number of entities written.
     pub written: u64,
-    /// Entities whose copies could not be settled, with the errors; at most 1,000.
-    /// Settle them once they are corrected, with [`settle_copies`](crate::Entities::settle_copies).
+    /// The entities whose copies could not be settled, with the errors; at most 1,000.
+    /// Correct them, then settle them with [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
-    /// If the backfill could not begin, the delay after which to run it again. Until then, programs built from an older release may have requests in flight.
+    /// The delay before the next run, if the backfill could not begin: until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
-/// The side of a relation that a pass completes.
+/// The side of a relation that a pass of the backfill completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
-    /// Completes the relation at its sources: every holder that references them is updated, or cleared if its source no longer exists.
+    /// The sources: each holder to which a stored reference points is updated, or cleared if the source no longer exists.
     Sources,
-    /// Completes the relation at its holders: their references are recorded and their copies are set.
+    /// The holders: the references of each holder are recorded, and its copies are set.
     Holders,
 }
 
 impl Side {
-    /// Parses a note of the stored schema: `keeps copied_by Manager`, `keeps copies_from Manager`.
+    /// Parses the name of a pending part of the stored schema, such as `keeps copied_by Manager` or `keeps copies_from Manager`.
     fn of_note(note: &str) -> Option<Self> {
         match note.strip_prefix("keeps ")?.split_once(' ')?.0 {
             "copied_by" => Some(Self::Sources),
@@ -58,7 +58,7 @@ impl Side {
     }
 }
 
-/// The position of a pass: the key range, and the position within that range.
+/// The position of a pass: the index of the key range, and the position within that range.
 #[derive(Clone, Debug, PartialEq)]
 struct Place {
     range: usize,
@@ -82,7 +82,7 @@ impl Place {
         Ok(Self { range, from })
     }
 
-    /// Returns the position after a page, or `None` at the end of the pass.
+    /// Returns the position after `page`; `None` at the end of the pass.
     fn after(&self, page: &mut Page, ranges: usize) -> Option<Self> {
         match page.continuation.take() {
             from @ Some(_) => Some(Self { range: self.range, from }),
@@ -95,15 +95,15 @@ impl Place {
 /// A builder for the backfill of one entity type's copies, as a source and as a holder. Created by
 /// [`Entities::backfill_copies`](crate::Entities::backfill_copies).
 ///
-/// Each of the two types in a relation has a separate backfill; run them in any order. The backfill of the sources
+/// Each of the two types in a relation has its own backfill; run both, in any order. The backfill of the sources
 /// updates all known holders. The backfill of the holders records their references and sets their copies. Once both are
-/// complete, the copies reflect every write by an older program.
+/// complete, the copies include every write by an older program.
 ///
 /// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
 /// - Rolling updates: as for the backfill of an [index](crate::index::Backfill). While older programs may have requests in flight, a run
 ///   returns immediately, with [`retry_after`](CopiesReport::retry_after).
 /// - One relation at a time: a type with several new relations needs a pass for each.
-/// - Resumable: the position is recorded next to the stored schema after each page.
+/// - Resumable: the position is recorded with the stored schema after each page.
 ///
 /// ```
 /// use table_patterns::copies::CopiesReport;
@@ -132,14 +132,14 @@ pub struct CopiesBackfill<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates the backfill of an entity type's copies, both as a holder and as a source. It does nothing if the copies are complete.
+    /// Creates the backfill of an entity type's copies, both as a holder and as a source. If the copies are complete, running it does nothing.
     pub fn backfill_copies(&self) -> CopiesBackfill<'_, E, S, O> {
         CopiesBackfill { handle: self, page: None, has_older: true }
     }
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill<'_, E, S, O> {
-    /// Sets the number of rows per page, after which the position is recorded; by default 1,000.
+    /// Sets the number of rows per page; by default 1,000. The position is recorded after each page.
     pub const fn page(self, rows: usize) -> Self {
         Self { page: Some(rows), ..self }
     }
@@ -195,7 +195,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Settles the copies of one page. Returns the position of the next page, and the number of entities that failed.
+    /// Settles the copies for the entities on one page. Returns the position after the page, and the number of entities that failed.
     async fn complete_page(
         &self,
         side: Side,
@@ -241,8 +241,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok((place.after(&mut page, ranges.len()), failures))
     }
 
-    /// Returns the keys to process for one page: for [`Side::Sources`], the sources of the references on the page; for [`Side::Holders`], the entities on the
-    /// page. Rows of other types are skipped.
+    /// Returns the keys of the entities to settle for one page: for [`Side::Sources`], the sources of the references on the page; for [`Side::Holders`], the
+    /// holders on the page. Skips rows of other types.
     fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
         // A row that cannot be classified is reported as an error when it is settled.
         let is_own =
@@ -259,7 +259,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(found)
     }
 
-    /// Records the references of a holder and sets its copies. Returns the number of writes.
+    /// Records the references of a holder and sets its copies, in all relations. Returns the number of writes.
     pub(super) async fn hold_all(&self, holder: &EntityKey) -> Result<usize> {
         let mut written = 0;
         for held in self.relations.holds {

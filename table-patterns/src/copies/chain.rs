@@ -1,7 +1,7 @@
-//! Chains: an entity that holds copies can be the source of further copies. A change to its copies is passed on by a worker.
+//! Chains of copies: a copied property of one entity can be copied into a third entity. A worker passes each change on to the next entity.
 //!
-//! Copies must not form a cycle in which each change causes another change. A change therefore names the entities through which it was passed on. A
-//! worker refuses a change that returns to the same entity too often.
+//! If entities copy from each other in a cycle, a change must not be passed on forever. A recorded change therefore contains its *path*: the keys of
+//! the entities through which it was passed on. A worker refuses a change that returns to the same entity too often.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -11,14 +11,14 @@ use crate::copies::declared::Declared;
 use crate::copies::fault::CopyFault;
 use crate::index::{Derived, RemoteChange};
 
-/// The maximum number of entities that the path of a change records.
+/// The maximum number of entities in a recorded path.
 const PATH: usize = 64;
-/// The number of visits to one entity at which a path is considered a cycle. The limit is above 1
+/// The number of visits to one entity at which a path counts as a cycle. The limit is above 1
 /// because entities of several types may have the same key.
 const VISITS: usize = 8;
 
-/// Returns the change that a worker settles in the holders of an entity; `None` if no relation copies a value that differs between two states. The
-/// path contains the entities through which the change was passed on.
+/// Returns the change with which a worker settles the holders of an entity; `None` if no relation copies a value that differs between `before` and
+/// `after`. `path` contains the entities through which the change was passed on to this entity.
 pub(super) fn passed_on<E: Entity>(
     key: &EntityKey,
     (before, after): (&E, &E),
@@ -29,15 +29,15 @@ pub(super) fn passed_on<E: Entity>(
     is_copied.then(|| of_source(key, path))
 }
 
-/// Returns the change that a worker settles in all holders of a source.
+/// Returns the change with which a worker settles all holders of a source.
 pub(super) fn of_source(key: &EntityKey, path: &[EntityKey]) -> RemoteChange {
     RemoteChange::new(Derived::CopiesOf, key.clone(), path.to_vec())
 }
 
-/// Returns the path to record in the changes that the holders of a source pass on.
+/// Returns `path` extended by `source`, for the changes that the source's holders pass on.
 ///
 /// # Errors
-/// `InvalidInput` (PAT-DEN-2) with the keys of the cycle if the path has visited the source too often.
+/// `InvalidInput` (PAT-DEN-2) with the keys of the cycle if the path contains the source too often.
 pub(super) fn path_through(path: &[EntityKey], source: &EntityKey) -> Result<Vec<EntityKey>> {
     if path.iter().filter(|visited| *visited == source).count() >= VISITS {
         let last = path.iter().rposition(|visited| visited == source).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The writes for the holders of one source, to be committed together.
+//! The writes that bring one holder in line with its source.
 
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
@@ -16,20 +16,20 @@ use crate::copies::relation::{Refreshed, Relation};
 use crate::entities::{Contribution, EntityPlan};
 use crate::feed::FeedRecorder;
 
-/// The writes for one holder.
+/// The writes that one holder of a source needs.
 #[derive(Debug)]
 pub(crate) struct HolderStep {
-    /// The write to the holder; `None` if the holder does not refer to the source.
+    /// The write of the holder; `None` if the holder does not refer to the source, or needs no write.
     pub(super) write: Option<EntityPlan>,
     /// References that are obsolete because their holder is missing or refers to another source.
     pub(super) drop: Vec<StoredReference>,
 }
 
 impl HolderStep {
-    /// Computes the writes that bring a holder in line with its source. `None` means that the source was deleted.
+    /// Computes the writes that bring a holder in line with its source. `None` as the source means that it was deleted.
     ///
     /// # Errors
-    /// `Unsupported` if the holder has copies in an unknown relation; any error from the relation.
+    /// `Unsupported` if a reference names an unknown relation; any error from the relation.
     pub(super) fn of<S: TableStore + 'static>(
         (relations, feed, touches): (&[Relation], Option<&FeedRecorder<S>>, bool),
         context: &HolderContext<'_>,
@@ -77,7 +77,7 @@ impl HolderStep {
     }
 }
 
-/// Returns the relation of a reference.
+/// Returns the relation that a reference names.
 pub(super) fn relation<'a>(relations: &'a [Relation], found: &StoredReference) -> Result<&'a Relation> {
     let name = &found.reference.relation;
     let fault = || Error::of(CopyFault::UnknownRelation(name.clone()));

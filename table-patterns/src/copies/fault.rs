@@ -4,7 +4,7 @@ use table_core::Fault;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 
-/// The reason why copies of a source's properties cannot be maintained in its holders.
+/// The reason why an entity's copies cannot be maintained.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum CopyFault {
     #[error("a relation changed the key of its holder; it may set copied properties only")]

@@ -1,4 +1,4 @@
-//! The holders to which the references of one source point, read together.
+//! Grouping of a source's references by the holder to which they point, so that each holder is read once.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use table_core::{Error, Result};
 use crate::copies::reference::StoredReference;
 use crate::requests::{self, CONCURRENCY};
 
-/// A holder, with the references of one source that point to it.
+/// A holder, with all references of one source that point to it.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) table: TableName,
@@ -44,7 +44,7 @@ pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// Reads the holders of the groups.
+/// Reads the holder of each group. Returns `None` for a holder that does not exist.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     groups: Vec<Group>,
@@ -59,7 +59,7 @@ pub(super) async fn read<S: TableStore>(
     requests::in_order(reads, CONCURRENCY).await
 }
 
-/// Returns the deletion of an obsolete reference, conditional on its version, because another writer may renew it.
+/// Returns the deletion of an obsolete reference, conditional on its version, because the holder may renew the reference concurrently.
 pub(super) fn dropped(found: StoredReference) -> Option<(RowKey, OperationKind)> {
     Some((found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag?))))
 }

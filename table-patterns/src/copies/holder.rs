@@ -1,4 +1,4 @@
-//! Holders: entities whose properties include copies from other entities (PAT-DEN-1).
+//! Writes of holders: entities whose properties include copies from other entities (PAT-DEN-1).
 
 use std::collections::BTreeMap;
 
@@ -22,17 +22,17 @@ use crate::copies::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
 use crate::index::{Derived, RemoteChange};
 
-/// The rows that a change to a holder adds to its transaction.
+/// The rows that the write of a holder adds to its transaction.
 #[derive(Default)]
 struct HolderRows {
-    /// The references to write or delete in the partition of the holder.
+    /// Writes and deletions of references in the holder's partition.
     references: Vec<(RowKey, OperationKind)>,
-    /// The versions of the copied sources in the partition of the holder. They are conditions: the transaction fails if a source changed since it was
-    /// copied.
+    /// The copied sources in the holder's partition, with their versions. These are conditions: the transaction fails if a source has changed since it
+    /// was copied.
     sources: BTreeMap<RowKey, ETag>,
 }
 
-/// A relation of a holder, with the reference that its source stores.
+/// A relation of a holder, with the reference row that represents the holder in the source's partition.
 struct Link<'a, H> {
     relation: &'a Incoming<H>,
     source_table: TableName,
@@ -40,7 +40,7 @@ struct Link<'a, H> {
 }
 
 impl<H> Link<'_, H> {
-    /// Returns `true` if a source is in the partition of the holder.
+    /// Returns `true` if `source` is in the same partition as the holder.
     fn is_here(&self, source: &EntityKey) -> bool {
         source.partition_key == self.reference.holder.partition_key
             && self.source_table == self.reference.holder_table
@@ -48,10 +48,10 @@ impl<H> Link<'_, H> {
 }
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Adds the writes that a change to a holder requires (references, and conditions on sources), and sets its copied properties.
+    /// Sets a holder's copied properties, and adds to its write the writes of its references and the conditions on its sources.
     ///
     /// # Errors
-    /// - `ResourceNotFound` (PAT-DEN-2), with the name of the source, if a newly referenced source does not exist.
+    /// - `ResourceNotFound` (PAT-DEN-2), with the key of the source, if a newly referenced source does not exist.
     /// - `InvalidInput` if a holder refers to itself, or if a copied value would change a key (UPD-6).
     /// - Any error from the store.
     pub(super) async fn hold(&self, key: &EntityKey, before: Option<&H>, kept: &mut CopyPlan) -> Result<()> {
@@ -107,8 +107,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         Ok(())
     }
 
-    /// Copies the properties of a source into a holder, and adds a new reference to it. Returns `false` if the source was deleted; the copied
-    /// properties are then cleared.
+    /// Copies a source's properties into the holder `after`, and, if `is_new`, records a reference for the holder. Returns `false` if the source was
+    /// deleted; the copied properties are then cleared.
     ///
     /// # Errors
     /// Any error from [`hold`](Self::hold).
@@ -163,7 +163,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         }
     }
 
-    /// Returns the deletion of the reference from a source in the holder's partition, if it is stored.
+    /// Returns the deletion of the holder's reference to a source in the same partition; `None` if the reference is not stored.
     async fn obsolete_reference(
         &self,
         link: &Link<'_, H>,
@@ -174,9 +174,9 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         Ok(found.map(|found| (key.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))))
     }
 
-    /// Adds a reference in another partition before the holder refers to the source. The transaction requires the source to exist and
-    /// writes it. A concurrent change to the source that has not seen the reference therefore fails. The reference is the last row of the
-    /// transaction.
+    /// Stores a reference to a source in another partition, before the holder is written. The transaction fails if the source does not exist, and
+    /// also writes the source, so that a concurrent change to the source that has not seen the reference fails. The reference is the last operation of
+    /// the transaction.
     pub(super) async fn refer(
         &self,
         source_table: &TableName,

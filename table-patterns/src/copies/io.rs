@@ -1,4 +1,4 @@
-//! Helpers for sources and holders.
+//! Helpers for reading and writing sources and holders.
 
 use table_core::Error;
 use table_core::key::EntityKey;
@@ -12,7 +12,7 @@ pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }
 
-/// The contended entities, as named in error messages.
+/// The name, in error messages, of the entities for which writers compete.
 pub(super) const RACE: &str = "the source or its holders";
 
 pub(super) fn in_place(error: Error, table: &TableName, key: &EntityKey) -> Error {

@@ -1,4 +1,4 @@
-//! The plan for writing an entity with copies, completed while the related entities are read.
+//! The plan for the write of an entity with copies. It is completed while related entities are read.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,25 +20,25 @@ use crate::entities::{
 use crate::index::{Indexes, ListBlobs, RemoteChange, relay};
 use crate::participant::Participants;
 
-/// The change to an entity, and the writes that its copies add.
+/// The write of an entity, and the further writes that its copies require.
 #[derive(Debug)]
 pub(super) struct CopyPlan {
     /// All properties of the entity after the write, including the copies; `None` if the entity is deleted.
     pub(super) new: Option<Row>,
-    /// `true` if other entities may be written in the same transaction.
+    /// `true` if holders in the same partition may be written in the same transaction.
     pub(super) together: bool,
-    /// The other entities of the unit.
+    /// The other entities that the same unit of work writes.
     pub(super) siblings: Arc<Siblings>,
-    /// References and conditions on sources.
+    /// Writes of references, and conditions on sources.
     pub(super) rows: Vec<Operation>,
-    /// Changes that must be settled in other partitions.
+    /// Changes that a worker must settle in other partitions.
     pub(super) remote: Vec<RemoteChange>,
-    /// Writes of holders.
+    /// Writes of holders in the same transaction.
     pub(super) others: Vec<EntityPlan>,
 }
 
 impl CopyPlan {
-    /// Starts the plan for a write.
+    /// Creates the plan for a pending write, without copies.
     pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
         let PendingWrite { together, siblings, .. } = pending;
         let new = pending.after()?;
@@ -46,7 +46,7 @@ impl CopyPlan {
         Ok(Self { new, together, siblings, rows: Vec::new(), remote: Vec::new(), others: Vec::new() })
     }
 
-    /// Returns the operation that writes all properties of the entity.
+    /// Returns `kind` changed to write all properties of the entity, including the copies.
     pub(super) fn operation(&self, kind: OperationKind) -> OperationKind {
         match (kind, self.new.clone()) {
             (OperationKind::Insert(_), Some(row)) => OperationKind::Insert(row),
@@ -58,23 +58,23 @@ impl CopyPlan {
     }
 }
 
-/// The context for writing a holder. No handle exists for the holder's type.
+/// The context for writing a holder through the handle of its source, because the holder's type has no handle here.
 pub(super) struct HolderContext<'a> {
-    /// The extensions attached to the store.
+    /// The extensions attached to the store, such as participants.
     pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,
     pub(super) blobs: Option<&'a ListBlobs>,
     pub(super) pace: &'a Runtime,
     pub(super) context: &'a WriteContext,
     /// The limits of the store.
     pub(super) limits: &'a Limits,
-    /// The stored schemas as the handle knows them.
+    /// The stored schemas as known to the handle.
     pub(super) watch: SchemaWatch,
-    /// The entities through which the change was passed on to the holder; the last one is the source.
+    /// The entities through which the change was passed on to the holder; the last one is the holder's source.
     pub(super) path: &'a [EntityKey],
 }
 
-/// Plans the write of a holder that changes from one row to another, with its indexes and participants, and
-/// with a step for its own holders if they copy a changed value.
+/// Plans the write of a holder from the row `before` to the row `after`, with its index rows and participants' rows, and
+/// with a step for the entities that copy from the holder, if a value that they copy changes.
 pub(super) fn plan_holder<H: Entity>(
     holder: &HolderContext<'_>,
     (table, key): (&TableName, &EntityKey),

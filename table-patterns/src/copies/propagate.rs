@@ -1,4 +1,4 @@
-//! Updates of holders, whose copies are derived from their source: see [`converge`].
+//! Updates of holders, whose copies are derived from their source by the protocol of [`converge`].
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -19,16 +19,16 @@ use crate::work::Delivery;
 
 /// Updates the holders of one source.
 pub(super) struct Holders<'a, E, S, O> {
-    /// The handle that writes the holders: the handle of the source's type, or of the holders' type.
+    /// The handle with which the holders are written. It belongs to the source's type or to the holders' type.
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
     pub(super) source: &'a EntityKey,
-    /// `true` if holders that are already correct are written as well. A concurrent writer that has read an older source then fails.
+    /// `true` to write also holders that are already correct: a concurrent writer that has read an older source then fails.
     pub(super) touches: bool,
     /// The entities through which the change was passed on; the last one is the source.
     pub(super) path: Vec<EntityKey>,
-    /// The delivery that triggered the update, if any.
+    /// The delivery to a worker that triggered the update, if any.
     pub(super) call: Option<Delivery<'a>>,
 }
 
@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
 }
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
-    /// Brings holders in line with the current source, or clears them if the source has been deleted. Returns the number of holders written.
+    /// Brings holders in line with their current source, or clears them if the source has been deleted. Returns the number of holders written.
     pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<usize> {
         let limits = self.handle.table().store().capabilities().limits;
         converge::settle(self, groups, (&self.handle.retry, limits)).await?.all()

@@ -1,4 +1,4 @@
-//! References: rows in the partition of a source that point to the holders of its copies (PAT-DEN-3).
+//! References: rows in the partition of a source that point to the holders (the entities with its copies) (PAT-DEN-3).
 
 use std::fmt::Write as _;
 
@@ -13,12 +13,12 @@ use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::{Error, Result, ValueRef, limits};
 
-/// The prefix of the `RowKey`s of references. It is followed by the RowKey of the source, U+FFFC, and 32 hexadecimal digits.
+/// The prefix of every reference's `RowKey`. It is followed by the RowKey of the source, U+FFFC, and 32 hexadecimal digits.
 pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
 
-/// A holder that has copies of a source, and the relation through which it has them.
+/// The content of a reference: a holder, and the name of the relation in which it refers to the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) relation: String,
@@ -26,22 +26,22 @@ pub(super) struct Reference {
     pub(super) holder: EntityKey,
 }
 
-/// A stored reference.
+/// A reference row that may have been read from the store.
 #[derive(Clone, Debug)]
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
     pub(super) row_key: RowKey,
-    /// The version of the stored reference; `None` if the reference is not stored.
+    /// The version of the stored row; `None` if the reference is not stored.
     pub(super) etag: Option<ETag>,
 }
 
-/// Returns the common `RowKey` prefix of a source's references.
+/// Returns the prefix of the `RowKey`s of all references of a source.
 fn front(source: &EntityKey) -> String {
     format!("{REFERENCE_PREFIX}{}\u{FFFC}", source.row_key)
 }
 
 impl Reference {
-    /// Returns the key of the reference in the partition of its source.
+    /// Returns the key of the reference, which is in the partition of `source`.
     ///
     /// # Errors
     /// `PropertyValueTooLarge` if the RowKey of the source is too long.
@@ -75,8 +75,8 @@ impl Reference {
         writer.finish()
     }
 
-    /// Reads the row of a reference to a source. Returns `None` if the row does not refer to this source,
-    /// because a property is missing or the key does not match the holder.
+    /// Reads a reference row of `source`. Returns `None` if the row is not a valid reference of this source:
+    /// a property is missing, or the key does not match the content.
     fn read(source: &EntityKey, entity: EntityRef<'_>) -> Option<Self> {
         let text = |name| match entity.row.find(name, &mut 0) {
             Ok(Some(ValueRef::String(text))) => Some(text),
@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// The rules by which a check finds unreadable reference rows.
+/// The rules with which an index check reports unreadable reference rows.
 pub(super) const RESERVED: ReservedRows =
     ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
 
@@ -109,7 +109,7 @@ fn fault(row: EntityRef<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns the RowKey of the source in the RowKey of a reference; `None` for any other RowKey.
+/// Returns the RowKey of the source, which is part of a reference's RowKey; `None` for any other RowKey.
 pub(crate) fn source_in(row_key: &str) -> Option<&str> {
     let rest = row_key.strip_prefix(REFERENCE_PREFIX)?;
     let at = rest.len().checked_sub(DIGITS)?;
@@ -121,7 +121,8 @@ pub(super) fn query(source: &EntityKey) -> Query {
     Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
 }
 
-/// Returns the references of a source in one page. Rows of foreign writers are skipped, because an error would block every write to the source.
+/// Returns a source's references on one page. Skips invalid rows, which a foreign writer may have inserted: an error would block every write to the
+/// source.
 pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec<StoredReference> {
     let read = |entity: EntityRef<'_>| {
         let (reference, row_key) = (Reference::read(source, entity)?, RowKey::new(entity.row_key).ok()?);

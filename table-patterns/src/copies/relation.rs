@@ -1,4 +1,4 @@
-//! A relation as plain function pointers, which allow a handle to have several relations of different types.
+//! Relations as function pointers: they allow one handle to have relations with several Rust types.
 
 use std::fmt;
 
@@ -17,14 +17,14 @@ use crate::copies::side::Is;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::EntityPlan;
 
-/// A type-erased relation, which updates the copies in its holders.
+/// A type-erased relation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relation {
     pub(super) name: &'static str,
     source_table: &'static str,
-    /// Computes the row of a holder from its source.
+    /// Computes the new row of a holder from its source; the source is `None` if it was deleted.
     pub(super) refresh: fn(&EntityKey, EntityRef<'_>, Option<EntityRef<'_>>) -> Result<Refreshed>,
-    /// The functions that write the holder.
+    /// The functions for writing the holder.
     pub(super) holder: HolderType,
 }
 
@@ -34,30 +34,30 @@ impl Relation {
         Self { name: D::NAME, source_table: D::Source::SCHEMA.table, refresh: refresh::<D>, holder }
     }
 
-    /// Returns the table of the sources.
+    /// Returns the name of the sources' table.
     pub(super) fn source_table(&self) -> Result<TableName> {
         TableName::new(self.source_table)
     }
 }
 
-/// A relation as seen from its source.
+/// A relation as declared by its source.
 pub struct Outgoing<E> {
     pub(super) relation: Relation,
     /// The schema of the holders.
     pub(super) holders: &'static EntitySchema,
     pub(super) on_delete: OnDelete,
-    /// Returns `true` if two states of the source differ in the copied values.
+    /// Returns `true` if the copied values differ between two states of a source.
     pub(super) changes: fn(&E, &E) -> bool,
     /// Returns `true` if a holder refers to a source.
     pub(super) refers: fn(EntityRef<'_>, &EntityKey) -> Result<bool>,
 }
 
-/// A holder type without its Rust type: its operations are function pointers. Every write to a holder maintains everything that its struct declares.
+/// A holder type as function pointers. Every write of a holder maintains everything that the holder's struct declares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderType {
-    /// `true` if changes to the holder are recorded in a feed.
+    /// `true` if the holder type declares a feed, which records each change.
     pub(super) feed: bool,
-    /// Plans the write of a holder that changes from one row to another.
+    /// Plans the write of a holder from its stored row to a new row.
     pub(super) plan: PlanHolder,
 }
 
@@ -70,13 +70,13 @@ impl HolderType {
     }
 }
 
-/// The result of computing a holder from its source.
+/// The result of computing a holder's row from its source.
 pub(super) enum Refreshed {
-    /// The holder refers to another source, or to no source.
+    /// The holder refers to a different source, or to none.
     Elsewhere,
-    /// The holder is already correct.
+    /// The row is already correct.
     Same,
-    /// The new row of the holder.
+    /// The new row.
     Changed(Row),
 }
 
@@ -87,7 +87,7 @@ impl<E> fmt::Debug for Outgoing<E> {
 }
 
 impl<E> Outgoing<E> {
-    /// Creates the relation as seen from its source.
+    /// Creates the relation `D` as declared by its source.
     #[must_use]
     pub const fn of<D: CopyRelation>() -> Self
     where
@@ -148,15 +148,15 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
     Err(Error::of(CopyFault::CopiedKey).with_key(stored.partition_key, stored.row_key))
 }
 
-/// A relation as seen from its holder.
+/// A relation as declared by its holder.
 pub struct Incoming<H> {
     pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
-    /// Returns the source that a holder refers to.
+    /// Returns the key of the source to which a holder refers.
     pub(super) reference: fn(&H) -> Result<Option<EntityKey>>,
-    /// Sets the copied values from an existing source.
+    /// Sets a holder's copied values from its source.
     pub(super) set: fn(&mut H, EntityRef<'_>) -> Result<()>,
-    /// Removes the reference and the copied values.
+    /// Removes the reference and the copied values from a holder.
     pub(super) clear: fn(&mut H) -> Result<()>,
 }
 
@@ -167,7 +167,7 @@ impl<H> fmt::Debug for Incoming<H> {
 }
 
 impl<H> Incoming<H> {
-    /// Creates the relation as seen from its holder.
+    /// Creates the relation `D` as declared by its holder.
     #[must_use]
     pub const fn of<D: CopyRelation>() -> Self
     where

@@ -1,4 +1,4 @@
-//! The contributor for the relations of an entity, which adds the writes to sources and holders.
+//! The contributor for entities with relations: it extends each write of an entity by the writes of its references and holders.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -39,9 +39,9 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
-/// A trait for settling copies through handles of type `H`. It is used as a trait object, whose code is only compiled for entities with relations.
+/// Settles copies through handles of type `H`. This is a trait so that the code, behind a trait object, is compiled only for entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
-    /// Settles the copies affected by a recorded change. Returns the number of entities written.
+    /// Settles the copies affected by a recorded change. Returns the number of entities that were written.
     fn settle<'a>(
         &'a self,
         handle: &'a H,
@@ -49,16 +49,16 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
         call: Option<Delivery<'a>>,
     ) -> BoxFuture<'a, Result<usize>>;
 
-    /// Completes a pending write to an entity.
+    /// Completes a pending write of an entity: sets its copies, and adds the writes of its references and holders.
     fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> BoxFuture<'a, Result<Completed<E>>>;
 
-    /// Returns the relations for an opened handle.
+    /// Returns the relations for a handle whose table has been opened.
     fn opened(&self, handle: &H) -> Arc<dyn SettleCopies<E, H>>;
 
-    /// Returns the sources from which an entity holds copies, by the name of the relation.
+    /// Returns the sources whose values an entity copies, each with the name of the relation.
     fn sources(&self, entity: &E) -> Result<Vec<(&'static str, EntityKey)>>;
 
-    /// Returns the table and the key of the reference by which a source names a holder; `None` for an unknown relation.
+    /// Returns the table and the key of a holder's reference. `of` is the holder and its source. Returns `None` for an unknown relation.
     fn reference(
         &self,
         handle: &H,
@@ -70,7 +70,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// Settles the copies for entities of type `E` through a handle of type `H`.
+/// The contributor that maintains copies: settles the copies of entities of type `E` through a handle of type `H`.
 pub(crate) struct Copies<E, H>(pub(crate) Arc<dyn SettleCopies<E, H>>);
 
 impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
@@ -103,14 +103,14 @@ impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
     }
 }
 
-/// A handle together with its relations.
+/// A handle with the relations of its entity type.
 pub(super) struct Copying<'a, E: 'static, S, O> {
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: &'a Relations<E, S>,
 }
 
 impl<'a, E: Entity, S: 'static, O: 'static> Copying<'a, E, S, O> {
-    /// Returns the relations of a handle, if it has any.
+    /// Returns the handle with its relations; `None` if its entity type has none.
     pub(super) fn of(handle: &'a Entities<E, S, O>) -> Option<Self> {
         let copies = handle.contributor::<Copies<E, Entities<E, S, O>>>()?;
         Some(Self { handle, relations: copies.0.as_any().downcast_ref()? })
@@ -172,7 +172,7 @@ where
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Completes a pending write to an entity: sets its copied properties, and updates its holders.
+    /// Completes a pending write of an entity: sets its copied properties, and adds the writes of the entities that hold copies of it.
     async fn complete(&self, pending: PendingWrite) -> Result<Completed<E>> {
         let mut kept = CopyPlan::of(&pending)?;
         let PendingWrite { key, kind, stored, .. } = pending;
@@ -196,7 +196,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 }
 
-/// Returns the context for writes to holders through a handle. The path ends with the source of these holders.
+/// Returns the context for writing holders (entities that hold copies) with this handle. `path` contains the entities through which the change was
+/// passed on; the last one is the holders' source.
 pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     handle: &'a Entities<E, S, O>,
     path: &'a [EntityKey],
@@ -212,7 +213,7 @@ pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     }
 }
 
-/// Attaches the relations that the struct of the entities declares.
+/// Adds to the handle the relations that the entity's struct declares, if any.
 pub(crate) fn keeping<E, S, O>(handle: Entities<E, S, O>) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,

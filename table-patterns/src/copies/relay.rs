@@ -1,4 +1,4 @@
-//! Settling copies: on demand, and for recorded changes.
+//! Settles copies, on demand or for a recorded change.
 
 use table_core::entity::Entity;
 use table_core::selection::{Point, Selection};
@@ -12,14 +12,14 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings copies in line with the stored sources: the copies that an entity holds, with its references, and the copies of the entity that other
-    /// entities hold. The entity itself may have been deleted. Returns the number of entities written. Idempotent.
+    /// Brings copies in line with their stored sources: both the copies in this entity (with its references) and the copies of this entity in other
+    /// entities. The entity itself may have been deleted. Returns the number of entities that were written. Idempotent.
     ///
     /// Call this function after another tool has written the entity.
     /// Workers [with an index handler](crate::work::Worker::with_index_handler) call it for each recorded change.
     ///
     /// # Errors
-    /// - `Unsupported` if a holder has copies in a relation that is not registered.
+    /// - `Unsupported` if a reference names a relation that the entity type does not declare.
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
     /// - Any error from the store.
     ///
@@ -35,7 +35,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Settles the copies that a recorded change affects.
+    /// Settles the copies that a recorded change affects. Returns the number of entities that were written.
     pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Delivery<'_>>) -> Result<usize> {
         let RemoteChange { of, owner, keys, .. } = change;
         let name = match of {

@@ -1,4 +1,4 @@
-//! Settling one holder: its references and its copied properties (PAT-DEN-2).
+//! Settles one holder: its references and its copied properties (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
@@ -19,7 +19,8 @@ use crate::entities::StepRecorder;
 use crate::work::Delivery;
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Brings a holder in line with the source that it refers to in a relation, and removes its references from sources that it no longer refers to.
+    /// Brings a holder in line with the source to which it refers in the relation `held`, and removes its references from the sources in `left`, to
+    /// which it no longer refers.
     /// Returns the number of writes to the holder.
     pub(super) async fn align(
         &self,
@@ -69,7 +70,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         }
     }
 
-    /// Returns the source that a holder refers to.
+    /// Returns the source to which the stored holder refers.
     async fn source_of(&self, held: &Incoming<H>, key: &EntityKey) -> Result<Option<EntityKey>> {
         let table = self.handle.table();
         let Some(stored) = table.store().get(table.name()?, key, &Select::All).await? else {
@@ -80,7 +81,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         (held.reference)(&holder)
     }
 
-    /// Writes a reference again, so that a worker that is about to delete it as obsolete fails. Returns the version of the source if the source exists.
+    /// Writes a reference again, so that a worker that is about to delete it as obsolete fails. Returns the source's new version; `None` if the source does
+    /// not exist.
     async fn renew(
         &self,
         table: &TableName,

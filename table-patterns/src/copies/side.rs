@@ -1,6 +1,6 @@
-//! The two sides of a relation: each entity declares the relation.
+//! The two sides of a relation, the source and the holder. Both structs must declare the relation.
 
-/// An entity that declares that it is the source of a relation, by `#[entity(copied_by(…))]`. Implemented only by `#[derive(Entity)]`.
+/// An entity that declares itself as the source of a relation, with `#[entity(copied_by(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
     message = "[T182] `{Self}` does not declare `copied_by({D})`",
     label = "the `Source` of this relation",
@@ -8,7 +8,7 @@
 )]
 pub trait Gives<D> {}
 
-/// An entity that declares that it holds copies in a relation, by `#[entity(copies_from(…))]`. Implemented only by `#[derive(Entity)]`.
+/// An entity that declares itself as the holder of a relation's copies, with `#[entity(copies_from(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
     message = "[T182] `{Self}` does not declare `copies_from({D})`",
     label = "the `Holder` of this relation",
@@ -16,7 +16,7 @@ pub trait Gives<D> {}
 )]
 pub trait Holds<D> {}
 
-/// A bound that requires the entity on one side of a relation to be the one that declares the relation.
+/// A type that equals `E`. The bound ensures that a relation is declared by the entity at its own end.
 #[diagnostic::on_unimplemented(
     message = "[T183] this relation has `{Self}` at this end, not `{E}`",
     label = "`{E}` declares it",

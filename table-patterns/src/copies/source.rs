@@ -1,4 +1,4 @@
-//! Sources: entities whose properties are copied into other entities. Writing a source updates its copies (PAT-DEN-2).
+//! Writes of sources: entities whose properties are copied into other entities. Writing a source also updates its copies (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -21,7 +21,7 @@ use crate::copies::{OnDelete, io};
 use crate::entities::{Sibling, StepRecorder, read_as};
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Returns the relations that have the entity as their source.
+    /// Returns the relations that have this entity type as their source.
     pub(super) fn given(&self) -> Vec<Relation> {
         self.relations.gives.iter().map(|given| given.relation.relation).collect()
     }
@@ -32,8 +32,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Drops the references in unknown relations from the list if the stored schema is newer than this program, which has then only announced these relations.
-    /// The backfill of the newer version completes their copies later.
+    /// Removes references in unknown relations from the list if the stored schema is newer than this program: the newer version has only announced
+    /// these relations, and its backfill will complete their copies. Otherwise, the list is unchanged.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         let given = self.given();
         let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
@@ -43,7 +43,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(found)
     }
 
-    /// Checks that this program may write the holders.
+    /// Checks that this program may write the holders in `groups`.
     pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
         for found in groups.iter().flat_map(|group| &group.references) {
             let given = self.given_by(found)?;
@@ -52,15 +52,15 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Adds the writes that a change to a source requires: its holders in the same partition, and an outbox step for holders in other partitions.
+    /// Adds to a source's write the writes of its holders in the same partition, and an outbox step for its holders in other partitions.
     ///
     /// IMPORTANT: the source is read before its references, and its write is conditional on the version that was read. Adding a reference also writes the
     /// source, so no reference is missed.
     ///
     /// # Errors
-    /// - `InvalidInput` (PAT-DEN-2), with the name of the holder, if the source is deleted while a
+    /// - `InvalidInput` (PAT-DEN-2), with the key of the holder, if the source is deleted while a
     ///   holder refers to it in a relation with [`OnDelete::Refuse`].
-    /// - `Unsupported` if a holder has copies in a relation that is not registered.
+    /// - `Unsupported` if a reference names a relation that the entity type does not declare.
     /// - Any error from the store.
     pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
         // A source that does not exist yet has no holders.
@@ -122,7 +122,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Returns an error if a holder refers to the source, which therefore must not be deleted. A reference whose holder no longer refers to the source is
+    /// Returns an error if the holder of a reference still refers to the source, which therefore must not be deleted. An outdated reference is
     /// ignored.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
         let given = &self.given_by(found)?.relation;

@@ -1,4 +1,4 @@
-//! Tests of copies and their sources: stored layout, concurrency and crashes.
+//! Tests of copies and their sources: their stored layout, concurrent writers, and crashes.
 
 mod chain;
 mod combined;

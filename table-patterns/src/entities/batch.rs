@@ -32,6 +32,7 @@ pub(crate) struct Batch {
     records: Vec<ChangeRecord>,
     recorder: Option<Arc<dyn RecordChanges>>,
     identified: bool,
+    whole: bool,
     bytes: usize,
     /// The sizes of entities in a request body, computed on demand.
     body_bytes: Vec<usize>,
@@ -72,6 +73,7 @@ impl Batch {
             records: Vec::new(),
             recorder: None,
             identified: false,
+            whole: false,
             bytes: 0,
             body_bytes: Vec::new(),
         }
@@ -115,6 +117,11 @@ impl Batch {
     /// Returns `true` if the batch is a single write that must be recognisable after a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
+    }
+
+    /// Returns `true` if a write removes properties that the program does not know.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.whole
     }
 
     /// Returns `true` if the batch is empty.

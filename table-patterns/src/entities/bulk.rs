@@ -121,7 +121,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         };
         let new = after.map(|row| read_as::<E>(&key, &row)).transpose()?;
         let old = old.as_ref().map(|old| (old, stored.map(|stored| &stored.row)));
-        self.plan(key, kind, old, new.as_ref())
+        let is_whole = item.verb == BulkVerb::InsertOrReplace;
+        Ok(self.plan(key, kind, old, new.as_ref())?.whole(is_whole))
     }
 }
 
@@ -145,7 +146,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
             BulkVerb::InsertOrMerge => OperationKind::InsertOrMerge(row.clone()),
             _ => OperationKind::Insert(row.clone()),
         };
-        let plan = self.estimate(key.clone(), kind, Some(entity))?;
+        let is_whole = verb == BulkVerb::InsertOrReplace;
+        let plan = EntityPlan { is_whole, ..self.estimate(key.clone(), kind, Some(entity))? };
         Ok(BulkItem { key, verb, row: Some(row), plan })
     }
 
@@ -185,16 +187,13 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
         let BulkBatch { items, batch } = batch;
         let (completes, site) = (self.completer().is_some(), self.site(self.table.name()?));
         let reads = items.iter().any(|item| self.plans_from_stored(item.verb));
-        let is_whole = items.iter().any(|item| item.verb == BulkVerb::InsertOrReplace);
         if !completes && !reads {
-            self.admit(is_whole).await?;
             return Self::commit(self, batch).await.map(drop);
         }
         let mut rounds = Rounds::new(&self.retry, RACE).replan_entities(reads);
         loop {
             let draft = self.plan_items(items).await?;
-            // IMPORTANT: after the stored versions were read, because a newer version of the program may have written them.
-            self.admit(is_whole).await?;
+            // IMPORTANT: each attempt is admitted after the stored versions were read, because a newer version of the program may have written them.
             if let Some(outcome) = rounds.submit(&site, &draft).await? {
                 return outcome.committed().map(drop);
             }

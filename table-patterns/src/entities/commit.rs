@@ -14,6 +14,7 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 use table_core::{Error, Result};
 
+use crate::entities::admission::AdmitWrites;
 use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::{ReadRow, RowPlace, UndoWrite, sent};
@@ -21,13 +22,14 @@ use crate::entities::seen_versions::SeenRows;
 use crate::requests::{self, CONCURRENCY};
 
 /// The table to which a batch is committed, and the outbox that records its steps.
-#[derive(Debug)]
 pub(crate) struct Site<'a, S, O> {
     pub(crate) store: &'a S,
     pub(crate) outbox: &'a O,
     pub(crate) table: &'a TableName,
     /// The row versions that the transactions of this process last saw. A commit updates them.
     pub(crate) seen: Option<&'a SeenRows>,
+    /// The handle that admits the writes of each attempt.
+    pub(crate) admission: &'a dyn AdmitWrites,
 }
 
 /// The state of a derived row, on which its operation is based.
@@ -100,6 +102,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     }
 
     async fn attempt_once(&self, batch: &Batch, look: bool) -> Result<Outcome> {
+        self.admission.admit_writes(batch.is_whole()).await?;
         let partition_key = batch.partition_key();
         let intents = self.recorded_intents(batch).await?;
         let is_recorded = !intents.is_empty();
@@ -170,6 +173,8 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         for intent in intents {
             transaction.push(intent)?;
         }
+        // IMPORTANT: again after the reads and uploads, which may take longer than the last check is valid.
+        self.admission.admit_writes(batch.is_whole()).await?;
         undo.iter().try_for_each(|work| work.check())?;
         let is_alone = transaction.operations().len() == 1 && batch.records().is_none();
         Ok(if batch.is_identified() && is_alone { transaction.identified() } else { transaction })

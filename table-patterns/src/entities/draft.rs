@@ -79,7 +79,9 @@ impl<'a> Draft<'a> {
         let part = (begins || self.is_pending()).then(|| Part::Write(Box::new(write.clone())));
         let EntityWrite { plan, completion } = write;
         let plan = match (completion, limits) {
-            (Some(_), None) => EntityPlan::alone(plan.key, plan.kind),
+            (Some(_), None) => {
+                EntityPlan { is_whole: plan.is_whole, ..EntityPlan::alone(plan.key, plan.kind) }
+            }
             _ => plan,
         };
         self.planned.push_within(plan, limits)?;
@@ -200,7 +202,7 @@ impl Pending<'_> {
                     Some(completion) => {
                         let pending = write.pending(completion, together, siblings);
                         let (own, more) = completion.by.complete(pending).await?;
-                        batch.push(own)?;
+                        batch.push(EntityPlan { is_whole: write.plan.is_whole, ..own })?;
                         others.extend(more);
                     }
                     None => batch.push(write.plan.clone())?,

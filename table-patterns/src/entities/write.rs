@@ -97,7 +97,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 
     /// Returns the site at which batches are committed.
     pub(crate) fn site<'a>(&'a self, table: &'a TableName) -> Site<'a, S, O> {
-        Site { store: self.table.store(), outbox: &self.outbox, table, seen: None }
+        Site { store: self.table.store(), outbox: &self.outbox, table, seen: None, admission: self }
     }
 
     /// Reads the entity if `reads` is `true`, plans the write and commits it. Repeats this after a conflict.
@@ -155,7 +155,6 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Makes one attempt to commit a write. Returns `None` if the write must be planned again. Separate from planning, so this code is not compiled
     /// for each kind of plan.
     async fn submit(&self, rounds: &mut Rounds<'_>, write: EntityWrite<'_>) -> Result<Option<Option<ETag>>> {
-        self.admit(write.is_whole()).await?;
         let outcome = rounds.submit(&self.site(self.table.name()?), &Draft::of(write)?).await?;
         let etags = outcome.map(Outcome::committed).transpose()?;
         Ok(etags.map(|etags| etags.into_iter().next().flatten()))
@@ -189,7 +188,6 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// Any error from the commit.
     pub(crate) async fn commit_in(&self, table: &TableName, batch: &Batch) -> Result<Vec<Option<ETag>>> {
-        self.admit(false).await?;
         Rounds::new(&self.retry, "the indexes of the entities").commit_batch(&self.site(table), batch).await
     }
 

@@ -13,7 +13,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-/// A store in memory. Requests are counted from 0. One of them may fail, either before or after it takes effect.
+/// A blob store in memory. Requests are counted from 0. One of them may fail, either before or after it takes effect.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FaultyBlobs {
     inner: Arc<InMemory>,
@@ -21,7 +21,7 @@ pub(crate) struct FaultyBlobs {
     hook: Arc<Mutex<Option<Hook>>>,
 }
 
-/// An action to run right before a request.
+/// A test function to run right before a request.
 struct Hook(Box<dyn FnOnce(&InMemory) + Send>);
 
 impl fmt::Debug for Hook {
@@ -40,7 +40,7 @@ struct Faults {
 }
 
 impl FaultyBlobs {
-    /// Makes the request with this number fail.
+    /// Makes request `number` fail. If `lost` is `true`, the request takes effect and only its response is lost.
     pub(crate) fn fail_at(&self, number: usize, lost: bool) {
         let mut faults = self.faults.lock().unwrap();
         *faults = Faults { calls: 0, fail_at: Some(number), lost, ..*faults };
@@ -63,7 +63,7 @@ impl FaultyBlobs {
         pollster::block_on(read).unwrap().to_vec()
     }
 
-    /// Writes or removes a blob.
+    /// Overwrites a blob, or deletes it if `content` is `None`. Never fails.
     pub(crate) fn damage(&self, name: &str, content: Option<&'static [u8]>) {
         let path = Path::parse(name).unwrap();
         match content {
@@ -91,7 +91,7 @@ impl FaultyBlobs {
         names
     }
 
-    /// Counts the next request. Returns whether it fails before it takes effect, and whether it fails afterwards.
+    /// Counts the next request. The first flag is `true` if it fails without effect, the second if it takes effect and then fails.
     fn judge(&self) -> (bool, bool) {
         let mut faults = self.faults.lock().unwrap();
         let fails = faults.fail_at == Some(faults.calls);
@@ -175,7 +175,7 @@ impl ObjectStore for FaultyBlobs {
     }
 }
 
-/// A multipart upload. Each part is a request.
+/// A multipart upload. Each uploaded part counts as a request.
 #[derive(Debug)]
 struct FaultyParts {
     parts: Box<dyn MultipartUpload>,

@@ -1,4 +1,4 @@
-//! Backfill of a feed that a later release declares: the feed is complete once no older program can write without it.
+//! The backfill of a feed that a later release declares. The feed is complete once no older program can write without it.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use table_core::table::Table;
 use crate::entities::Entities;
 use crate::fence::{self, Fence};
 
-/// The word that denotes a feed in a schema.
+/// The name of the feed in the schema's list of features that writers must maintain.
 const FEED: &str = "feed";
-/// The note that marks the feed as pending, stored with the schema.
+/// The name of the feed in the stored schema's list of pending parts.
 const NOTE: &str = "keeps feed";
-/// The position that marks a feed's backfill as begun. No other position exists, because the backfill needs no pass over the rows.
+/// The position of a backfill that has begun. It is the only position, because the backfill needs no pass over the rows.
 const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
@@ -41,7 +41,7 @@ pub struct FeedBackfill<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Creates the backfill of the feed that the entity declares. It does nothing if the feed is complete.
+    /// Creates the backfill of the feed that the entity type declares. If the feed is complete, running it does nothing.
     pub fn backfill_feed(&self) -> FeedBackfill<'_, E, S, O> {
         FeedBackfill { handle: self, has_older: true }
     }
@@ -54,8 +54,8 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete. If programs built from an older release may have requests in
-    /// flight, marks nothing and returns the delay before the next attempt.
+    /// Marks the feed as complete and returns `None`. If programs built from an older release may have requests in
+    /// flight, marks nothing and returns how long to wait before the next attempt.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.
@@ -75,7 +75,7 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
     }
 }
 
-/// Returns `true` if the entities declare a feed that may lack changes made by older programs.
+/// Returns `true` if the entity type declares a feed that may lack changes made by older programs.
 pub(crate) async fn is_announced<E: Entity, S: TableStore>(table: &Table<E, S>) -> Result<bool> {
     if !E::SCHEMA.keeps.contains(&FEED) {
         return Ok(false);

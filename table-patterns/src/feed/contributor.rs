@@ -1,4 +1,4 @@
-//! The contributor for the feed, which records each change to an entity in the entity's transaction.
+//! The contributor for feeds: it records each change to an entity in the transaction of that change.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -18,29 +18,29 @@ use crate::entities::{
 };
 use crate::feed::{Feed, entries, read};
 
-/// Records changes in the feed of a handle.
+/// The feed of a handle, in which changes to its entities are recorded.
 pub(crate) struct FeedRecorder<S> {
     feed: Feed<S>,
     recorder: Arc<dyn RecordChanges>,
-    /// `true` if changes to the entities are recorded. The entries of participants are always recorded.
+    /// `true` if changes to the entities are recorded. Entries that participants add are always recorded.
     records: bool,
 }
 
 impl<S: TableStore + Clone + 'static> FeedRecorder<S> {
-    /// Creates the feed of a handle, which records changes if `records` is `true`.
+    /// Creates the contributor. It records changes to entities if `records` is `true`.
     pub(crate) fn new(feed: Feed<S>, records: bool) -> Self {
         Self { recorder: Arc::new(feed.clone()), feed, records }
     }
 }
 
 impl<S> FeedRecorder<S> {
-    /// Adds the record of a change.
+    /// Adds a feed entry for a change to `out`.
     #[expect(clippy::unused_self, reason = "records are added only where a recorder exists")]
     pub(crate) fn record(&self, source: &RowKey, kind: &'static str, out: &mut Contribution) {
         out.records.push(ChangeRecord::plain(source.clone(), kind));
     }
 
-    /// Makes the feed commit the transaction, with the records of all contributors.
+    /// Makes the feed commit the transaction, with the entries of all contributors.
     pub(crate) fn attach(&self, out: &mut Contribution) {
         out.recorder = Some(Arc::clone(&self.recorder));
     }
@@ -89,14 +89,14 @@ impl<S: TableStore> RecordChanges for Feed<S> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
-    /// Sets the feed that records changes, such as a feed with another sleep function. Each change to an entity is recorded in its transaction, as
-    /// `inserted`, `updated` or `deleted`. Entities declared with `#[entity(feed)]` have a feed in every program.
+    /// Sets the feed in which changes are recorded, such as a feed with a different sleep function. Each change to an entity is recorded in its transaction as
+    /// `inserted`, `updated` or `deleted`. A type declared with `#[entity(feed)]` has a feed in every program without this function.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         self.with_contributor(FeedRecorder::new(feed, true))
     }
 
-    /// Returns a handle to the feeds of the store. If this handle has a feed, its remembered heads are shared.
+    /// Returns a handle to the feeds of the store. If this handle has a feed, both share the cache of heads.
     #[must_use]
     pub fn feed(&self) -> Feed<S> {
         let known = self.feed_recorder().map(|recorder| recorder.feed.clone());
@@ -105,12 +105,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: 'static, O> Entities<E, S, O> {
-    /// Returns the feed of the handle, regardless of whether it records changes.
+    /// Returns the feed of the handle, whether or not it records changes to entities.
     pub(crate) fn feed_recorder(&self) -> Option<&FeedRecorder<S>> {
         self.contributor()
     }
 
-    /// Returns `true` if changes are recorded in the feed.
+    /// Returns `true` if changes to entities are recorded in the feed.
     pub(crate) fn records_changes(&self) -> bool {
         self.feed_recorder().is_some_and(|recorder| recorder.records)
     }

@@ -1,4 +1,4 @@
-//! Records changes: adds entries to a transaction, and commits it on condition that the head of the feed has not changed.
+//! Writes feed entries: adds them to a transaction, and commits it on condition that the head of the feed is unchanged.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,13 +17,13 @@ use crate::converge;
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::{Feed, FeedChange};
 
-/// The maximum number of changes in one row: an entity has 252 properties, and each change needs three of them.
+/// The maximum number of changes in one row of entries: a row has at most 252 properties, and each change needs three.
 pub(super) const CHANGES: usize = 80;
 
-/// The largest size in bytes of the changes in one row, unless it has a single change.
+/// The maximum size in bytes of the changes in one row of entries. A single larger change has a row to itself.
 const BYTES: usize = 256 * 1024;
 
-/// A change to record, as stored in a batch of writes.
+/// A change to record, as collected in a batch of writes.
 pub(super) use crate::entities::ChangeRecord as Record;
 
 impl Record {
@@ -32,7 +32,7 @@ impl Record {
         Self { source: change.source.clone(), kind, payload: change.payload.to_vec() }
     }
 
-    /// Returns a record without a payload.
+    /// Creates a record without a payload.
     pub(crate) const fn plain(source: RowKey, kind: &'static str) -> Self {
         Self { source, kind: Cow::Borrowed(kind), payload: Vec::new() }
     }
@@ -42,13 +42,13 @@ impl Record {
     }
 }
 
-/// Returns the number of operations that these records add to a transaction.
+/// Returns the number of operations that recording these changes adds to a transaction.
 pub(crate) fn operations<'a>(records: impl IntoIterator<Item = &'a Record>) -> usize {
     let rows = rows(records).len();
     if rows == 0 { 0 } else { rows + 1 }
 }
 
-/// Splits the records into rows. Returns the range of records in each row.
+/// Distributes records over rows. Returns the range of records in each row.
 fn rows<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Range<usize>> {
     let (mut rows, mut bytes) = (Vec::<Range<usize>>::new(), 0);
     for (at, record) in records.into_iter().enumerate() {
@@ -64,12 +64,13 @@ fn rows<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Range<usize>> 
     rows
 }
 
-/// Returns the name under which the change at position `at` stores `property` in the row.
+/// Returns the name of the property for the change at position `at` in a row: `property` with the position, or without it for the first change.
 pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
 
-/// Returns the write of one row of entries. The row is guarded by the head, so an existing row cannot have been committed by a feed.
+/// Returns the write of one row of entries. It may replace a row, because each commit also replaces the head: an existing row was not committed by a
+/// feed.
 fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
     let mut writer = RowWriter::with_capacity(records.len() * 3);
     for (at, record) in records.iter().enumerate() {
@@ -84,8 +85,8 @@ fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Submits a transaction with the entries of its changes.
-    /// The returned `ETag`s, and the index of an operation in an error, refer to the given operations.
+    /// Submits a transaction together with the feed entries for its changes.
+    /// The returned `ETag`s and the operation index in an error refer to the operations of `transaction` alone.
     pub(crate) async fn commit(
         &self,
         table: &TableName,
@@ -140,7 +141,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Creates the head of a feed. Returns `None` if another writer committed first.
+    /// Creates the head of a partition's feed. Returns `None` if another writer committed first.
     pub(super) async fn create(
         &self,
         table: &TableName,
@@ -157,7 +158,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Adds the entries and the head to a transaction.
+    /// Adds the rows of entries and the new head to a transaction. First lists the partition in the registry, if the feed is quiet.
     async fn recorded(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),

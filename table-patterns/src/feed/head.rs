@@ -1,4 +1,4 @@
-//! The head of a feed: the row that each commit replaces under its ETag.
+//! The head of a feed: a row that each commit replaces under its `ETag`, which puts the commits in order.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -12,40 +12,40 @@ use uuid::Uuid;
 
 use crate::feed::{Cursor, Feed, FeedEntry};
 
-/// The `RowKey` prefix of a feed's rows.
+/// The prefix of the `RowKey`s of a feed's rows.
 pub const FEED_PREFIX: &str = "\u{FFFC}feed_";
 
-/// The RowKey of the head.
+/// The `RowKey` of the head.
 pub(super) const HEAD: &str = "\u{FFFC}feed_head";
 
-/// The state of one feed.
+/// The state of one feed, as stored in its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(super) id: u64,
-    /// The number of the last change.
+    /// The number of the last committed change.
     pub(super) last: u64,
     /// The number of the last trimmed change.
     pub(super) floor: u64,
-    /// `true` if the registry does not list the partition, or marks the feed as quiet, in which case a writer must list it again.
+    /// `true` if the registry does not list the partition, or marks its feed as quiet. A writer must then list the partition before it commits.
     pub(super) quiet: bool,
-    /// `true` if the partition stays listed without a mark: followers do not mark the feed as quiet.
+    /// `true` if the partition is listed permanently: followers never mark its feed as quiet.
     pub(super) kept: bool,
 }
 
 impl Head {
-    /// Creates the head of a feed that is not listed.
+    /// Creates the head of a new feed, whose partition is not listed yet.
     pub(super) fn new() -> Self {
         // The ID has 53 bits, because JSON numbers preserve integers up to that size.
         let id = Uuid::new_v4().as_u64_pair().1 & ((1 << 53) - 1);
         Self { id, last: 0, floor: 0, quiet: true, kept: false }
     }
 
-    /// Returns the end of the feed.
+    /// Returns the cursor at the end of the feed.
     pub(crate) const fn end(&self) -> Cursor {
         self.cursor(self.last)
     }
 
-    /// Returns `true` if a writer must list the partition before it commits.
+    /// Returns `true` if a writer must list the partition in the registry before it commits.
     pub(crate) const fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -54,15 +54,15 @@ impl Head {
         Cursor { feed: self.id, number }
     }
 
-    /// Returns the number of the last change that a reader at `from` has passed. A cursor of another feed is treated as the beginning of this one.
+    /// Returns the number of the last change before `from` or before the first entry that is not trimmed. A cursor of another feed counts as the beginning.
     pub(crate) fn passed(&self, from: &Cursor) -> u64 {
         if from.feed == self.id { from.number.max(self.floor) } else { self.floor }
     }
 
-    /// Returns `true` if changes between `from` and `reached` are not among the entries that were read there, because they were trimmed, or because
-    /// the table was deleted and created again. Changes that were trimmed before a new reader starts are not lost.
+    /// Returns `true` if a reader that went from `from` to `reached` and read `entries` has missed changes, because they were trimmed, or because
+    /// the table was deleted and created again. For a new reader, changes that were trimmed before it started do not count.
     ///
-    /// Changes are numbered without gaps. A trim between the reads of the head and of the entries is therefore noticed.
+    /// Changes are numbered without gaps, so the result also covers a trim between the reads of the head and of the entries.
     pub(crate) fn has_lost(&self, from: &Cursor, entries: &[FeedEntry], reached: &Cursor) -> bool {
         let mut passed = match from.feed {
             0 => self.floor,
@@ -107,7 +107,7 @@ impl Head {
         Ok(Some(Self { id, last, floor, quiet, kept }))
     }
 
-    /// Returns the operation that writes the head: a replace of the version that was read, or an insert.
+    /// Returns the operation that writes the head: a replacement of the version that was read, or an insert.
     pub(super) fn write(self, read: Option<ETag>) -> Result<Operation> {
         let kind = match read {
             Some(etag) => OperationKind::Replace(self.row(), IfMatch::ETag(etag)),

@@ -18,7 +18,7 @@ use crate::feed::entries::{CHANGES, name};
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
-/// A reader of the feed of one partition. Created by [`Feed::reader`]. The reader keeps its cursor but no entries.
+/// Reads the feed of one partition in order. Created by [`Feed::reader`]. The reader keeps its cursor, but no entries.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, PartitionKey, feed::Cursor};
@@ -54,7 +54,7 @@ pub struct FeedReader<'a, S> {
     table: TableName,
     partition_key: PartitionKey,
     at: Cursor,
-    /// The head as it was last read: all entries up to its end are committed.
+    /// The head as this reader last read it: all entries up to its end are committed.
     head: Option<Head>,
 }
 
@@ -68,7 +68,7 @@ impl<'a, S> FeedReader<'a, S> {
         Self { feed, table, partition_key, at: from, head: None }
     }
 
-    /// Returns the cursor after the last returned entry. Store it once that entry is processed.
+    /// Returns the cursor after the last returned entry. Store it after processing that entry.
     #[must_use]
     pub const fn cursor(&self) -> &Cursor {
         &self.at
@@ -108,7 +108,7 @@ impl<S> fmt::Debug for FeedReader<'_, S> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Reads at most `limit` entries between a cursor and the end that the head records. Returns them with the new cursor.
+    /// Reads at most `limit` entries between a cursor and the end of the feed according to `head`. Returns them with the new cursor.
     pub(crate) async fn entries(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),
@@ -161,8 +161,8 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries up to a cursor, in transactions of 100.
-    /// Returns the number of deleted changes. Readers that have not passed the cursor miss these changes.
+    /// Deletes the entries before a cursor, in transactions of 100 rows.
+    /// Returns the number of deleted changes. Readers that have not reached the cursor miss these changes.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.
@@ -195,8 +195,8 @@ impl<S: TableStore> Feed<S> {
         Ok(floor - before)
     }
 
-    /// Records in the head that entries up to a cursor are trimmed.
-    /// Returns the floors before and after, or `None` if nothing was ever trimmed.
+    /// Records in the head that the entries before a cursor are trimmed.
+    /// Returns the number of the last trimmed change before and after this call; `None` if no change has ever been trimmed.
     async fn raise_floor(
         &self,
         table: &TableName,
@@ -221,20 +221,20 @@ impl<S: TableStore> Feed<S> {
     }
 }
 
-/// Returns the key range of the rows whose last changes have the numbers `first` to `last`.
+/// Returns the key range of the rows of entries whose last change has a number from `first` to `last`.
 fn numbers(first: u64, last: u64) -> TextRange {
     let key = |number| Bound::Included(format!("{FEED_PREFIX}{number:020}"));
     TextRange { lower: key(first), upper: key(last) }
 }
 
-/// Returns the number in the key of a row of entries; `None` for any other key.
+/// Returns the number of the last change in a row of entries, from the row's key; `None` for any other key.
 fn number(row_key: &str) -> Option<u64> {
     let digits = row_key.strip_prefix(FEED_PREFIX)?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// The rules by which a check finds unreadable feed rows.
+/// The rules with which an index check reports unreadable feed rows.
 pub(super) const RESERVED: ReservedRows = ReservedRows { pattern: "feed", prefix: FEED_PREFIX, fault };
 
 fn fault(row: EntityRef<'_>) -> Option<&'static str> {
@@ -247,7 +247,7 @@ fn fault(row: EntityRef<'_>) -> Option<&'static str> {
     (!is_entry).then_some("the row is not an entry of a feed, and readers skip it; delete it")
 }
 
-/// Adds the entries of a row. A row that was not written by a feed has none.
+/// Adds the entries in a row to `entries`. A row that was not written by a feed contains none.
 fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEntry>) -> Result<()> {
     let (begin, hint) = (entries.len(), &mut 0);
     for at in 0..CHANGES {
@@ -271,7 +271,7 @@ fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEnt
     Ok(())
 }
 
-/// Sorts entries by number. Not generic, because a sort takes long to compile, and generic functions are compiled in each program.
+/// Sorts entries by number. Not generic, because a sort takes long to compile, and each program compiles its own copies of generic functions.
 fn in_order(entries: &mut [FeedEntry]) {
     entries.sort_by_key(|entry| entry.cursor.number);
 }

@@ -1,9 +1,9 @@
-//! The registry of the partitions that have a feed, and the marks of quiet feeds.
+//! The registry of partitions with a feed, and the marks of quiet feeds (feeds without new entries).
 //!
-//! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first in the
+//! A partition is listed before its first entry is committed, and remains listed. A follower that has read a feed to its end marks it as quiet, first in the
 //! head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both writes
-//! of the follower are conditional on earlier reads: the registry first, then the head. A partition that is kept listed never gets a mark, because
-//! the bearer of a SAS for that partition could not remove it.
+//! of the follower are conditional on its earlier reads: of the registry row first, then of the head. A partition that is listed permanently never gets a
+//! mark, because the bearer of a SAS for that partition could not remove it.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
@@ -21,13 +21,13 @@ use crate::feed::{Cursor, FEEDS, Feed, Head};
 use crate::outbox::registry;
 use crate::outbox::rows::alone;
 
-/// A partition with a feed, as the registry lists it.
+/// A partition with a feed, as listed in the registry.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     pub(crate) partition_key: PartitionKey,
     key: EntityKey,
     pub(crate) etag: ETag,
-    /// The end of the feed as a follower marked it, or `None` if an entry was committed since then.
+    /// The end of the feed when a follower marked it as quiet; `None` if it is not marked.
     quiet: Option<Cursor>,
 }
 
@@ -38,13 +38,13 @@ impl Listed {
         Ok(Self { partition_key, key, etag: row.etag(), quiet: quiet(row.row) })
     }
 
-    /// Returns `true` if a reader at this cursor has read all entries.
+    /// Returns `true` if a reader at this cursor has read all entries of a quiet feed.
     pub(crate) fn is_read_at(&self, cursor: &Cursor) -> bool {
         self.quiet.as_ref().is_some_and(|end| cursor.is_at(end))
     }
 }
 
-/// Returns the mark of a quiet feed; `None` if there is no readable mark.
+/// Returns the mark in a registry row; `None` if it has none, or if the mark cannot be read.
 fn quiet(row: RowView<'_>) -> Option<Cursor> {
     match row.find("Quiet", &mut 0) {
         Ok(Some(ValueRef::String(text))) => serde_json::from_str(text).ok(),
@@ -62,7 +62,7 @@ fn listing(table: &TableName, quiet: Option<&Cursor>) -> Row {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Lists a partition, without a mark.
+    /// Lists a partition in the registry, and removes its mark.
     pub(crate) async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let (store, registry) = (&self.store, TableName::new(FEEDS)?);
         let kind = OperationKind::InsertOrReplace(listing(table, None));
@@ -77,7 +77,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Returns the partitions of a table that have a feed.
+    /// Returns the listed partitions of a table.
     pub(crate) async fn listed(&self, table: &TableName) -> Result<Vec<Listed>> {
         let mut listed = Vec::new();
         registry::each(&self.store, &TableName::new(FEEDS)?, registry::buckets(table), |row| {
@@ -87,8 +87,8 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
-    /// Lists a partition permanently: its writers need not write the registry. Call this function before you give a SAS for this partition to a
-    /// writer. Followers then read the head of this feed in each poll, which takes one more request.
+    /// Lists a partition permanently, so that writers need no access to the registry. Call this function before you give a SAS for this partition to a
+    /// writer. Each poll by a follower then also reads the head of this feed, which takes one more request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};
@@ -134,8 +134,8 @@ impl<S: TableStore> Feed<S> {
         registry::forget_table(&self.store, FEEDS, table).await
     }
 
-    /// Marks a feed as quiet at its end. `listed` was read before `head`.
-    /// Does nothing if a writer or another follower committed first, or if the partition stays listed.
+    /// Marks a feed as quiet at its end. `listed` must have been read before `head`.
+    /// Does nothing if a writer or another follower committed first, or if the partition is listed permanently.
     pub(crate) async fn mark_quiet(
         &self,
         table: &TableName,

@@ -1,4 +1,4 @@
-//! Tests of the order, cost and robustness of feeds.
+//! Tests of feeds: the order of entries, the number of requests, and robustness against faults.
 
 mod quiet;
 mod requests;
@@ -48,7 +48,7 @@ impl World {
         Self { time, store, table, sales: PartitionKey::new("Sales").unwrap() }
     }
 
-    /// Returns the feed handle of another process, whose clock differs.
+    /// Returns a feed handle of another process, whose clock is `ahead` ticks ahead of the store's clock.
     fn feed(&self, ahead: i64) -> Feed<Store> {
         let now = Arc::clone(&self.time);
         let clock = Clock::new(move || now.load(Ordering::SeqCst).saturating_add_signed(ahead));
@@ -70,14 +70,14 @@ impl World {
         block_on(feed.read(&self.table, &self.sales, from, limit)).unwrap()
     }
 
-    /// Reads once. Returns the entries that the reader skipped although they were not trimmed.
+    /// Makes a reader read once. Returns the numbers of the entries that it skipped although they were not trimmed.
     fn skipped_by_next(reader: &mut FeedReader<'_, Store>, limit: usize, trimmed: usize) -> Vec<usize> {
         let before = reader.cursor().number();
         let entries = block_on(sendable(reader.next(limit))).unwrap();
         skipped(before, &entries, reader.cursor(), trimmed)
     }
 
-    /// Reads once from a cursor, and moves it. Returns the entries that were skipped although they were not trimmed.
+    /// Reads once from a cursor, and moves the cursor. Returns the numbers of the entries that were skipped although they were not trimmed.
     fn skipped_by_read(
         &self,
         feed: &Feed<Store>,
@@ -109,7 +109,7 @@ fn numbers(entries: &[FeedEntry]) -> Vec<usize> {
     entries.iter().map(|entry| entry.source.as_str().parse().unwrap()).collect()
 }
 
-/// Returns the entries between two positions that were neither read nor trimmed. Panics if the entries that were read are not in order.
+/// Returns the numbers between two positions whose entries were neither read nor trimmed. Panics if `entries` are not in order.
 fn skipped(before: u64, entries: &[FeedEntry], after: &Cursor, trimmed: usize) -> Vec<usize> {
     let seen = numbers(entries);
     assert!(seen.is_sorted_by(|one, other| one < other), "{seen:?}");
@@ -193,13 +193,13 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
     assert_eq!(reader.cursor().number(), u64::try_from(i64::MAX).unwrap());
 }
 
-/// No skipped entries.
+/// The result if no entry was skipped.
 const NONE: [usize; 0] = [];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Writers with arbitrary clocks, readers that read occasionally, and trims at any position.
+    /// Writers with arbitrary clocks, readers that read now and then, and trims at any position.
     #[test]
     fn pat_ec_8_batches_together_are_the_whole_feed_in_order_except_for_trimmed_entries(
         acts in proptest::collection::vec(
@@ -246,7 +246,7 @@ proptest! {
     }
 }
 
-/// Returns a strategy for trims: the number of changes to trim after the position of a reader, or `None` for no trim.
+/// Generates trims: the number of changes to trim beyond the position of a reader, or `None` for no trim.
 fn trim() -> impl Strategy<Value = Option<u64>> {
     prop::option::weighted(0.3, 0..150_u64)
 }

@@ -1,4 +1,4 @@
-//! Turns for the writers within one process: one writer per partition at a time, each with the head of the feed that the previous writer left.
+//! Turns for the writers in one process: per partition, one writer at a time commits, and starts with the head of the feed that the previous writer left.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,33 +13,33 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::Patience;
 use crate::feed::Head;
 
-/// The maximum number of remembered heads.
+/// The maximum number of partitions whose heads are remembered.
 const REMEMBERED: usize = 100_000;
 
-/// The longest time for which one writer may hold the turn while others wait.
-/// After that, the waiting writers continue without a turn, because the holder may no longer be polled. This may cause
-/// conflicts.
+/// The longest time for which a writer may keep its turn while others wait.
+/// After this time, the waiting writers continue without a turn, because the writer with the turn may never be polled again. Their commits may then
+/// conflict.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 type Known = Option<(Head, ETag)>;
 
-/// Assigns turns to the writers of each partition, and remembers the heads of the feeds.
+/// The turns of the writers of each partition, and a cache of the feeds' heads.
 #[derive(Debug, Default)]
 pub(super) struct Turns(Mutex<HashMap<(String, String), Arc<Line>>>);
 
-/// The queue of the writers of one partition, with the remembered head.
+/// The queue of the writers of one partition, with the head of the partition's feed.
 #[derive(Debug, Default)]
 struct Line {
     head: Arc<Lock<Known>>,
     patience: Patience,
 }
 
-/// The turn of one writer, with the remembered head; `None` after a time-out.
+/// The turn of one writer, with access to the remembered head; `None` after a time-out.
 #[derive(Debug)]
 pub(super) struct Turn(Option<OwnedMutexGuard<Known>>);
 
 impl Turns {
-    /// Waits for the next turn at the head of a partition.
+    /// Waits for a turn in a partition.
     pub(super) async fn next(&self, table: &TableName, partition_key: &PartitionKey, pace: &Runtime) -> Turn {
         let line = self.line(table, partition_key);
         let guard = match line.head.try_lock_owned() {
@@ -63,12 +63,12 @@ impl Turns {
 }
 
 impl Turn {
-    /// Takes the remembered head. If a writer is dropped before [`leave`](Self::leave), the next writer reads the head.
+    /// Takes the remembered head out of the cache. If the writer is dropped before it calls [`leave`](Self::leave), the next writer reads the head.
     pub(super) fn take(&mut self) -> Known {
         self.0.as_mut().and_then(|known| known.take())
     }
 
-    /// Leaves the head for the next writer.
+    /// Ends the turn, and leaves the head for the next writer.
     pub(super) fn leave(mut self, head: Known) {
         if let Some(known) = self.0.as_mut() {
             **known = head;

@@ -1,4 +1,4 @@
-//! The online, resumable and rate-limited backfill of a new index over existing rows, and other changes to an index's state.
+//! The backfill of a new index over existing rows: online, resumable and rate-limited. Also changes of an index's state.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -21,34 +21,34 @@ use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
 use crate::index::sweep::{Phase, Place, Sweep};
 
-/// The maximum number of findings in the report of a backfill.
+/// The maximum number of findings listed in a backfill's report.
 const LISTED: usize = 1_000;
 
 /// The progress of a backfill, reported after each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackfillProgress {
-    /// The phase of the current pass.
+    /// The phase that the backfill is in.
     pub phase: Phase,
-    /// The number of entities and rows processed by this run.
+    /// The number of entities and index rows that this run has processed.
     pub scanned: u64,
-    /// The number of rows written by this run.
+    /// The number of index rows that this run has written.
     pub written: u64,
 }
 
 /// A builder for the backfill of one index.
 ///
-/// - Online: writers continue, and already maintain the index while it is built. The missing row of an entity is written in one transaction with the
+/// - Online: writers continue, and already maintain the index while it is built. An entity's missing index row is written in one transaction with the
 ///   entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4 MiB. Sixteen
 ///   transactions run concurrently and share the cost of durable writes.
-/// - Rolling updates: programs built from an older release may continue to write until the pass over the entities begins. They record sightings
-///   next to the stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock: by then, no
-///   request from an older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after).
+/// - Rolling updates: programs built from an older release may continue to write until the pass over the rows begins. They record sightings
+///   (rows with the current time) with the stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock:
+///   by then, no request by an older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after).
 ///   Once the pass begins, older programs are refused. If no older program is running, call
 ///   [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their table must be stopped first.
-/// - Resumable: the position is recorded next to the stored schema after each page. The next run, in any process, continues there.
+/// - Resumable: the position is recorded with the stored schema after each page. The next run, in any process, continues from it.
 /// - When the backfill completes, the index is *ready*.
-///   Two entities with the same value in a unique index leave it *building*: the error names them, and a later run starts again.
+///   Two entities with the same value in a unique index leave it *building*: the error names them, and a later run starts from the beginning.
 ///
 /// ```
 /// # use table_core::{Engine, TableStoreExt};
@@ -103,7 +103,7 @@ impl<E, S: std::fmt::Debug, O: std::fmt::Debug> std::fmt::Debug for Backfill<'_,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates the backfill of an index. It does nothing if the index is ready.
+    /// Creates the backfill of an index. If the index is ready, running the backfill does nothing.
     pub fn backfill<I: Index<Entity = E>>(&self) -> Backfill<'_, E, S, O> {
         Backfill {
             table: self,
@@ -115,11 +115,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Other processes whose
-    /// handles regard the index as ready still use it, until they open the table again or call [`states`](Self::states).
+    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Processes whose
+    /// handles already know the index as ready continue to use it until they open the table again or call [`states`](Self::states).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored, because the table was not opened;
+    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
     /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
     pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
@@ -130,10 +130,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .await
     }
 
-    /// Enables an index again. The index is *building* until a [`backfill`](Self::backfill) completes.
+    /// Enables a disabled index. The index is *building* until a [`backfill`](Self::backfill) completes.
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored, because the table was not opened;
+    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
     /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
@@ -157,13 +157,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
-    /// Limits the average number of entities that a run processes per second. A burst contains at most the entities of one second.
+    /// Limits the average number of entities that a run processes per second. The entities of one second may be processed in a burst.
     pub fn per_second(self, entities: NonZeroU32) -> Self {
         Self { per_second: Some(entities), ..self }
     }
 
-    /// Sets the number of entities per page, after which the position is recorded; by default 1,000.
-    /// A transaction contains only entities of one page.
+    /// Sets the number of entities per page; by default 1,000. The position is recorded after each page.
+    /// A transaction contains entities of one page only.
     pub fn page(self, entities: usize) -> Self {
         Self { page: Some(entities), ..self }
     }
@@ -174,7 +174,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { has_older: false, ..self }
     }
 
-    /// Sets a function that receives the progress after each page.
+    /// Sets a function that is called with the progress after each page.
     pub fn on_progress(self, progress: impl FnMut(BackfillProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
@@ -188,7 +188,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// - Any error from the store: run the backfill again to continue.
     ///
     /// An entity that cannot be read, or whose value no key of the index can contain, is a
-    /// [finding](FindingKind::BadEntity), because no query of the index could find it.
+    /// [finding](FindingKind::BadEntity) and does not stop the backfill, because no query of the index could find it.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, self.table.index_states()).await?;
@@ -254,7 +254,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     }
 }
 
-/// Formats the progress of a pass: `rows` or `entities`, the range, and the position within the range.
+/// Formats the position of a backfill: `rows` or `entities`, the index of the key range, and the position within that range.
 fn words(phase: Phase, place: &Place) -> String {
     let phase = if phase == Phase::Rows { "rows" } else { "entities" };
     let from = place.from.as_ref().map(ToString::to_string).unwrap_or_default();

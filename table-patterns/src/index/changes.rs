@@ -1,4 +1,4 @@
-//! Changes to an index between two versions of an entity, computed without I/O.
+//! Computes the changes to an index that follow from a change to an entity, without I/O.
 
 use table_core::entity::Entity;
 use table_core::index::{IndexEntry, IndexOf};
@@ -11,7 +11,7 @@ use table_core::{ErrorCode, Result};
 use crate::entities::read_as;
 use crate::outbox::keys::guard_key;
 
-/// A change to the copy or the list of one index at one key.
+/// A change that one entity causes in an index: to a copy of the entity, or to a list.
 ///
 /// ```
 /// use table_patterns::index::{Change, ChangeKind};
@@ -24,7 +24,7 @@ use crate::outbox::keys::guard_key;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The index.
+    /// The schema of the index.
     pub index: &'static IndexSchema,
     /// The key of the copy, or of the list.
     pub key: EntityKey,
@@ -32,27 +32,27 @@ pub struct Change {
     pub kind: ChangeKind,
 }
 
-/// The kinds of changes at the key of a copy or a list.
+/// The kinds of changes to the copy or the list at a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// Creates a copy. No other entity may have this key (PAT-INTRA-5).
+    /// Creates a copy with these properties. No other entity may have this key (PAT-INTRA-5).
     Add(Row),
-    /// Changes the properties of a copy.
+    /// Replaces the properties of a copy.
     Rewrite(Row),
-    /// Removes a copy.
+    /// Removes the copy.
     Remove,
-    /// Adds a member to a list.
+    /// Adds the entity to a list. The row identifies it.
     Join(Row),
-    /// Removes a member from a list.
+    /// Removes the entity from a list. The row identifies it.
     Leave(Row),
 }
 
 /// Returns the index changes that follow from changing an entity of type `E` from `old` to `new`. `None` means that the entity does not exist.
-/// The changes are in the order of the declarations.
-/// Unchanged entries are omitted: an update of a property that no index includes costs nothing (PAT-INTRA-7).
+/// The changes are in the order in which the indexes are declared.
+/// Unchanged index entries are omitted: an update of a property that no index includes costs nothing (PAT-INTRA-7).
 ///
-/// Changes [in the same partition](IndexSchema::is_same_partition) belong in the transaction of the entity.
-/// The caller decides who writes changes in other partitions.
+/// Write the changes [in the same partition](IndexSchema::is_same_partition) in the transaction of the entity.
+/// The caller decides how to write changes in other partitions.
 ///
 /// ```
 /// use table_core::Entity;
@@ -74,8 +74,8 @@ pub enum ChangeKind {
 /// ```
 ///
 /// # Errors
-/// Any error from [`IndexOf::entry`]: `KeyEncoding` if a key of an index cannot contain a
-/// value, `PropertyValueTooLarge` if such a key is too long (KEY-8).
+/// Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a
+/// value, `PropertyValueTooLarge` if an index key is too long (KEY-8).
 pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for index in E::INDEXES {
@@ -118,7 +118,7 @@ fn push(
     }
 }
 
-/// Returns the entry of a stored entity in an index; `None` if the index's keys cannot contain the value of the entity.
+/// Returns an entity's entry in an index; `None` if the index's keys cannot contain the entity's value.
 pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
     match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
         Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {
@@ -128,7 +128,7 @@ pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<
     }
 }
 
-/// Checks that the key of a remote entry leaves room for the key of its guard, and returns the entry.
+/// Checks that the key of a remote index entry is short enough to be part of its guard's key, and returns the entry.
 ///
 /// # Errors
 /// `PropertyValueTooLarge` (KEY-8) if the key is too long.
@@ -139,7 +139,7 @@ pub(crate) fn with_room(index: &IndexSchema, entry: Option<IndexEntry>) -> Resul
     Ok(entry)
 }
 
-/// Returns the index of `E` with this schema.
+/// Returns the index of `E` whose name is that of the schema.
 pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static IndexOf<E>> {
     E::INDEXES.iter().find(|index| index.schema().name == schema.name)
 }
@@ -147,16 +147,17 @@ pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static Index
 /// A function that returns the owner of an index entry: [`owner_of`] for one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
-/// Returns the key of the entity that owns an index row: a copy, or a member of the list at a key. `None` if the row is not an entry of the index.
+/// Returns the key of the entity to which an index entry belongs: a copy, or a list member. `key` is the key of the copy or the list. `None` if the
+/// row is not an entry of the index.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
     index_of::<E>(schema)?.owner(entry).ok()
 }
 
-/// A function that tells whether an entity has its entry at a key: [`holds_entry`] for one entity type.
+/// A function that returns whether an entity has an index entry at a key: [`holds_entry`] for one entity type.
 pub(crate) type HoldsEntry = fn(&IndexSchema, (&EntityKey, &Row), &EntityKey) -> bool;
 
-/// Returns `true` if a stored entity has its entry in the index at a key, or cannot be read.
+/// Returns `true` if the index entry of a stored entity is at the key `at`, or if the entity cannot be read.
 pub(crate) fn holds_entry<E: Entity>(
     schema: &IndexSchema,
     (owner, row): (&EntityKey, &Row),
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
     use crate::index::fixture::{Employee, employee};
 
-    /// The expected rows in addition to the entities: copies by table and key, and lists with their members.
+    /// The expected index rows: copies and lists, by table and key. A list is the set of its members.
     #[derive(Debug, Default, PartialEq)]
     struct OtherRows {
         copies: BTreeMap<(String, EntityKey), Vec<u8>>,
@@ -187,7 +188,7 @@ mod tests {
         (index.table.unwrap_or("Company").to_owned(), key.clone())
     }
 
-    /// Computes the expected rows from the definition, without comparing old and new entities.
+    /// Computes the expected index rows for entities from the definition of each index, without comparing old and new entities.
     fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> OtherRows {
         let mut others = OtherRows::default();
         for entity in entities {

@@ -1,4 +1,4 @@
-//! Checker and repair of indexes: rows that are missing, dangling, stale or duplicate.
+//! Checks and repairs indexes: finds entries that are missing, stale, duplicate, or belong to no entity.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -20,20 +20,20 @@ use crate::index::sweep::{Phase, Place, Sweep};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexReport {
-    /// The number of processed entities and index rows, counted once per index.
+    /// The number of entities and index rows that were processed. An entity counts once for each index.
     pub scanned: u64,
-    /// The findings, up to the requested number.
+    /// The findings, up to the maximum set by [`list_at_most`](IndexCheck::list_at_most).
     pub findings: Vec<Finding>,
-    /// The total number of findings.
+    /// The total number of findings, whether they are listed or not.
     pub found: u64,
     /// The number of repaired findings.
     pub repaired: u64,
-    /// The delay after which a backfill that has not begun can be run again. Until then, programs built from an older release may have requests in flight.
+    /// The delay before the next run of a backfill that could not begin: until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
 impl IndexReport {
-    /// Returns `true` if there are no findings.
+    /// Returns `true` if nothing was found.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.found == 0
@@ -52,10 +52,10 @@ impl IndexReport {
 
 /// A builder for a check of a table's indexes.
 ///
-/// A check reads every entity and every index row, sixteen concurrently, with a few requests each, and holds one page in memory. It then reads the
-/// references of copies and the rows of feeds, because these patterns silently ignore rows that they cannot read. While other programs write, the
+/// A check reads every entity and every index row, sixteen concurrently, with a few requests for each, and holds one page in memory. It then reads the
+/// references of copies and the rows of feeds, because these patterns silently ignore rows that they cannot read. If other programs write meanwhile, the
 /// check does not report damage that a writer is about to correct in its transaction, and its repair does not undo other writes. It also reports a
-/// remote index that merely lags behind: let the workers finish first, or repair, which does their work earlier.
+/// remote index that merely lags behind: let the workers finish first, or repair, which does the same work earlier.
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
@@ -101,17 +101,17 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
-    /// Restricts the check to the index with the given name, without reserved rows.
+    /// Restricts the check to one index, without reserved rows.
     pub fn only(self, index: &'static str) -> Self {
         Self { only: Some(index), ..self }
     }
 
-    /// Repairs all findings except duplicates, bad entities and odd rows.
+    /// Repairs all findings except duplicates, bad entities and odd rows (see [`FindingKind`]).
     pub fn repair(self) -> Self {
         Self { repair: true, ..self }
     }
 
-    /// Limits the average number of entities and rows per second. A burst contains at most the entities and rows of one second.
+    /// Limits the average number of entities and rows that are checked per second. The items of one second may be checked in a burst.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }
@@ -124,8 +124,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     /// Runs the check.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a repair is not allowed, or copies cannot be judged, because of a newer schema; any error from the store. A row or an entity
-    /// that cannot be read is a finding.
+    /// `SchemaMismatch` if a newer schema does not allow a repair by this program, or prevents checking copies; any error from the store. An unreadable row
+    /// or entity is a finding and not an error.
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
@@ -151,7 +151,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Ok(report)
     }
 
-    /// Checks the reserved rows of a pattern.
+    /// Checks a pattern's reserved rows for rows that the pattern cannot read.
     async fn check_reserved(
         &self,
         rules: ReservedRows,

@@ -1,4 +1,4 @@
-//! The contributor for indexes: it adds index rows for changes within the partition, and outbox steps for remote changes.
+//! The contributor for indexes. It extends each write of an entity by the index rows in its partition, and by outbox steps for remote indexes.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -26,14 +26,14 @@ use crate::index::relay;
 use crate::index::remote::{Derived, EntryFingerprint, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
 
-/// The declared indexes of a handle: their states, and the blob store for long lists.
+/// The indexes of a handle's entity type: which of them are ready, and the blob store for long lists.
 pub(crate) struct Indexes {
     pub(crate) states: Arc<States>,
     pub(crate) blobs: Option<ListBlobs>,
 }
 
 impl Indexes {
-    /// Creates the indexes of an entity type, in unknown states.
+    /// Creates the indexes of an entity type. None of them is known to be ready.
     pub(crate) fn of<E: Entity>() -> Self {
         Self { states: Arc::new(States::new::<E>()), blobs: None }
     }
@@ -64,7 +64,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
 }
 
 impl Indexes {
-    /// Adds the index row for a change within the partition.
+    /// Adds the write of an index row in the entity's partition.
     pub(crate) fn add_row<E: Entity>(
         &self,
         one: Change,
@@ -102,8 +102,8 @@ impl Indexes {
     }
 }
 
-/// Checks that the store accepts the entry of a remote index, which a worker writes later.
-/// The entry has more properties than the entity, because it stores parts of the entity's key.
+/// Checks that the store will accept an entry of a remote index, which a worker writes later.
+/// The entry can exceed limits that the entity does not exceed, because it also stores parts of the entity's key.
 fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     let (ChangeKind::Add(row) | ChangeKind::Rewrite(row)) = &one.kind else { return Ok(()) };
     let bytes = entity_bytes(one.key.partition_key.as_str(), one.key.row_key.as_str(), Some(row));
@@ -111,7 +111,7 @@ fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     fits.map_err(|error| error.with_context(&Author::Index(one.index.name).to_string()))
 }
 
-/// Adds a remote change. The changes to one index are combined into one record with all keys.
+/// Adds a change to a remote index. All changes to one index are combined into one record that contains their keys.
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {
@@ -134,7 +134,7 @@ fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns the states of the indexes that the handle knows.
+    /// Returns which indexes the handle knows to be ready.
     pub(crate) fn index_states(&self) -> &States {
         self.contributor::<Indexes>().map_or(&NO_STATES, |indexes| &*indexes.states)
     }
@@ -144,13 +144,13 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         self.contributor::<Indexes>().and_then(|indexes| indexes.blobs.as_ref())
     }
 
-    /// Returns the lists of one table.
+    /// Returns the context for reading and writing the lists of one table.
     pub(crate) fn lists<'a>(&'a self, table: &'a TableName) -> Lists<'a> {
         let limits = self.table.store().capabilities().limits;
         Lists { table, blobs: self.list_blobs(), pace: self.retry.runtime(), limits }
     }
 
-    /// Returns the table of an index.
+    /// Returns the name of the table that contains an index.
     pub(crate) fn table_of(&self, index: &IndexSchema) -> Result<TableName> {
         match index.table {
             Some(table) => TableName::new(table),
@@ -160,8 +160,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
-    /// Creates the table and the tables of its indexes if they do not exist, compares the schema with the stored one, and reads the states of
-    /// the indexes. A new index on a table with rows is *building*.
+    /// Creates the table and the tables of its indexes if they do not exist, compares the schema with the stored schema, and reads the states of
+    /// the indexes. An index that is new on a table with rows is *building*.
     ///
     /// # Errors
     /// `SchemaMismatch` if another entity type has claimed the keys of a remote index; any error
@@ -196,7 +196,7 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Reads the states of all indexes, in the order of their declaration.
+    /// Reads the states of all indexes, in the order in which the indexes are declared.
     ///
     /// # Errors
     /// `IndexNotReady` if the table was never opened with `create_if_missing`.
@@ -208,7 +208,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Treats the indexes as ready without reading their states, for a rewrite under a schema that is not stored yet. The bearer of a SAS that may
+    /// Treats the indexes as ready without reading their states, for a rewrite of the table under a schema that is not stored yet. The bearer of a SAS that may
     /// not read [`LAYOUTS`](table_core::table::LAYOUTS) uses a [grant](crate::grant) instead, which backfills respect.
     ///
     /// ```
@@ -239,7 +239,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
 
 #[cfg(feature = "blobs")]
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Sets the blob store for lists that do not fit into an entity (PAT-IX-4). Workers that settle the indexes also need it.
+    /// Sets the blob store for lists that do not fit into an entity (PAT-IX-4). The handles of workers that settle the indexes need it too.
     #[must_use]
     pub fn with_list_blobs(self, blobs: ListBlobs) -> Self {
         let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));

@@ -1,5 +1,5 @@
-//! The index row of an entity in its own partition. It is written with the entity, without a read if the index is complete and no newer release has added
-//! properties.
+//! Writes of index copies in the partition of their entity. A copy is written with the entity, without a read if the index is complete and no newer release
+//! has added properties.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,24 +20,24 @@ use crate::index::changes::{HoldsEntry, OwnerOf};
 use crate::index::fault::{IndexFault, UniqueViolation};
 use crate::index::whole::with_newer;
 
-/// The change to one index row.
+/// The change to one index row: a copy of an entity.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
     pub(crate) owner_of: OwnerOf,
     pub(crate) holds_entry: HoldsEntry,
-    /// The entity that owned the row before the change.
+    /// The entity to which the row belonged before the change.
     pub(crate) before: Option<EntityKey>,
-    /// The entity that owns the row afterwards, and the properties of the row.
+    /// The entity to which the row belongs after the change, and the new properties of the row.
     pub(crate) after: Option<(EntityKey, Row)>,
-    /// `true` if the stored row is known to match the entities, because the index is complete.
+    /// `true` if the stored row is known to match the entity, because the index is complete.
     pub(crate) is_trusted: bool,
-    /// The stored schema as the handle knows it, for a copy of the whole entity: such a row also contains properties that only a newer schema declares.
+    /// The stored schema as known to the handle, for a copy of the whole entity: such a copy also contains properties that only a newer schema declares.
     pub(crate) watch: SchemaWatch,
 }
 
 impl CopyChange {
-    /// Combines the changes that several entities of a transaction make to one row.
+    /// Combines the changes to one row by several entities of a transaction.
     fn combined(&self, parts: &[Arc<dyn DerivedRow>]) -> Self {
         let mut all = Self { before: None, after: None, ..self.clone() };
         for part in parts.iter().filter_map(|part| part.as_any().downcast_ref::<Self>()) {
@@ -49,7 +49,8 @@ impl CopyChange {
         all
     }
 
-    /// Returns the operation, assuming that the row matches the entities. The condition on the version of the entity covers the row.
+    /// Returns the operation that writes the row without reading it first. The row is assumed to match its entity, whose version is a condition of the
+    /// transaction.
     fn assumed(&self) -> OperationKind {
         match &self.after {
             // Only the new row of a unique index may belong to another entity.
@@ -61,8 +62,8 @@ impl CopyChange {
         }
     }
 
-    /// Returns the owner of the stored row if the owner is not in the transaction and no longer has the value. This happens after a program that does
-    /// not know the index has changed or deleted the owner.
+    /// Returns the entity to which the stored row belongs, if it is not in the transaction and no longer has the value. This happens if a program that
+    /// does not know the index has changed or deleted that entity.
     async fn obsolete_owner(
         &self,
         place: RowPlace<'_>,
@@ -81,9 +82,9 @@ impl CopyChange {
         Ok(if stored.is_some_and(holds) { None } else { Some(owner) })
     }
 
-    /// Adds to the new row those properties of the stored entity that only programs built from a newer release know.
+    /// Adds to the new row the properties of the stored entity that only programs built from a newer release know.
     ///
-    /// IMPORTANT: the transaction has a condition on the version of the entity, or inserts it. If the entity was changed since that version, the
+    /// IMPORTANT: the transaction is conditional on the entity's version, or inserts the entity. If the entity has changed since that version, the
     /// transaction fails.
     async fn keep_newer(&mut self, place: RowPlace<'_>) -> Result<()> {
         let names = self.watch.newer_properties();
@@ -94,7 +95,7 @@ impl CopyChange {
         Ok(())
     }
 
-    /// Returns the operation for the stored row; `None` if nothing must be written.
+    /// Returns the operation that replaces the stored row `found`; `None` if nothing must be written.
     fn for_stored(&self, key: &EntityKey, found: Option<&StoredRow>) -> Result<Option<OperationKind>> {
         let Some(StoredRow { row: stored, etag }) = found else {
             return Ok(self.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));
@@ -159,7 +160,7 @@ impl DerivedRow for CopyChange {
     }
 }
 
-/// Returns the error for a value that another entity already has (PAT-INTRA-5).
+/// Returns the error for a unique value that another entity already has (PAT-INTRA-5).
 pub(crate) fn violation(index: &IndexSchema, copy: &EntityKey, owner: &EntityKey) -> Error {
     let taken = UniqueViolation { index: index.name, owner: owner.clone() };
     Error::of(IndexFault::Taken(taken)).with_key(copy.partition_key.as_str(), copy.row_key.as_str())

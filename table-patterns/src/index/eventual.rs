@@ -1,4 +1,4 @@
-//! Results of remote indexes, which may lag behind their entities (PAT-INTER-3, PAT-INTER-5).
+//! Results from remote indexes, which may lag behind their entities (PAT-INTER-3, PAT-INTER-5).
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 
 /// A value that was read from an index copy and may be stale.
-/// It does not dereference to its value, which prevents using it as the entity by accident.
+/// It does not dereference to its value, so it cannot be mistaken for the current entity.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -96,7 +96,7 @@ impl<T> Eventual<T> {
         &self.owner
     }
 
-    /// Returns the index that contains the copy.
+    /// Returns the index in which the copy was found.
     pub(crate) const fn index(&self) -> &'static IndexSchema {
         self.index
     }
@@ -129,7 +129,7 @@ impl<T> Eventual<T> {
     }
 }
 
-/// A query builder for an index that may lag behind. Sends no request before [`collect`](Self::collect).
+/// A query of an index that may lag behind its entities. Sends no request before [`collect`](Self::collect).
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -168,12 +168,12 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         Self(self.0.filter(condition))
     }
 
-    /// Limits the result to `copies` copies.
+    /// Returns at most `copies` copies.
     pub fn limit(self, copies: usize) -> Self {
         Self(self.0.limit(copies))
     }
 
-    /// Reads the copies as a projection of their included properties (PAT-INTER-4).
+    /// Reads each copy as a projection of the properties that the index includes (PAT-INTER-4).
     pub fn project<P: ProjectionOf<E>>(self) -> EventualQuery<E, S, P, F>
     where
         F: ReadableAs<P>,
@@ -189,7 +189,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         self.0.plan()
     }
 
-    /// Returns all copies. Each may be stale.
+    /// Runs the query and returns all matching copies. Each may be stale.
     ///
     /// # Errors
     /// Any error from [`EntityQuery::collect`].

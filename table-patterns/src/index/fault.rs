@@ -1,4 +1,4 @@
-//! Errors of indexes: refused writes, indexes that are not ready, and invalid records of changes.
+//! Errors of indexes: refused writes, indexes that are not ready, and invalid records of remote changes.
 
 use table_core::Fault;
 use table_core::key::EntityKey;
@@ -20,11 +20,11 @@ use table_core::key::EntityKey;
 pub struct UniqueViolation {
     /// The name of the index.
     pub index: &'static str,
-    /// The key of the entity that has the value.
+    /// The key of the entity that already has the value.
     pub owner: EntityKey,
 }
 
-/// The reason why a write, a query or a change to an index is refused.
+/// The reason why a write, a query or a change of an index's state is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum IndexFault {
     #[error(

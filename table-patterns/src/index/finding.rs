@@ -1,4 +1,4 @@
-//! Findings of a check: the kind and the location of damage in an index.
+//! Findings of an index check: the kind and the location of the damage.
 
 use table_core::key::EntityKey;
 
@@ -19,19 +19,19 @@ pub enum FindingKind {
     Missing,
     /// The copy of an entity differs from the entity.
     Stale,
-    /// A copy or a list member belongs to an entity that does not exist or has another value.
+    /// A copy or a list member belongs to an entity that does not exist or no longer has the value.
     Dangling,
-    /// Another entity has the same value in a unique index, and owns the copy. A duplicate can only be resolved manually.
+    /// Another entity has the same value in a unique index, and the copy belongs to it. A duplicate must be resolved manually.
     Duplicate,
-    /// A row of the index, or the entity that it names, cannot be read.
+    /// A row of the index, or the entity to which it belongs, cannot be read.
     Unreadable,
-    /// An entity cannot be read, or has a value that the keys of the index cannot contain. It has no entry until it is changed.
+    /// An entity cannot be read, or has a value that the index's keys cannot contain. It has no index entry until it is changed.
     BadEntity,
-    /// A row below a reserved prefix that its pattern cannot read and ignores. No repair removes it.
+    /// A row with a reserved prefix that its pattern cannot read and therefore ignores. A repair does not remove it.
     OddRow,
 }
 
-/// Damage in an index, confirmed by a second read.
+/// A case of damage in an index, confirmed by a second read.
 ///
 /// ```
 /// use table_patterns::index::Finding;
@@ -48,12 +48,12 @@ pub struct Finding {
     pub index: &'static str,
     /// The kind of the damage.
     pub kind: FindingKind,
-    /// The key of the copy or the list; for a bad entity or an odd row, the key of that entity or row.
+    /// The key of the copy or the list; for a bad entity, the key of the entity; for an odd row, the key of the row.
     pub at: EntityKey,
-    /// The key of the entity, if it is known.
+    /// The key of the affected entity, if known.
     pub owner: Option<EntityKey>,
     /// `true` if the damage was repaired.
     pub repaired: bool,
-    /// The error that prevented the check or the repair.
+    /// The error that made the check or the repair fail.
     pub reason: Option<String>,
 }

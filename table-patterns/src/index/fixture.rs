@@ -1,4 +1,4 @@
-//! The example entity with every kind of index, for tests.
+//! A fixture for tests: an entity with every kind of index.
 
 use proptest::prelude::*;
 use table_core::Entity;
@@ -55,7 +55,7 @@ pub(crate) fn jones() -> Employee {
     }
 }
 
-/// Returns employees with few different values, which causes collisions in keys and lists.
+/// Generates employees that share few different values, which causes collisions in keys and lists.
 pub(crate) fn employee() -> impl Strategy<Value = Employee> {
     let names = (prop::sample::select(vec!["Jane", "Jun"]), prop::sample::select(vec!["Jones", "Cao"]));
     let badge = prop::option::of(0_u32..4);

@@ -1,4 +1,4 @@
-//! The lists of an index: as entities, and in blobs (PAT-IX-4).
+//! Lists of entities with the same value, each stored in an index entity or in a blob (PAT-IX-4).
 
 #[cfg(feature = "blobs")]
 mod blobs;

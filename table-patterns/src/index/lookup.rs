@@ -1,4 +1,4 @@
-//! Lookups through lists: the keys in a list, and their entities, all together or by pages (PAT-IX-3).
+//! Lookups through lists: the keys in a list, and the entities with these keys, either all together or by pages (PAT-IX-3).
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
@@ -14,7 +14,7 @@ use crate::index::fault::IndexFault;
 use crate::index::list::ListForm;
 use crate::requests::CONCURRENCY;
 
-/// A page of the entities in a list.
+/// A page of entities, looked up through a list.
 ///
 /// ```
 /// use table_patterns::index::ListPage;
@@ -28,7 +28,7 @@ use crate::requests::CONCURRENCY;
 pub struct ListPage<E> {
     /// The entities, in key order.
     pub entities: Vec<Versioned<E>>,
-    /// The key after which the next page begins; `None` at the end of the list.
+    /// The key to pass as `after` for the next page; `None` at the end of the list.
     pub next: Option<EntityKey>,
 }
 
@@ -38,7 +38,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// - `IndexNotReady` while the index is building.
-    /// - `EntityMismatch` if the stored row is not a list.
+    /// - `EntityMismatch` if the stored row is not a list of this index.
     /// - `InvalidInput` if the list is in a blob and the table has no [`ListBlobs`](crate::index::ListBlobs).
     /// - `BlobNotFound` or `Corrupted` if the blob is missing or damaged: a [repair](Self::check) of the index recreates it.
     pub async fn keys_of<I: Index<Entity = E>>(
@@ -70,10 +70,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Returns the entities in a list, in key order.
-    /// Reads the list, then the entities by parallel point queries, which takes at least two requests
+    /// Reads the list, then the entities with concurrent point queries, which takes at least two requests
     /// (PAT-IX-3).
     ///
-    /// Each entity is current and has the requested value; an entity that lost the value since the list was read is omitted.
+    /// Each entity is current and has the requested value; entities that have lost the value since the list was read are omitted.
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).
@@ -85,7 +85,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Returns the entities in a list in another partition or table.
-    /// The entities are current, but an entity that got the value very recently may be missing (PAT-INTER-3).
+    /// Each entity is current, but an entity that got the value very recently may be missing (PAT-INTER-3).
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).
@@ -96,8 +96,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.members(list).await
     }
 
-    /// Returns a page of the entities in a list, for long lists. Reads the list, then the entities of at most `top` keys after `after`, in key order,
-    /// 16 concurrently. The guarantees are the same as for [`get_by_index`](Self::get_by_index) and
+    /// Returns one page of the entities in a list. Reads the list, then the entities with the next `top` keys after `after`, in key order,
+    /// 16 concurrently. The guarantees are those of [`get_by_index`](Self::get_by_index) and
     /// [`get_by_index_eventual`](Self::get_by_index_eventual). A page may contain fewer than `top` entities, or none, without being the last page.
     ///
     /// ```
@@ -154,7 +154,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.owners_with::<I>(&key, owners).await
     }
 
-    /// Returns the entities whose index entry is in a list.
+    /// Reads the entities with the given keys, and returns those whose index entry is in the list.
     async fn owners_with<I: Index<Entity = E>>(
         &self,
         key: &EntityKey,

@@ -1,4 +1,4 @@
-//! Collection of list blobs to which no entity refers.
+//! Collection of orphaned list blobs, to which no entity refers.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -16,11 +16,11 @@ use crate::index::list::fault::ListFault;
 use crate::index::list::{ListBlobs, content};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes list blobs to which no entity has referred for a grace period, and marks newly found orphans. Run this function periodically, because
-    /// each change to a list in a blob leaves the previous blob.
+    /// Removes list blobs to which no entity has referred for a grace period, and marks newly found orphaned blobs. Run this function periodically, because
+    /// each change to a list in a blob leaves the list's previous blob.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors. An interrupted run can simply be repeated: the marks that it wrote are
-    /// kept. Blobs whose names have a different format are ignored.
+    /// Safe to run concurrently with writers, readers and other collectors. Simply repeat an interrupted run: it uses the marks that were already
+    /// written. Blobs whose names have a different format are ignored.
     ///
     /// # Errors
     /// `InvalidInput` if the table has no [`ListBlobs`]; any error from the table or the blob store.
@@ -59,7 +59,7 @@ struct Named<'a, S> {
 }
 
 impl<S: TableStore> Naming for Named<'_, S> {
-    /// The key of the list, if the blob name contains it.
+    /// The key of the list; `None` if the name contains only a hash.
     type Of = Option<EntityKey>;
 
     fn of(&self, segments: &[String]) -> Option<Option<EntityKey>> {

@@ -1,6 +1,6 @@
-//! Ownership of index rows: two entity types cannot write entries under the same keys of one table.
+//! Ownership of index keys: two entity types cannot write index entries under the same keys of one table.
 //!
-//! The claims on a table are one row of [`LAYOUTS`], in the partition of the table. They end when the table is deleted and created again.
+//! The claims to a table's keys are stored in one row of [`LAYOUTS`], in the partition of that table. They end when the table is deleted and created again.
 
 use std::collections::BTreeMap;
 
@@ -20,22 +20,22 @@ use table_core::{Error, Result, ValueRef};
 use crate::converge::{self, upsert};
 use crate::index::fault::IndexFault;
 
-/// The `RowKey` of the claims on a table.
+/// The `RowKey` of the row with the claims to a table's keys.
 const ROW_KEY: &str = "\u{FFFC}owners";
 /// The property that stores the claims.
 const OWNERS: &str = "Owners";
 
-/// A claim on the index keys that begin with these literals.
+/// A claim to all index keys that begin with these literals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
-    /// The entity type and its table.
+    /// The name of the entity type with that of its table.
     entity: String,
     partition_key: String,
     row_key: String,
 }
 
 impl Claim {
-    /// Returns `true` if the claims have different owners and a common key.
+    /// Returns `true` if both claims cover a common key but belong to different entity types.
     fn clashes(&self, other: &Self) -> bool {
         let meet = |one: &str, two: &str| one.starts_with(two) || two.starts_with(one);
         self.entity != other.entity
@@ -44,10 +44,10 @@ impl Claim {
     }
 }
 
-/// The claims on a table, by the names of the entity type and the index.
+/// The claims to a table's keys, by the names of the entity type and the index.
 type Claims = BTreeMap<String, Claim>;
 
-/// Returns the claims of an entity type's indexes on a table. Not generic, because collecting into a map takes long to compile.
+/// Returns the claims of an entity type's indexes to the keys of their table. Not generic, because collecting into a map takes long to compile.
 fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) -> Claims {
     let literal = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Literal(literal), ..] => (*literal).to_owned(),
@@ -64,14 +64,14 @@ fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) ->
     claims.collect()
 }
 
-/// The claims that were found on a table, or on an earlier table with its name.
+/// The claims found for a table name, with their version. They may belong to an earlier table of that name.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     claims: Claims,
     etag: Option<ETag>,
 }
 
-/// Returns the claims on a table.
+/// Reads the claims to the keys of a table.
 ///
 /// # Errors
 /// `Corrupted` if the claims cannot be read; any error from the store.
@@ -87,7 +87,7 @@ pub(crate) async fn find(store: &impl TableStore, table: &TableName) -> Result<F
     }
 }
 
-/// Claims the index keys of an entity type in a table. If the table is new, the claims that were found before it was created are void.
+/// Claims the keys of an entity type's indexes in `table`. If the table is new, the claims found before its creation are void.
 ///
 /// # Errors
 /// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.

@@ -1,11 +1,11 @@
-//! Rate limit of index maintenance.
+//! The rate limit for checks and backfills of indexes.
 
 use table_core::runtime::{Runtime, ticks_of};
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// A rate limit: an average number of items per second since its creation, unlimited if `None`.
+/// A rate limit: an average number of items per second since its creation, or unlimited.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     pace: Runtime,
@@ -20,12 +20,12 @@ impl Pacer {
         Self { pace, per_second, began, done: 0 }
     }
 
-    /// Returns the number of items that may be processed before the next wait: the items of one second.
+    /// Returns the number of items that may be processed without a wait: the items of one second.
     pub(crate) fn burst(&self) -> usize {
         self.per_second.map_or(usize::MAX, |rate| usize::try_from(rate.get()).unwrap_or(usize::MAX))
     }
 
-    /// Counts items, and waits until they are due.
+    /// Counts processed items, and waits if they exceed the rate.
     pub(crate) async fn items(&mut self, items: usize) {
         let items = u64::try_from(items).unwrap_or(u64::MAX);
         self.done = self.done.saturating_add(items);
@@ -53,7 +53,7 @@ mod tests {
 
     const SECOND: u64 = 10_000_000;
 
-    /// Returns how many seconds, by the given clock, a hundred batches of ten items wait at a rate of a hundred items per second.
+    /// Returns how many seconds a rate limit of a hundred items per second waits for a hundred batches of ten items, if it reads time through `clock`.
     fn waited(clock: impl Fn(u64) -> u64 + Send + Sync + 'static) -> u64 {
         let time = Arc::new(AtomicU64::new(1_000 * 86_400 * SECOND));
         let (shown, slept) = (Arc::clone(&time), Arc::clone(&time));

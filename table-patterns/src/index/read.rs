@@ -1,4 +1,4 @@
-//! Reads through indexes: only complete indexes are used, and result types mark values that may be stale.
+//! Reads through indexes. Only complete indexes are used, and the types of results mark values that may be stale.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ use crate::index::state::{load, not_ready};
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns one entity by its key, or by a unique index in its partition that includes all properties. Sends one request (PAT-INTRA-1).
     ///
-    /// If the entity is read through an index, the returned version belongs to the copy. A conditional write with this version fails, and an
-    /// [`update`](Self::update) from it costs one more request.
+    /// If the entity is read through an index, the returned version is that of the copy. A conditional write with this version fails, and an
+    /// [`update`](Self::update) from it needs one more request.
     ///
     /// # Errors
     /// `IndexNotReady` while the index is building; any error from [`Table::get`](table_core::Table::get).
@@ -39,7 +39,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.entity(key.into_point()).boxed()
     }
 
-    /// Returns one entity as a projection, for copies that include only some properties (PAT-INTRA-6).
+    /// Returns one entity as a projection, for indexes that include only some properties (PAT-INTRA-6).
     ///
     /// # Errors
     /// Any error from [`get`](Self::get).
@@ -53,7 +53,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.entity(key.into_point()).boxed()
     }
 
-    /// Returns the copy in an index of another partition or table, which may be stale (PAT-INTER-3). Sends one request.
+    /// Returns an entity's copy in an index of another partition or table, which may be stale (PAT-INTER-3). Sends one request.
     ///
     /// # Errors
     /// Any error from [`get`](Self::get).
@@ -67,7 +67,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.copy::<E, F>(key.into_point()).boxed()
     }
 
-    /// Returns the copy in a remote index as a projection, for copies that include only some properties (PAT-INTER-4).
+    /// Returns an entity's copy in a remote index as a projection, for indexes that include only some properties (PAT-INTER-4).
     ///
     /// # Errors
     /// Any error from [`get`](Self::get).
@@ -103,10 +103,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Eventual::read::<E, F>(index, copy).map(Some).map_err(read)
     }
 
-    /// Creates a query of entities, or of an index in their partition.
+    /// Creates a query of entities, or of an index in their own partition.
     /// A query of a partition returns only the entities, without their index copies.
     ///
-    /// If the handle does not know that the index is ready, the query first reads the stored schema, and fails with `IndexNotReady` unless the index is
+    /// If the handle does not know that the index is ready, the query first reads the stored schema, and fails with `IndexNotReady` if the index is not
     /// ready now.
     pub fn query<C: Paged, F>(
         &self,
@@ -139,7 +139,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.scan(reason.into_selection().own_rows())
     }
 
-    /// Makes a query of an index check first that the index is ready, unless the handle already knows that it is.
+    /// Makes the query of an index check that the index is ready, unless the handle already knows that it is.
     fn checked<F: Source>(&self, query: EntityQuery<E, S, E, F>) -> EntityQuery<E, S, E, F>
     where
         S: Clone,
@@ -160,13 +160,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         query.with_schema_check((table.clone(), E::SCHEMA.entity), Arc::new(check))
     }
 
-    /// Returns the entity with the given key.
+    /// Returns the entity with the given key, read from the table itself.
     pub(crate) async fn primary(&self, key: &EntityKey) -> Result<Option<Versioned<E>>> {
         let texts = (key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned());
         self.table.get(Selection::<E, Point>::of_texts(Ok(texts))).await
     }
 
-    /// Returns the entity of an index result if it still has the value by which it was found. Sends one more request (PAT-INTER-5).
+    /// Returns the current entity for the result of an index query if it still has the value by which it was found. Sends one request (PAT-INTER-5).
     ///
     /// # Errors
     /// Any error from [`Table::get`](table_core::Table::get).
@@ -189,7 +189,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// Restricts a selection of the table to its entities, without their index copies.
+/// Restricts a selection of rows to the type's entities, without their index copies.
 fn own_rows<E: Entity, C: Class, F: Source>(selection: Selection<E, C, F>) -> Selection<E, C, F> {
     if F::INDEX.is_some() {
         return selection;

@@ -1,4 +1,4 @@
-//! Implements the recorder of remote changes with the outbox of this crate: changes are recorded as intents, and workers settle them (PAT-EC-8).
+//! Records and settles changes to remote indexes through this crate's outbox: changes are recorded as intents, which workers settle (PAT-EC-8).
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
@@ -21,7 +21,7 @@ use crate::paging::each_row;
 use crate::work::handler::{Delivery, Take};
 use crate::work::worker::Worker;
 
-/// Returns the name of the step that settles remote changes to an entity type.
+/// Returns the name of the steps that settle remote changes to entities of a type.
 fn step_name(entity: &EntitySchema) -> String {
     format!("elsewhere of {}", entity.entity)
 }
@@ -79,7 +79,7 @@ impl<S: TableStore + 'static, Q: QueueStore + 'static> StepRecorder for Outbox<S
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns `true` if a later recorded change to the entity changed the same key of the index.
+    /// Returns `true` if the outbox contains a later change to the entity that also affects the index key `key`.
     pub(crate) async fn is_recorded_later(
         &self,
         change: &RemoteChange,
@@ -114,7 +114,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns an error if a recorded change belongs to another partition or table. A writer of one partition may record only the changes in that partition.
+    /// Returns an error if a recorded change is about an entity in another partition or table than its record: a writer with access to one partition must
+    /// not cause writes elsewhere.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
             && self.table.name()?.folded() == call.table.folded();
@@ -124,8 +125,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Err(self.here(Error::of(IndexFault::OtherSource), &change.owner))
     }
 
-    /// Returns `true` if a recorded change must be settled; `false` if its index was removed.
-    /// A program with an older schema than the recorder's neither settles nor finishes it.
+    /// Returns `true` if this program must settle a recorded change; `false` if the change's index no longer exists.
+    /// If the change was recorded under a newer schema, this program must neither settle nor finish it.
     ///
     /// # Errors
     /// `SchemaMismatch` if the change must be left to another program.
@@ -161,8 +162,9 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Settles the remote changes to a table's entities, as recorded by its outbox: index entries, and the [copies](crate::copies) that the entities
-    /// give and hold. Call this function once for each entity type, even if the type is both a source and a holder.
+    /// Registers a handler that settles the remote changes to a table's entities, as recorded by its outbox. It updates index entries and
+    /// [copies](crate::copies), both the copies in these entities and the copies of these entities.
+    /// Call this function once for each entity type, even if the type is both a source and a holder of copies.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

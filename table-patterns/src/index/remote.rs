@@ -1,5 +1,5 @@
-//! The record of a change's effects on other partitions and tables: index entries, copies of
-//! the entity in its holders, and copies that the entity holds.
+//! The record of how a change to an entity affects other partitions and tables: index entries, copies of
+//! the entity in other entities, and copies in this entity.
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
@@ -11,41 +11,41 @@ use table_core::{Error, Result};
 use crate::index::fault::IndexFault;
 use crate::outbox::keys::hash;
 
-/// The effect of an entity's change on one kind of remote rows: the locations of rows that may need an update.
+/// The effect of a change to an entity on one kind of rows in other partitions or tables: names the rows that may need an update.
 ///
 /// A worker reads the entity itself to compute the desired rows. Changes may therefore be settled late, twice and in any order (PAT-EC-2).
-/// The index entry after the change is recorded as a hash, which distinguishes a stale read from the current entity.
+/// The index entry that results from the change is recorded as a hash, which distinguishes a stale read from the current entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
-    /// The kind of the derived rows.
+    /// The kind of the affected rows.
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
-    /// For an index, the keys of the entity's copies or lists before and after the change; for
-    /// held copies, sources to which the entity may no longer refer.
+    /// For an index, the keys of the entity's copies or lists before and after the change; for copies
+    /// in this entity, the sources to which the entity may no longer refer.
     pub keys: Vec<EntityKey>,
-    /// The index entry of the entity after the change.
+    /// The index entry of the entity after the change, as a hash.
     pub fingerprint: EntryFingerprint,
 }
 
-/// The kinds of rows that are derived from an entity in other partitions or tables.
+/// The kinds of rows in other partitions or tables that are derived from an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Derived {
     /// The entries of the entity in an index.
     Index(&'static IndexSchema),
-    /// The [copies](crate::copies) of the entity in other entities, which its references name.
+    /// The [copies](crate::copies) of the entity in the entities that refer to it.
     CopiesOf,
-    /// The copies that the entity holds, by the name of the relation.
+    /// The copies in this entity that it holds in the named relation.
     CopiesIn(String),
 }
 
-/// The first element in the text of a change that belongs to no index. It contains spaces, so it cannot be the name of an index.
+/// The first element in the text of a change to the copies of an entity. It contains spaces, so it cannot be the name of an index.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 
 impl Derived {
-    /// Returns the name of the index or the relation.
+    /// Returns the name of the index or the relation; for copies of the entity, a fixed text.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -62,7 +62,7 @@ impl Derived {
         }
     }
 
-    /// Parses the kind. Returns `None` for an index that `E` does not have.
+    /// Parses the kind of a change. Returns `None` for an index that `E` does not have.
     fn parse<E: Entity>(text: &str) -> Option<Self> {
         if text == GIVEN {
             return Some(Self::CopiesOf);
@@ -74,11 +74,11 @@ impl Derived {
     }
 }
 
-/// The index entry after a change.
+/// A fingerprint of the index entry that results from a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryFingerprint {
-    /// The entry is unknown, as in a repair.
+    /// The resulting entry is not recorded, as in a repair.
     #[default]
     Unknown,
     /// The entity has no entry.
@@ -93,12 +93,12 @@ pub enum EntryFingerprint {
 }
 
 impl EntryFingerprint {
-    /// Returns the entry for an index row.
+    /// Returns the fingerprint of an index entry.
     pub(crate) fn entry(key: &EntityKey, row: &Row) -> Self {
         Self::Entry { key: key.clone(), hash: hash(row.as_bytes().iter().copied()) }
     }
 
-    /// Returns `true` if, at a key, both fingerprints describe the same index entry or no entry.
+    /// Returns `true` if both fingerprints agree about the key `at`: the same entry, or no entry.
     pub(crate) fn agrees(&self, other: &Self, at: &EntityKey) -> bool {
         let there = |left: &Self| match left {
             Self::Entry { key, hash } if key == at => Some(*hash),
@@ -109,12 +109,12 @@ impl EntryFingerprint {
 }
 
 impl RemoteChange {
-    /// Creates a change with an unknown result.
+    /// Creates a change without a recorded result.
     pub(crate) const fn new(of: Derived, owner: EntityKey, keys: Vec<EntityKey>) -> Self {
         Self { of, owner, keys, fingerprint: EntryFingerprint::Unknown }
     }
 
-    /// Creates a change to an index entry with an unknown result.
+    /// Creates a change to an index entry, without a recorded result.
     pub(crate) const fn of_index(
         index: &'static IndexSchema,
         owner: EntityKey,
@@ -123,7 +123,7 @@ impl RemoteChange {
         Self::new(Derived::Index(index), owner, keys)
     }
 
-    /// Returns the change as one line of text, for the record or message that contains it.
+    /// Returns the change as one line of text, for use in a record or message.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
@@ -151,7 +151,7 @@ impl RemoteChange {
         self.text(None)
     }
 
-    /// Returns the text of the change together with the entry after the change. Only a program with the same schema can compare that entry.
+    /// Returns the text of the change with the fingerprint of the resulting entry. Only a program with the same schema can compare that fingerprint.
     pub(crate) fn recorded(&self, entity: &EntitySchema) -> String {
         let (at, hash) = match &self.fingerprint {
             EntryFingerprint::Unknown => return self.to_text(),
@@ -171,7 +171,7 @@ impl RemoteChange {
         serde_json::Value::Array(items).to_string()
     }
 
-    /// Returns `true` if a program with this schema recorded the text; `None` if the text names an index that this schema does not have.
+    /// Returns `true` if the text was recorded under the schema of `E`; `None` if it names an index that this schema does not have.
     pub(crate) fn is_of_design<E: Entity>(text: &str) -> Option<bool> {
         let items: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
         Derived::parse::<E>(items.first()?.as_str()?)?;
@@ -214,7 +214,7 @@ impl RemoteChange {
     }
 }
 
-/// The text format of the entry after a change.
+/// The fingerprint of the resulting entry, in its text format.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Recorded {
@@ -228,7 +228,7 @@ struct Recorded {
 }
 
 impl Recorded {
-    /// Returns the recorded entry, or `Unknown` if it was recorded under a different schema.
+    /// Returns the recorded fingerprint of the entry, or `Unknown` if it was recorded under a different schema.
     fn left(&self, entity: &EntitySchema, keys: &[EntityKey]) -> EntryFingerprint {
         if self.design != entity.fingerprint().to_string() {
             return EntryFingerprint::Unknown;

@@ -1,4 +1,4 @@
-//! Removal of an entity's entries from indexes in other partitions and tables, without changing the entity.
+//! Removes an entity's entries from indexes in other partitions and tables, without changing the entity itself.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -25,8 +25,8 @@ pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes an entity's entry at a key of a remote index. Also removes the guard if its row no longer exists.
-    /// Returns the number of removed entries. The entity need not exist.
+    /// Removes an entity's entry at one key of a remote index. If this leaves no row at the key, also removes the row's guard.
+    /// Returns the number of removed entries, 0 or 1. The entity need not exist.
     pub(crate) async fn remove_entry(
         &self,
         index: &'static IndexSchema,
@@ -73,7 +73,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Returns the write that removes an entity's entry from a stored index row; `None` if the row has no such entry.
+    /// Returns the write that removes an entity's entry from a stored index row; `None` if the row contains no entry of the entity.
     async fn without_owner(
         &self,
         index: &'static IndexSchema,
@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         lists.write(&form, key, Some(found), &before, &after).await
     }
 
-    /// Removes all entries of a stored entity in remote indexes. Returns their number.
+    /// Removes all entries of a stored entity from remote indexes. Returns the number of removed entries.
     pub(crate) async fn remove_entries(&self, owner: &EntityKey, entity: &E) -> Result<u64> {
         let mut removed = 0;
         for index in remote::<E>() {

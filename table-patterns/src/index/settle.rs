@@ -1,4 +1,4 @@
-//! Settles the entries of a remote index, which are derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
+//! Settles entries of a remote index, which are derived from their entity by the protocol of [`converge`] (PAT-INTER-3, PAT-EC-2).
 
 mod steps;
 mod verdict;
@@ -28,7 +28,8 @@ pub(crate) use steps::has_same;
 use verdict::Verdict;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Settles a recorded change to the index, given the generation of the entity that it belongs to. Each generation is settled once.
+    /// Settles a change to an entity's entries in one index. With a `generation` (the version of the recorded change), each change is settled once; without
+    /// one, the current entity is settled.
     pub(crate) async fn settle_index(
         &self,
         index: &'static IndexSchema,
@@ -58,7 +59,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         converge::settle(&entries, change.keys.iter().cloned(), (&self.retry, limits)).await?.all()
     }
 
-    /// Returns `true` if an entity currently has its entry at this key.
+    /// Returns `true` if the index entry of an entity is currently at `key`.
     pub(crate) async fn has_entry(
         &self,
         index: &IndexOf<E>,
@@ -72,40 +73,40 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The number of stale reads after which settling fails and is left for a later attempt.
+/// The number of stale reads after which settling fails, to be repeated later.
 const LOOKS: usize = 3;
 
-/// Settles the entries of an index that a change to an entity affects.
+/// The entries of one index that a change to an entity affects.
 struct Entries<'a, E: Entity, S, O> {
     handle: &'a Entities<E, S, O>,
     index: &'static IndexOf<E>,
     table: TableName,
     change: &'a RemoteChange,
     generation: Option<Generation>,
-    /// `false` if a foreign writer of the partition recorded the change, in which case only entries of the entity are written.
+    /// `false` if a foreign writer of the partition may have recorded the change: then no guard is written unless the entry itself changes.
     is_genuine: bool,
-    /// The number of reads that returned the entity as it was before the change.
+    /// The number of reads that were stale: they returned the entity as it was before the change.
     looks: AtomicUsize,
 }
 
-/// Identifies the change that is settled. Later changes to the entity have larger versions.
+/// Identifies the change that is settled. A later change to the same entity has a larger version.
 struct Generation {
     origin: Origin,
     version: u64,
 }
 
-/// The stored rows at a key of a remote index: the guard and the entry.
+/// The rows that are stored at a key of a remote index: the guard, and the copy or list.
 pub(crate) struct Target {
     key: EntityKey,
     guard: Option<(Guard, ETag)>,
     row: Option<StoredRow>,
 }
 
-/// The stored rows at a key, and the desired entry.
+/// The rows that are stored at a key, with the desired entry of the entity.
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,
-    /// The version of the entity on which the desired row is based.
+    /// The version of the entity from which the desired entry was computed.
     entity: Option<ETag>,
 }
 
@@ -202,7 +203,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Reads the stored rows at a key of a remote index. The guard is read first: any later change to the entry changes the guard.
+    /// Reads the rows that are stored at a key. Reads the guard first, because any later change to the entry changes the guard.
     async fn target(&self, key: &EntityKey) -> Result<Target> {
         let store = self.handle.table.store();
         let found = store.get(&self.table, &guard_key(key)?, &Select::All).await?;

@@ -1,4 +1,4 @@
-//! The state of an index: building, ready or disabled, recorded next to the stored schema.
+//! The state of an index (building, ready or disabled), which is recorded with the stored schema.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,12 +47,12 @@ impl fmt::Display for IndexState {
     }
 }
 
-/// Returns the name under which an index appears in the notes stored with a schema.
+/// Returns the name of an index in the lists of the stored schema, such as its list of pending parts.
 pub(crate) fn note(index: &str) -> String {
     format!("index {index}")
 }
 
-/// Returns the state of an index according to the notes stored with the schema.
+/// Returns the state of an index according to the stored schema.
 pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
     let note = note(index);
     if layout.disabled.contains(&note) {
@@ -64,8 +64,8 @@ pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
     }
 }
 
-/// For each index of a schema, `true` if the handle knows that it is ready. A `true` is kept until the states are read again; any other state is
-/// read each time.
+/// For each index of an entity type, `true` if the handle knows that the index is ready. A `true` remains until the states are read again; if it is
+/// `false`, each use of the index reads the state.
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicBool>);
 
@@ -77,7 +77,7 @@ impl States {
         Self(E::INDEXES.iter().map(|_| AtomicBool::new(false)).collect())
     }
 
-    /// Creates states in which some indexes are ready.
+    /// Creates states in which the indexes for which `is_ready` returns `true` are ready.
     pub(crate) fn of_ready<E: Entity>(is_ready: impl Fn(&str) -> bool) -> Self {
         Self(E::INDEXES.iter().map(|index| AtomicBool::new(is_ready(index.schema().name))).collect())
     }
@@ -100,10 +100,10 @@ impl States {
     }
 }
 
-/// Reads the states.
+/// Reads the states of all indexes from the stored schema, and remembers them in `states`.
 ///
 /// # Errors
-/// `IndexNotReady` if no schema is stored: the content of the indexes is then unknown.
+/// `IndexNotReady` if no schema is stored, so that the content of the indexes is unknown.
 pub(crate) async fn load<E: Entity, S: TableStore>(
     table: &Table<E, S>,
     states: &States,
@@ -115,7 +115,7 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
     Ok(layout)
 }
 
-/// Returns the error for a read through an index that is not ready according to the notes stored with the schema; `None` if the index is ready.
+/// Returns the error for a read through an index that is not ready according to the stored schema; `None` if the index is ready.
 pub(crate) fn not_ready(layout: &SchemaRecord, index: &str) -> Option<Error> {
     let name = index.to_owned();
     let fault = match noted(layout, index) {

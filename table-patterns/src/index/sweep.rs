@@ -1,5 +1,5 @@
-//! One pass over an index: first from its rows to the entities, then from the entities to their rows. The pass confirms each finding, and repairs it
-//! if requested. A pass is safe while other programs write.
+//! One pass over an index: first from its rows to the entities, then from the entities to their rows. Confirms each finding with a second read, and
+//! repairs it if requested. A pass is safe while other programs write.
 
 mod entities;
 mod packs;
@@ -31,7 +31,7 @@ use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::pace::Pacer;
 use crate::panicked::caught_in;
 
-/// The phases of a pass. Rows come first: rows without an owner are removed before other rows are written under their keys.
+/// The phases of a pass over an index. Index rows come first: rows that belong to no entity are removed before their keys are used for other entities.
 ///
 /// ```
 /// use table_patterns::index::Phase;
@@ -47,13 +47,13 @@ use crate::panicked::caught_in;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The rows of the index, each compared with its owner.
+    /// Compares each index row with the entity to which it belongs.
     Rows,
-    /// The entities, each compared with its rows.
+    /// Compares each entity with its index rows.
     Entities,
 }
 
-/// The position of a page in a phase: the key range, and the position within that range.
+/// The position of a page within a phase: the index of the key range, and the position within that range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Place {
     pub(crate) range: usize,
@@ -63,7 +63,7 @@ pub(crate) struct Place {
 /// The result of one page of a pass.
 #[derive(Debug, Default)]
 pub(crate) struct Swept {
-    /// The number of processed items.
+    /// The number of processed entities or index rows.
     pub(crate) items: u64,
     /// The confirmed findings: first the rows that cannot be checked, then the other findings in key order.
     pub(crate) findings: Vec<Finding>,
@@ -71,24 +71,24 @@ pub(crate) struct Swept {
     pub(crate) next: Option<Place>,
 }
 
-/// A processed item: an entity or an index row from the page.
+/// An entity or an index row on the page.
 struct Item {
     key: EntityKey,
     found: StoredRow,
 }
 
-/// A pass over one index.
+/// A pass that checks one index, and repairs it if `repair` is `true`.
 pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) table: &'a Entities<E, S, O>,
     pub(crate) index: &'static IndexOf<E>,
     pub(crate) repair: bool,
     pub(crate) top: Option<usize>,
-    /// The first error that left a readable entity without its entry.
+    /// The first error that left a readable entity without an index entry.
     pub(crate) blocked: OnceLock<Error>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Processes one page of a phase. All its writes are done when it returns.
+    /// Processes one page of a phase. All writes for the page are done when this function returns.
     pub(crate) async fn page(&self, phase: Phase, place: &Place, pacer: &mut Pacer) -> Result<Swept> {
         let (table, ranges) = match phase {
             Phase::Rows => (self.table.table_of(self.schema())?, vec![rows_of::<E>(self.schema())]),
@@ -151,7 +151,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns the finding for a row or an entity that cannot be checked.
+    /// Returns the finding for an entity or an index row that cannot be checked.
     fn bad(&self, phase: Phase, key: &EntityKey, error: &Error) -> Finding {
         let (kind, owner) = match phase {
             Phase::Rows => (FindingKind::Unreadable, None),
@@ -160,7 +160,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Finding { reason: Some(error.to_string()), ..self.finding(kind, key, owner) }
     }
 
-    /// Waits for the check of one item, and converts a permanent error or a panic into a finding.
+    /// Awaits the check of one item. Converts a permanent error or a panic into a finding, the inner `Err`.
     ///
     /// # Errors
     /// The error of the check, if a retry can succeed.
@@ -176,7 +176,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns the members of a list; `None` if it cannot be read.
+    /// Returns the members of a list; `None` if the list cannot be read.
     async fn members(&self, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Option<Members>> {
         let table = self.table.table_of(self.schema())?;
         match self.table.lists(&table).read::<E>(form, key, Some(row)).await {
@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans the transaction that adds an entity's entry. It also touches the entity: it requires the entity's version, and changes it.
+    /// Plans the transaction that adds an entity's index entry. The plan also touches the entity, on condition that its version is unchanged.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {
@@ -199,7 +199,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(out.into_plan(key, touch(IfMatch::ETag(etag))))
     }
 
-    /// Makes one attempt to commit a batch. If `look` is `true`, index rows are read first.
+    /// Makes one attempt to commit a batch. If `look` is `true`, first reads the index rows.
     async fn attempt(&self, batch: &Batch, look: bool) -> Result<Outcome> {
         self.table.admit(false).await?;
         self.table.site(self.table.table.name()?).attempt(batch, look).await
@@ -223,7 +223,7 @@ fn begin(pieces: &[KeyPiece]) -> TextRange {
     }
 }
 
-/// Returns a range that contains the keys of an index's rows, and possibly other keys.
+/// Returns a key range that contains all rows of an index, and possibly other rows.
 pub(super) fn rows_of<E: Entity>(index: &IndexSchema) -> KeyRange {
     KeyRange {
         partition_key: begin(index.partition_key.unwrap_or(E::SCHEMA.partition_key)),

@@ -1,4 +1,4 @@
-//! Tests of indexed tables: comparison with a model, concurrent writers, faults, and layouts.
+//! Tests of indexes: comparison with models, concurrent writers, faults, and stored layouts.
 
 mod backfill;
 mod backfill_faults;

@@ -1,4 +1,4 @@
-//! Copies of whole entities, which also contain the properties that only programs built from a newer release know.
+//! Copies of whole entities, which must also contain properties that only programs built from a newer release know.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -10,8 +10,8 @@ use table_core::store::TableStore;
 use crate::entities::Entities;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns the entry of a stored entity in an index. A copy of the whole entity also contains the properties that only programs built from a newer
-    /// release know.
+    /// Completes an index entry of a stored entity: a copy of the whole entity also gets the properties that only programs built from a newer
+    /// release know. Any other entry is returned unchanged.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error from the store.
@@ -29,7 +29,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Returns the row of a copy with those properties of its stored entity that only programs built from a newer release know.
+/// Returns a copy's row together with those properties of its entity whose names are in `newer`.
 pub(crate) fn with_newer(copy: Row, entity: RowView<'_>, newer: &[String]) -> Result<Row> {
     if newer.is_empty() {
         return Ok(copy);

@@ -1,4 +1,4 @@
-//! One blob of an entity: the field that contains its address, and new content for it.
+//! A blob of an entity type: the property with its address, and new content for it.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use table_core::Result;
 
 use crate::large::BlobRef;
 
-/// A blob of `E`, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from the name of the
-/// property and two functions that get and set the address.
+/// A blob of an entity type, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from the name of the
+/// property with the blob's address and two functions that get and set the address.
 ///
 /// ```
 /// use table_patterns::large::{Blob, BlobRef};
@@ -28,7 +28,7 @@ pub struct Blob<E> {
 }
 
 impl<E> Blob<E> {
-    /// Creates the blob whose address is stored as this property, with the functions that get and set it.
+    /// Creates a blob from the name of the property with its address, and the functions that get and set the address.
     #[must_use]
     pub const fn new(
         property: &'static str,
@@ -44,13 +44,13 @@ impl<E> Blob<E> {
         self.property
     }
 
-    /// Returns new content for the blob, to be passed to a write of a
-    /// [`LargeTable`](crate::large::LargeTable): `Employee::PHOTO_BLOB.content(whole(bytes))`.
+    /// Creates new content for the blob, to be passed to a function of
+    /// [`LargeTable`](crate::large::LargeTable) that writes an entity: `Employee::PHOTO_BLOB.content(whole(bytes))`.
     pub fn content<'a>(&self, content: impl Stream<Item = Result<Bytes>> + Send + 'a) -> Content<'a, E> {
         Content { blob: *self, stream: content.boxed() }
     }
 
-    /// Returns the address in an entity.
+    /// Returns the address of the blob that an entity contains.
     #[must_use]
     pub fn address_in<'e>(&self, entity: &'e E) -> Option<&'e BlobRef> {
         (self.get)(entity)
@@ -75,7 +75,7 @@ impl<E> fmt::Debug for Blob<E> {
     }
 }
 
-/// New content for one blob that has not been uploaded yet. Created by [`Blob::content`].
+/// New content for a blob, which is uploaded when the entity is written. Created by [`Blob::content`].
 ///
 /// ```
 /// use bytes::Bytes;
@@ -107,10 +107,10 @@ impl<E> fmt::Debug for Content<'_, E> {
     note = "a `#[blob]` field is an `Option<BlobRef>`: an entity exists before its blob, and a blob can be removed"
 )]
 pub trait BlobField {
-    /// Returns the address.
+    /// Returns the address of the blob, if it is set.
     fn get(&self) -> Option<&BlobRef>;
 
-    /// Sets or removes the address.
+    /// Sets the address of the blob, or removes it.
     fn set(&mut self, address: Option<BlobRef>);
 }
 

@@ -1,4 +1,4 @@
-//! The blobs to which entities of a table refer, for the collector of orphans.
+//! Finds the blobs to which entities of a table refer, for the collector of orphaned blobs.
 
 use object_store::path::Path;
 use table_core::key::EntityKey;
@@ -11,14 +11,14 @@ use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Removes blobs that no entity has referred to for a grace period, and marks newly found orphans. Run this function periodically.
+    /// Removes blobs to which no entity has referred for a grace period, and marks newly found orphans. Run this function periodically.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors. An interrupted run can simply be repeated: the marks that it wrote are
-    /// kept. A blob is in use if any property of its entity contains its address. Blobs of fields that this program does not declare are therefore
+    /// Safe to run concurrently with writers, readers and other collectors. Simply repeat an interrupted run: it uses the marks that were already
+    /// written. A blob is in use if any property of its entity contains its address, so blobs of fields that this program does not declare are
     /// kept. Blobs whose names have a different format are ignored.
     ///
     /// # Errors
-    /// Any error from the table or the blob store. `TableNotFound` is also an error: a wrong table name must not turn all blobs into orphans.
+    /// Any error from the table or the blob store. A missing table is also an error: a wrong table name must not turn all blobs into orphans.
     pub async fn collect_orphans(&self) -> Result<Collected> {
         let orphans = Orphans {
             blobs: self.blobs.as_ref(),
@@ -42,7 +42,8 @@ impl<E: Large, S: TableStore, O: StepRecorder> Naming for Named<'_, E, S, O> {
         EntityKey::new(decode(partition)?, decode(row)?).ok()
     }
 
-    /// Checks all stored properties, including undeclared properties, because another version of the program may declare other blobs.
+    /// Returns `true` if a property of the entity contains the address of the blob. Checks all stored properties, because another version of the program
+    /// may declare other blobs.
     async fn is_named(&self, path: &Path, key: &EntityKey) -> Result<bool> {
         let (store, table) = (self.0.table().store(), self.0.table().name()?);
         let Some(stored) = store.get(table, key, &Select::All).await? else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Names of an entity's blobs, and the check that an entity refers to no blob of another entity, which that entity may remove.
+//! The names of an entity's blobs. An entity must not refer to a blob of another entity, because writes of that entity may remove it.
 
 use std::any::Any;
 
@@ -10,7 +10,7 @@ use crate::entities::{Contribution, Contributor, EntityChange};
 use crate::large::fault::LargeFault;
 use crate::large::{BlobRef, Large};
 
-/// A contributor that refuses entities with the address of a blob that was uploaded for another key.
+/// A contributor that refuses an entity if it contains the address of a blob that was uploaded for another entity.
 pub(super) struct OwnBlobs;
 
 impl<E: Large, H> Contributor<E, H> for OwnBlobs {
@@ -35,14 +35,14 @@ impl<E: Large, H> Contributor<E, H> for OwnBlobs {
     }
 }
 
-/// Returns `true` if a blob was uploaded for the entity with this key, under any prefix.
+/// Returns `true` if a blob was uploaded for the entity with this key. Ignores the prefix of the blob's name.
 pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     let mut names = blob.path().rsplit('/').skip(1);
     let [partition, row] = segments(key);
     names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
 }
 
-/// Returns a key as segments of a name.
+/// Returns a key as two segments of a blob name.
 pub(super) fn segments(key: &EntityKey) -> [String; 2] {
     [key.partition_key.as_str(), key.row_key.as_str()].map(encode)
 }

@@ -1,4 +1,4 @@
-//! A table of large entities, with its blob store.
+//! The handle to a table of large entities and to the blob store with their values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::large::Large;
 use crate::large::fault::LargeFault;
 use crate::large::own::OwnBlobs;
 
-/// The size of an upload part in bytes. It exceeds 5 MiB, the highest minimum that any store requires.
+/// The default size of an upload part in bytes. It is larger than 5 MiB, the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A table whose entities have values in blobs: see [the pattern](crate::large).
+/// A handle to a table whose entities have values in blobs. See [the pattern](crate::large).
 pub struct LargeTable<E, S, O = NoOutbox> {
     pub(super) table: Entities<E, S, O>,
     pub(super) blobs: Arc<dyn ObjectStore>,
@@ -30,8 +30,8 @@ pub struct LargeTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Creates a handle to a table of large entities, whose values are stored below a prefix of a blob store. The prefix must not contain other
-    /// blobs. All other declarations of the entity are maintained by its [handle](crate::Entities).
+    /// Creates a handle to a table of large entities, whose values are stored in a blob store, with names that begin with `prefix`. The prefix must not contain
+    /// other blobs. The [handle](crate::Entities) maintains everything else that the entity declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
@@ -39,8 +39,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { table, blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
     }
 
-    /// Sets how long a blob is kept after the last reference to it is removed; a day by default. An upload may take at most half of this time. A reader may
-    /// keep an entity for this time before it opens the value.
+    /// Sets the grace period: how long a blob is kept after the last entity that referred to it has changed. The default is a day. An upload may take at most
+    /// half of it. A reader may keep an entity for this time before it opens the value.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -52,13 +52,13 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { part: part.max(1), ..self }
     }
 
-    /// Sets the clock.
+    /// Sets the clock that determines the age of blobs.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Returns the table, for reads.
+    /// Returns the table for reading entities.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.table.table()
@@ -70,7 +70,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         &self.table
     }
 
-    /// Returns the folders of the blobs.
+    /// Returns the folder that contains the table's blobs.
     pub(crate) fn blob_folder(&self) -> Result<BlobFolder> {
         let (values, marks) = (self.folder("blobs")?, self.folder("orphans")?);
         Ok(BlobFolder { blobs: Arc::clone(&self.blobs), values, marks, encode, decode, is_bound: false })
@@ -81,7 +81,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         u64::try_from(self.grace.as_nanos() / 100).unwrap_or(u64::MAX)
     }
 
-    /// Returns the folder of the table's blobs, or of their marks.
+    /// Returns the folder for the table's blobs (`blobs`) or for the marks of its orphans (`orphans`).
     pub(super) fn folder(&self, kind: &str) -> Result<Path> {
         let table = encode(self.table().name()?.as_str());
         let folder = format!("{}/{kind}/{table}", self.prefix);

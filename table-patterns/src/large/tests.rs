@@ -35,7 +35,7 @@ struct Employee {
     cv: Option<BlobRef>,
 }
 
-/// The entity type for the same rows in an older version of the program.
+/// The entity type as an earlier release declared it.
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]
@@ -80,7 +80,7 @@ fn ada(id: u32) -> Employee {
     Employee { department: "Sales".into(), id, photo: None, cv: None }
 }
 
-/// Returns content of the given length in chunks of three bytes.
+/// Creates content of the given length, which is streamed in chunks of three bytes.
 fn content(byte: u8, length: usize) -> impl futures_core::Stream<Item = Result<Bytes>> + Send {
     let bytes = vec![byte; length];
     stream::iter(bytes.chunks(3).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect::<Vec<_>>())
@@ -103,7 +103,7 @@ impl Scene {
         })
     }
 
-    /// Removes all orphans.
+    /// Runs the collector until it has removed all orphans.
     fn collect_all(&self) {
         for _ in 0..3 {
             self.now.fetch_add(GRACE, Ordering::SeqCst);
@@ -334,7 +334,7 @@ fn pat_large_2_an_address_that_the_stored_entity_no_longer_has_is_refused_under_
     assert_eq!(scene.blobs.names().len(), 2);
 }
 
-/// Inserts an entity while two collectors run, whose clocks differ from that of the writer, and returns the content that is then stored.
+/// Inserts an entity while two collectors run. Their clocks differ from the writer's by the given numbers. Returns the content that is then stored.
 fn insert_beside_collectors([first, second]: [i64; 2]) -> Result<Option<Vec<u8>>> {
     let scene = scene();
     let collector = |ahead: i64| {

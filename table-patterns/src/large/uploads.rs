@@ -1,4 +1,4 @@
-//! The blobs of one write. They are uploaded before the write, and removed after a definite failure.
+//! The blobs of one write of an entity. They are uploaded before the write, and removed if it definitely fails.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -11,9 +11,9 @@ use crate::large::fault::LargeFault;
 use crate::large::own::segments;
 use crate::large::{Blob, BlobRef, Content, Large, LargeTable};
 
-/// The blobs that one write uploaded.
+/// The blobs that were uploaded for one write.
 pub(super) struct Uploads<E> {
-    /// The start time of the first upload.
+    /// The time, in ticks, at which the first upload started.
     born: u64,
     blobs: Vec<(Blob<E>, BlobRef, Path)>,
 }
@@ -23,19 +23,19 @@ impl<E> Uploads<E> {
         self.blobs.is_empty()
     }
 
-    /// Returns each blob with its new address.
+    /// Returns the uploaded blobs with their new addresses.
     pub(super) fn addresses(&self) -> impl Iterator<Item = (Blob<E>, &BlobRef)> {
         self.blobs.iter().map(|(blob, address, _)| (*blob, address))
     }
 
-    /// Returns `true` if the write has new content for a blob.
+    /// Returns `true` if new content was uploaded for the blob.
     pub(super) fn has(&self, blob: Blob<E>) -> bool {
         self.blobs.iter().any(|(uploaded, ..)| uploaded.property() == blob.property())
     }
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Uploads the contents in order. If one upload fails, the earlier blobs are removed.
+    /// Uploads contents in order. If an upload fails, removes the blobs that were uploaded before.
     pub(super) async fn upload(
         &self,
         key: &EntityKey,
@@ -57,7 +57,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(uploads)
     }
 
-    /// Checks that each blob has at most one content.
+    /// Checks that no blob is given two contents.
     fn check_contents(&self, contents: &[Content<'_, E>]) -> Result<()> {
         for (at, content) in contents.iter().enumerate() {
             let name = content.blob.property();
@@ -68,7 +68,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Checks that the collector cannot have removed the blobs before the entity refers to them.
+    /// Checks that the collector cannot have removed the uploaded blobs, because the upload did not take too long.
     pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
         if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
             return Err(self.refuse(LargeFault::Slow));
@@ -76,7 +76,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Removes the uploaded blobs if the write failed, and returns the outcome of the write.
+    /// Removes the uploaded blobs if the write of the entity failed. Returns the outcome of the write.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
             // If the outcome is unknown, an entity may refer to the blobs, so only the collector can decide whether to remove them.
@@ -87,7 +87,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         written
     }
 
-    /// Removes blobs to which no entity refers. If this fails, the collector removes them later.
+    /// Removes the uploaded blobs, to which no entity refers. If this fails, the collector removes them later.
     async fn take_back(&self, uploads: &Uploads<E>) {
         for (.., path) in &uploads.blobs {
             let _ = self.blobs.delete(path).await;

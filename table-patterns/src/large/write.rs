@@ -1,4 +1,4 @@
-//! Writes to a table of large entities. They upload the blobs first, then write the entity with the addresses.
+//! Writes of large entities: they upload the blobs, then write the entity with the addresses of the blobs.
 
 use table_core::Result;
 use table_core::column::Column;
@@ -16,10 +16,10 @@ use crate::large::uploads::Uploads;
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Uploads contents for blobs of the entity, and inserts the entity with their addresses.
+    /// Uploads contents for blobs of an entity, and inserts the entity with the addresses of these blobs.
     ///
     /// # Errors
-    /// - `InvalidInput` if a blob has two contents, if the entity contains the address of a blob without new
+    /// - `InvalidInput` if content is given twice for the same blob, if the entity already contains an address for a blob without new
     ///   content, or if the upload took more than half of the grace period.
     /// - Any error from [`Table::insert`](table_core::Table::insert), the content streams or the blob store.
     ///
@@ -32,12 +32,12 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, None, contents).await
     }
 
-    /// Uploads contents and replaces the stored entity with the given entity, which gets the new addresses.
-    /// A blob without new content keeps the address in the given entity. Readers see either the old address of a blob or the new address.
+    /// Uploads contents, and replaces the stored entity with `entity`, in which the new addresses are set.
+    /// A blob without new content keeps its address in `entity`. Readers see either the old or the new address of a blob.
     ///
     /// # Errors
-    /// - `InvalidInput` under [`IfMatch::Any`] if the entity contains the address of a blob without new content, because that blob may have been
-    ///   replaced and removed; under an [`ETag`] if the entity contains an address that the stored entity does not contain.
+    /// - `InvalidInput` with [`IfMatch::Any`] if the entity contains an address for a blob without new content, because that blob may have been
+    ///   replaced and removed; with an [`ETag`] if the entity contains an address that the stored entity does not contain.
     /// - Any error from [`Table::replace`](table_core::Table::replace) or [`insert`](Self::insert).
     pub async fn replace(
         &self,
@@ -48,12 +48,12 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, Some(if_match.into()), contents).await
     }
 
-    /// Uploads contents and merges their addresses into a stored entity without reading it.
-    /// Its other blobs and properties are kept. For each blob, the last writer wins.
+    /// Uploads contents, and merges the addresses of these blobs into a stored entity without reading it.
+    /// The entity's other blobs and properties remain unchanged. For each blob, the last writer wins.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
-    /// - `InvalidInput` if no contents are given.
+    /// - `InvalidInput` if `contents` is empty.
     /// - Any error from [`insert`](Self::insert).
     pub async fn set(
         &self,
@@ -75,7 +75,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.settle(&uploads, written).await
     }
 
-    /// Removes a blob from an entity by [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can open within the
+    /// Removes a blob from an entity by [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can still open within the
     /// grace period. Does nothing if the entity has no such blob.
     ///
     /// # Errors
@@ -84,11 +84,11 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.table.update(from, |entity| blob.put(entity, None)).await
     }
 
-    /// Opens a blob of an entity that was read, by a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
+    /// Opens a blob of an entity that has been read, with a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
     ///
     /// # Errors
     /// - `BlobNotFound` if the entity was read so long ago that its value has been removed; read the entity again.
-    /// - `Corrupted` if the length of the blob differs from the upload.
+    /// - `Corrupted` if the length of the blob differs from the uploaded length.
     /// - Any other error from the blob store, such as `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
         match blob.address_in(entity) {
@@ -97,7 +97,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         }
     }
 
-    /// Inserts the entity if no condition is given; otherwise replaces it.
+    /// Uploads contents, and inserts the entity if `if_match` is `None`; replaces it otherwise.
     async fn write(
         &self,
         mut entity: E,
@@ -125,7 +125,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         Ok(Versioned::new(entity, etag, ticks))
     }
 
-    /// Returns the stored entity, if the written entity keeps the address of a blob.
+    /// Reads the stored entity if the new entity keeps an address without new content; `None` if it keeps none.
     async fn stored(
         &self,
         entity: &E,
@@ -136,7 +136,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         if E::BLOBS.iter().any(is_kept) { self.table.primary(key).await } else { Ok(None) }
     }
 
-    /// Checks that the blobs of the entity exist, and that they will exist as long as the entity refers to them.
+    /// Checks that all blobs of the entity exist, and that they cannot be removed while the entity refers to them.
     fn check(
         &self,
         entity: &E,

@@ -1,4 +1,4 @@
-//! Errors of logs in blobs: invalid names, lines and blobs.
+//! Errors of logs in blobs: service names, lines and blobs that are invalid.
 
 use table_core::{Error, Fault};
 

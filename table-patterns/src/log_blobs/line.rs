@@ -1,4 +1,4 @@
-//! Lines of a log: fields separated by `;`, quoted and HTML-encoded where necessary (LOG-6).
+//! The lines of a log. Fields are separated by `;`, and are quoted and HTML-encoded where necessary (LOG-6).
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
-/// The version at the beginning of every line.
+/// The format version, with which each line begins.
 pub(super) const VERSION: &str = "1.0";
 
 /// The kind of operation that a line describes (LOG-4).
@@ -22,10 +22,10 @@ pub enum LogKind {
 }
 
 impl LogKind {
-    /// All kinds, in the order of `LogType`.
+    /// All kinds of operations, in the order in which the metadata `LogType` lists them.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
 
-    /// Returns the word for the kind.
+    /// Returns the word that represents the kind in a line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -52,18 +52,18 @@ impl LogKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
-    /// The time of the append, with a precision of a tick (100 ns).
+    /// The time at which the line was appended, with a precision of a tick (100 ns).
     pub at: DateTime<Utc>,
     /// The kind of operation that the line describes.
     pub kind: LogKind,
-    /// The unique id: the number of the writer and the number of the line.
+    /// The unique identifier of the line: the writer's random number and the line's number at that writer.
     pub id: String,
-    /// The fields of the line.
+    /// The fields that the application has passed.
     pub fields: Vec<String>,
 }
 
 impl LogLine {
-    /// Appends the line with its LF.
+    /// Writes the line to `out`, followed by LF.
     pub(super) fn write(&self, out: &mut String) {
         // Writing to a `String` cannot fail. Seven fractional digits have the precision of a tick.
         let instant = self.at.to_rfc3339_opts(SecondsFormat::Nanos, true);
@@ -76,7 +76,7 @@ impl LogLine {
         out.push('\n');
     }
 
-    /// Parses a line without its LF.
+    /// Parses a line that does not include its LF.
     pub(super) fn parse(line: &str) -> Result<Self> {
         let read = || {
             let mut fields = split(line)?.into_iter();
@@ -109,7 +109,7 @@ fn quote(field: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Splits a line into its fields. Returns `None` if its quotes are unbalanced.
+/// Splits a line into its fields, which are unquoted and decoded. Returns `None` if a quoted field is invalid.
 fn split(line: &str) -> Option<Vec<String>> {
     let mut fields = Vec::new();
     let mut rest = line;

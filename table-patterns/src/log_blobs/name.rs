@@ -1,4 +1,4 @@
-//! Names of log blobs: service, date, hour, counter (LOG-2).
+//! Names of log blobs: the service, the date, the hour and a counter (LOG-2).
 
 use chrono::{DateTime, Timelike, Utc};
 use object_store::path::Path;
@@ -6,10 +6,10 @@ use table_core::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
-/// The number of blob counters with six digits.
+/// The number of values of the six-digit counter.
 pub(super) const COUNTERS: u32 = 1_000_000;
 
-/// Checks the name of a service. The names of all its log blobs begin with it.
+/// Checks the name of a service, with which the names of all its log blobs begin.
 pub(super) fn check_service(service: &str) -> Result<()> {
     let legal =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
@@ -25,17 +25,17 @@ pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
     instant.date_naive().and_hms_opt(instant.hour(), 0, 0).map_or(instant, |hour| hour.and_utc())
 }
 
-/// Returns the folder of an hour: `queue/2014/07/31/1800`.
+/// Returns the folder for the blobs of an hour, such as `queue/2014/07/31/1800`.
 pub(super) fn folder(service: &str, hour: DateTime<Utc>) -> Path {
     Path::from(format!("{service}/{}", hour.format("%Y/%m/%d/%H00")))
 }
 
-/// Returns the name of a blob in a folder, such as `000001.log` for the second one.
+/// Returns the name of the blob with the given counter in a folder. It ends with `000001.log` for counter 1.
 pub(super) fn blob(folder: &Path, counter: u32) -> Path {
     folder.clone().join(format!("{counter:06}.log"))
 }
 
-/// Returns the counter of a blob; `None` if its name has a different format.
+/// Returns the counter in the name of a blob; `None` if the name has a different format.
 pub(super) fn counter(path: &Path) -> Option<u32> {
     let digits = path.filename()?.strip_suffix(".log")?;
     let all_digits = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_digit());

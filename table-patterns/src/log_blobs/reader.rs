@@ -1,4 +1,4 @@
-//! Reading a log by time range: hours by prefix, blobs by metadata, lines by time (LOG-5).
+//! Reads a log by time range: selects hours by name prefix, blobs by metadata, and lines by their time (LOG-5).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{check_service, counter, folder, hour};
 
-/// A reader of a service's log; see [the pattern](crate::log_blobs).
+/// A reader of a service's log. See [the pattern](crate::log_blobs).
 #[derive(Clone, Debug)]
 pub struct LogReader {
     blobs: Arc<dyn ObjectStore>,
     service: String,
 }
 
-/// The selection criteria of a read.
+/// The lines that a read selects: a time range and kinds of operations.
 #[derive(Clone, Debug)]
 struct Wanted {
     from: DateTime<Utc>,
@@ -31,15 +31,15 @@ struct Wanted {
     kinds: Vec<LogKind>,
 }
 
-/// The state of a read.
+/// The state of a read in progress.
 struct Reading {
     reader: LogReader,
     wanted: Wanted,
     /// The next hour to list.
     hour: Option<DateTime<Utc>>,
-    /// The remaining blobs of the hour in reverse order: the next blob is the last element.
+    /// The blobs of the current hour that are not read yet, in reverse order.
     paths: Vec<Path>,
-    /// The ids of the lines of this hour that were already returned. If a block was written twice, both blobs are in the same hour.
+    /// The ids of the lines in the current hour that were already returned. If a block was written twice, both of its blobs are in the same hour.
     seen: HashSet<String>,
 }
 
@@ -53,7 +53,7 @@ impl LogReader {
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of the given kinds from one time (inclusive) to another (exclusive), blob by blob. The lines of a blob are in the
+    /// Streams the lines of the given kinds with a time from `from` (inclusive) to `to` (exclusive), blob by blob. The lines of a blob are in the
     /// order in which they were written. The time ranges of blobs overlap by up to an hour.
     ///
     /// If the last item is an error, the remaining lines are unknown: `Corrupted` if a line is invalid, or any error from the blob store.
@@ -77,7 +77,7 @@ impl LogReader {
         .try_flatten()
     }
 
-    /// Returns the lines in chronological order.
+    /// Returns the selected lines in chronological order.
     ///
     /// # Errors
     /// Any error from [`stream`](Self::stream).
@@ -95,7 +95,7 @@ impl LogReader {
 }
 
 impl Reading {
-    /// Returns the matching lines of the next blob that contains any.
+    /// Returns the selected lines in the next blob that may contain any; `None` at the end.
     async fn next(&mut self) -> Result<Option<Vec<LogLine>>> {
         loop {
             if let Some(path) = self.paths.pop() {
@@ -146,7 +146,7 @@ impl Wanted {
         self.from <= line.at && line.at < self.to && self.kinds.contains(&line.kind)
     }
 
-    /// Returns `true` if the metadata of a blob permits a matching line, or if the blob has no metadata.
+    /// Returns `true` if a blob may contain a selected line, according to its metadata, or if it has no metadata.
     fn may_be_in(&self, found: &GetResult) -> bool {
         // The comparison ignores case: the names are HTTP headers, so the store returns them in lower case (BLB-9).
         let is = |attribute: &Attribute, name: &str| matches!(attribute, Attribute::Metadata(own) if own.eq_ignore_ascii_case(name));

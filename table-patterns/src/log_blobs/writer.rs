@@ -1,4 +1,4 @@
-//! Writing a log: lines are collected in blocks, and each block becomes a blob.
+//! Writes a log: collects lines in blocks, and writes each block as a blob.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ use crate::log_blobs::name::{COUNTERS, blob, check_service, counter, folder, hou
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Lines that are written as one blob.
+/// Consecutive lines that are written as one blob.
 #[derive(Debug)]
 struct Block {
     text: String,
     first: DateTime<Utc>,
     last: DateTime<Utc>,
     kinds: [bool; 3],
-    /// `true` if the block may have been written. In this case, it must be written unchanged to the same folder, so that readers recognise its lines.
+    /// `true` if the block may have been written. It must then be written again unchanged, to the same folder, so that readers recognise its lines.
     sealed: bool,
 }
 
-/// A writer of the log of a service. See [the pattern](crate::log_blobs) for guarantees and costs.
+/// A writer of a service's log. See [the pattern](crate::log_blobs) for guarantees and costs.
 ///
-/// Lines are held in memory until they are flushed. Dropping the writer loses them, as a crash of the process does.
+/// Lines are held in memory until they are flushed. They are lost if the writer is dropped before that, or if the process crashes.
 #[derive(Debug)]
 pub struct LogWriter {
     blobs: Arc<dyn ObjectStore>,
@@ -41,17 +41,17 @@ pub struct LogWriter {
     bytes: usize,
     age: Duration,
     hold: usize,
-    /// A random number: writers in any number of processes have different ones.
+    /// A random number that distinguishes this writer from all others, in any process.
     number: Uuid,
     lines: u64,
     blocks: VecDeque<Block>,
-    /// The folder of the last write, and the probable next counter in it.
+    /// The folder to which the last blob was written, and the counter that is probably free there.
     next: Option<(Path, u32)>,
     metadata: bool,
 }
 
 impl LogWriter {
-    /// Creates a writer with blocks of 4 MiB or 5 minutes, and a buffer of 64 MiB.
+    /// Creates a writer whose flushes are due after 4 MiB or 5 minutes, with a buffer of 64 MiB.
     ///
     /// # Errors
     /// `InvalidInput` if the service name is empty, or contains characters other than lower-case letters, digits and `-`.
@@ -72,34 +72,34 @@ impl LogWriter {
         })
     }
 
-    /// Sets the block size in bytes at which a flush is due. With a size of 1, each line becomes a separate blob.
+    /// Sets the size in bytes of a block, at which a flush is due. With a size of 1, each line is written as a separate blob.
     #[must_use]
     pub fn flush_at(self, bytes: usize) -> Self {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// Sets the age of the oldest line at which a flush is due. It is at most one hour, which is the tolerance of readers (LOG-5).
+    /// Sets the age of the oldest buffered line at which a flush is due. It is limited to one hour, which readers allow for (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
         Self { age: age.min(HOUR), ..self }
     }
 
-    /// Sets the size of the buffer in bytes. Lines are refused when it is full because the blobs cannot be written.
+    /// Sets the maximum size of the buffer in bytes. It fills up if the blobs cannot be written; further lines are then refused.
     #[must_use]
     pub fn hold_at_most(self, bytes: usize) -> Self {
         Self { hold: bytes, ..self }
     }
 
-    /// Sets the clock.
+    /// Sets the clock with which lines are stamped.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Buffers a line with the current time, and returns `true` if a flush is due. Sends no request.
+    /// Buffers a line with the current time. Returns `true` if a flush is due. Sends no request.
     ///
     /// # Errors
-    /// `ServerBusy` if the buffer is full, in which case the line was not buffered.
+    /// `ServerBusy` if the buffer is full; the line is then not buffered.
     pub fn append<F: Into<String>>(
         &mut self,
         kind: LogKind,
@@ -136,13 +136,13 @@ impl LogWriter {
         Ok(self.is_due())
     }
 
-    /// Returns the number of buffered bytes, which would be lost with the process.
+    /// Returns the number of buffered bytes, which would be lost if the process ended.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.blocks.iter().map(|block| block.text.len()).sum()
     }
 
-    /// Returns `true` if a block is full, its oldest line has reached the maximum age, or the clock was set back to an instant before that line.
+    /// Returns `true` if a block is full, its oldest line has reached the maximum age, or the clock was set back to a time before that line.
     /// Call this function periodically, because a flush may become due without new lines.
     #[must_use]
     pub fn is_due(&self) -> bool {
@@ -153,7 +153,7 @@ impl LogWriter {
             || self.blocks.front().is_some_and(|block| block.text.len() >= self.bytes || is_old(block))
     }
 
-    /// Flushes if a flush is due. Returns the number of blobs written.
+    /// Flushes the buffered blocks if a flush is due. Returns the number of blobs written.
     ///
     /// # Errors
     /// Any error from [`flush`](Self::flush).
@@ -161,11 +161,11 @@ impl LogWriter {
         if self.is_due() { self.flush().await } else { Ok(0) }
     }
 
-    /// Writes all buffered blocks, one blob each, and returns their number.
+    /// Writes all buffered blocks, one blob each. Returns the number of blobs written.
     ///
     /// # Errors
-    /// Any error from the blob store. Unwritten blocks stay in the buffer.
-    /// A block whose response was lost is written again, but its lines are read only once.
+    /// Any error from the blob store. Blocks that were not written remain in the buffer.
+    /// If the response for a block was lost, the block is written again, but readers return its lines only once.
     pub async fn flush(&mut self) -> Result<usize> {
         let mut written = 0;
         while let Some(block) = self.blocks.front_mut() {
@@ -179,7 +179,7 @@ impl LogWriter {
         Ok(written)
     }
 
-    /// Writes a new blob in a folder under the next free name.
+    /// Writes a new blob with the next free name in a folder.
     async fn put(&mut self, folder: Path, payload: PutPayload, attributes: Attributes) -> Result<()> {
         let mut at = match &self.next {
             Some((last, next)) if *last == folder => *next,
@@ -202,7 +202,7 @@ impl LogWriter {
         Err(Error::of(LogBlobFault::Hour(folder.to_string())))
     }
 
-    /// Returns the counter after the last counter in a folder.
+    /// Returns the counter that follows the last counter in a folder.
     async fn free(&self, folder: &Path) -> Result<u32> {
         let mut names = self.blobs.list(Some(folder));
         let mut free = 0;
@@ -224,7 +224,7 @@ impl Block {
         }
     }
 
-    /// Returns the metadata of the blob (LOG-4).
+    /// Returns the metadata of the block's blob (LOG-4).
     fn attributes(&self) -> Attributes {
         let second = |instant: DateTime<Utc>| instant.to_rfc3339_opts(SecondsFormat::Secs, true);
         let kinds = self.kinds.into_iter().zip(LogKind::ALL).filter(|(has, _)| *has);
@@ -241,7 +241,7 @@ impl Block {
     }
 }
 
-/// Returns `true` if the error means that the store does not support metadata.
+/// Returns `true` if an error means that the store does not support metadata.
 const fn cannot(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
 }

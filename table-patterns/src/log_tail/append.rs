@@ -1,4 +1,4 @@
-//! Appends: unique stamps, and inserts that never replace.
+//! Appends to a log: each event gets a unique stamp, and an insert never replaces another event.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,16 +16,16 @@ use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// A generator of stamps.
+/// Generates the stamps for the events of one writer.
 #[derive(Debug)]
 pub(super) struct Writer {
     clock: Clock,
-    /// A random number that distinguishes the writers of several processes.
+    /// A random number that distinguishes this writer from writers in other processes.
     number: u32,
     last: Mutex<Last>,
 }
 
-/// The last generated stamp.
+/// The parts of the stamp that was generated last.
 #[derive(Debug, Default)]
 struct Last {
     ticks: u64,
@@ -52,7 +52,7 @@ impl Writer {
         &self.clock
     }
 
-    /// Returns a stamp for the given time, or for the current time. Stamps for the current time never decrease.
+    /// Returns a new stamp with the given time, or with the current time. Stamps with the current time never decrease.
     fn stamp(&self, instant: Option<u64>) -> LogStamp {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.count = last.count.wrapping_add(1);
@@ -65,7 +65,7 @@ impl Writer {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Appends an event with the current time. `event` creates it from a stamp, and may be called again with another stamp.
+    /// Appends an event with the current time. `event` creates the event from its stamp, and may be called again with a different stamp.
     ///
     /// # Errors
     /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If an error [is
@@ -74,9 +74,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.insert(None, event).await
     }
 
-    /// Appends an event that happened at the given time, such as an imported event. A later append with the same tick is considered newer.
+    /// Appends an event that happened at the given time, such as an imported event. Among events with the same tick, a later append counts as newer.
     ///
-    /// A [`LogFollower`](crate::log_tail::LogFollower) that has already read past that time does not return the event.
+    /// A [`LogFollower`](crate::log_tail::LogFollower) that has already read beyond that time does not return the event.
     ///
     /// # Errors
     /// `KeyEncoding` if the time is outside the years 1 to 9999; any error from [`append`](Self::append).
@@ -120,7 +120,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         }
     }
 
-    /// Returns the stamp of an event.
+    /// Returns the stamp in the key of an event.
     pub(super) fn stamp_in(event: &E) -> Result<LogStamp> {
         Self::stamp_of_key(&event.key_of()?)
     }
@@ -129,7 +129,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         key.row_key.as_str().strip_prefix(&Self::prefix()).unwrap_or_default().parse()
     }
 
-    /// Returns `true` if exactly this event is stored, which means that the insert succeeded (CON-11).
+    /// Returns `true` if this very event is stored, which means that its insert succeeded (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
         let table = self.table().name()?;
         let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };

@@ -1,10 +1,10 @@
-//! Errors of log tails: invalid stamps, and events without their stamp.
+//! Errors of log tails: invalid stamps, and events that do not contain their stamp.
 
 use std::fmt;
 
 use table_core::Fault;
 
-/// The reason why a stamp, an event or a selection is invalid.
+/// The reason why a stamp, an event or a selection is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum LogFault {
     #[error("{0} is outside the years 1 to 9999 and has no tick count")]

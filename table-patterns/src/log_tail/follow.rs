@@ -1,4 +1,4 @@
-//! Followers of a log, which read each event after a position once, the oldest first.
+//! Followers of a log: they return each event after a position once, oldest first.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::log_tail::{LogStamp, LogTail, WholePartitions};
 /// The number of ticks per microsecond.
 const PER_MICROSECOND: u128 = 10;
 
-/// A reader of a log that remembers its position. Created by [`LogTail::follow`]. Holds no open resources.
+/// A reader of a log that keeps its position. Created by [`LogTail::follow`]. Holds no open resources.
 ///
-/// The [`position`](Self::position) is a stamp. Store it after the polled events have been
-/// processed, and pass it to [`LogTail::follow`] in the next process.
+/// The [`position`](Self::position) is a stamp. Store it after you have processed the returned
+/// events, and pass it to [`LogTail::follow`] in the next process.
 ///
-/// An append gets its stamp before the event is stored. Of two concurrent events, the later one may therefore become visible first. A follower does
-/// not return events that are younger than its settling time. If storing an event takes longer than that, or the clock of its writer is further
+/// An append generates the stamp before it stores the event. Of two concurrent events, the later one may therefore become visible first. A follower does
+/// not return events that are younger than its settling time. If it takes longer than that to store an event, or if the writer's clock is further
 /// behind, a follower may miss the event although it is in the log.
 ///
-/// The position never passes the newest event that was stored when it was read.
-/// If the clock of a follower jumps ahead and is then corrected, the follower therefore continues with the next event.
+/// The position never passes the newest event that was stored when the follower read the log.
+/// If the clock of a follower jumps ahead and is then corrected, the follower therefore still returns the next event.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -52,24 +52,24 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
     partitions: Selection<E, C>,
     position: LogStamp,
     settle: Duration,
-    /// The time up to which the last poll read the log.
+    /// The latest time up to which the log has been read completely.
     horizon: Option<LogStamp>,
-    /// Ranges after the position that did not fit into a poll, each contained in the previous range.
+    /// Ranges of the log, from the position onwards, that contain too many events to be returned at once. Each is contained in the previous one.
     ahead: Vec<Ahead>,
 }
 
-/// A range of the log, from the position to a stamp, with more events than a poll returns.
+/// A range of the log, from the position to a stamp, that contains more events than may be returned at once.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
-    /// The stamp of any event in the range except the first.
+    /// The stamp of an event in the range other than the oldest.
     inside: LogStamp,
-    /// `true` if events of the range may have been returned since the range was found. The remaining events may then fit into one poll.
+    /// `true` if events in the range may have been returned since it was added. The rest may then be few enough to be returned at once.
     begun: bool,
 }
 
 impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
-    /// Creates a follower from a position: [`LogStamp::FIRST`] for the beginning of the log, or a stored position.
+    /// Creates a follower that starts after a position: [`LogStamp::FIRST`] for the beginning of the log, or a stored position.
     #[must_use]
     pub fn follow<C: WholePartitions>(
         &self,
@@ -89,10 +89,10 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
-    /// Returns the next events after the position, the oldest first, at most `most`. Returns an empty list if no newer event has settled.
+    /// Returns the next events after the position, oldest first, at most `most`. The list is empty if no newer event is older than the settling time.
     ///
-    /// The table returns the newest events first. If more than `most` events are pending, their time span is halved until the oldest
-    /// part fits. Intermediate ranges are remembered. A follower that is behind therefore needs a few requests per call, and about
+    /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest
+    /// part fits, and remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call, and about
     /// twenty more for the very first call, which begins in the year 1.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         }
     }
 
-    /// Returns the events between the position and a stamp and moves the position. If there are more than `most` events, remembers the range instead.
+    /// Returns the events from the position to a stamp, and moves the position. If they number more than `most`, remembers the range and returns none.
     async fn give(&mut self, upto: LogStamp, most: usize) -> Result<Vec<Versioned<E>>> {
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,

@@ -1,4 +1,4 @@
-//! Reads of a log in one or several partitions: the newest events, the events since a given time, and slices between two stamps.
+//! Reads of a log in one or several partitions: the newest events, the events since a given time, and the events between two stamps.
 
 use std::ops::Bound;
 
@@ -15,7 +15,7 @@ use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// The number of partitions of a spread log that are queried concurrently (IMP-5).
+/// The maximum number of partitions that are queried concurrently, for a log that is spread over several (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// A class of selections that consist of complete partitions: a single partition, or all partitions of a `bucket(…)`.
@@ -31,7 +31,7 @@ impl WholePartitions for Partition {}
 #[diagnostic::do_not_recommend]
 impl WholePartitions for FanOut {}
 
-/// Events of a log, the newest first, and the position at which older events follow.
+/// A part of a log: events, newest first, and where to continue with older events.
 ///
 /// ```
 /// use table_patterns::log_tail::LogSlice;
@@ -46,14 +46,14 @@ impl WholePartitions for FanOut {}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogSlice<E> {
-    /// The events.
+    /// The events, newest first.
     pub items: Vec<Versioned<E>>,
     /// The stamp of the last item if older events may follow; `None` if the slice is complete.
     pub resume_before: Option<LogStamp>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Returns the newest `n` events, the newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one more event than
+    /// Returns the newest `n` events, newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one more event than
     /// `n`. On a store whose results are [not ordered](table_core::store::Capabilities::ordered), all events of the partitions are read.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(self.slice(&log, None, LogStamp::LAST, n).await?.items)
     }
 
-    /// Returns the events since the given time, newest first, at most `most`.
+    /// Returns the newest events since the given time, newest first, at most `most`.
     ///
     /// # Errors
     /// `KeyEncoding` if the time is outside the years 1 to 9999; any error from [`newest`](Self::newest).
@@ -79,7 +79,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, LogStamp::LAST, most).await
     }
 
-    /// Returns events older than a stamp, like [`since`](Self::since). Use it to continue an incomplete slice.
+    /// Returns the newest events before a stamp and since the given time, as [`since`](Self::since) does. Use it to continue an incomplete slice.
     ///
     /// ```
     /// # use table_patterns::log_tail::{LogStamp, LogTail};
@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, before, most).await
     }
 
-    /// Returns the newest `most` events after one stamp (exclusive) up to another (inclusive).
+    /// Returns the newest `most` events between two stamps: later than `after`, and not later than `upto`.
     pub(super) async fn slice<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -143,7 +143,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), resume_before })
     }
 
-    /// Returns the newest `n` rows of a query, across short and empty pages (PAGE-4).
+    /// Returns the first `n` rows of a query, which are the newest. Reads several pages if they are short or empty (PAGE-4).
     async fn first(&self, mut query: Query, n: usize) -> Result<Vec<(LogStamp, Versioned<E>)>> {
         let (store, table, prefix) = (self.table().store(), self.table().name()?, Self::prefix());
         let is_ordered = store.capabilities().ordered;
@@ -175,7 +175,7 @@ fn stamp_of(entity: EntityRef<'_>, prefix: &str) -> Result<LogStamp> {
     text.parse().map_err(|error: Error| error.with_key(entity.partition_key, entity.row_key))
 }
 
-/// Returns the range of rows after one stamp (exclusive) up to another (inclusive). Greater stamps have smaller encodings.
+/// Returns the range of `RowKey`s with stamps later than `after` and not later than `upto`. Greater stamps have smaller keys.
 fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     let upper = match after {
         Some(after) => Bound::Excluded(format!("{prefix}{after}")),
@@ -184,7 +184,7 @@ fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     TextRange { lower: Bound::Included(format!("{prefix}{upto}")), upper }
 }
 
-/// Returns the last stamp before the given time; `None` if it does not exist.
+/// Returns the last stamp before the given time; `None` if that time is the first possible one.
 fn just_before(instant: DateTime<Utc>) -> Result<Option<LogStamp>> {
     Ok(predecessor(LogStamp::new(instant, 0)?))
 }

@@ -1,4 +1,4 @@
-//! The stamp of an event in a log: its time, and a number that distinguishes events with the same tick.
+//! The stamp of an event in a log: its time, and a number that distinguishes it from other events with the same tick.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -10,17 +10,17 @@ use table_core::{Error, KeyPart, Result, ticks};
 
 use crate::log_tail::fault::LogFault;
 
-/// The number of digits of the ticks, which is also the position of the `_` before the tie breaker.
+/// The number of digits of the ticks. The `_` before the tie breaker follows at this offset.
 const TICKS: usize = 19;
-/// The number of characters of a stamp: 19 digits, `_`, 16 hexadecimal digits.
+/// The length of a stamp: 19 digits, `_`, 16 hexadecimal digits.
 const WIDTH: usize = 36;
 
-/// The time of an event and a tie breaker for events with the same tick (PAT-LOG-1, PAT-LOG-4).
+/// The time of an event, and a tie breaker that distinguishes events with the same tick (PAT-LOG-1, PAT-LOG-4).
 /// A field of this type defines the RowKey of a log: `#[row_key(stamp)]`.
 ///
 /// - In a key, a stamp is written like `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, the inverted tie breaker in 16 hexadecimal
 ///   digits. Greater stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).
-/// - Stamps compare by tick, then by tie breaker. The string representation (`Display`, [`FromStr`]) is the same as in the key. A stamp can therefore
+/// - Stamps compare by tick, then by tie breaker. The string representation (`Display`, [`FromStr`]) is the same as in the key. A stamp's string can therefore
 ///   also be stored as a position in the log.
 ///
 /// ```
@@ -47,7 +47,7 @@ impl LogStamp {
     /// The stamp that follows every event.
     pub const LAST: Self = Self { ticks: ticks::MAX, tie: u64::MAX };
 
-    /// Creates a stamp for the given time. Precision below a tick is truncated (TICK-6).
+    /// Creates a stamp with the given time and tie breaker. Precision below a tick is truncated (TICK-6).
     ///
     /// # Errors
     /// `KeyEncoding` if the time is outside the years 1 to 9999 (TICK-2).
@@ -57,7 +57,7 @@ impl LogStamp {
         Ok(Self { ticks, tie })
     }
 
-    /// Creates a stamp from ticks. Ticks after the year 9999 are clamped to its end.
+    /// Creates a stamp from ticks and a tie breaker. Ticks after the year 9999 are clamped to the end of that year.
     #[must_use]
     pub fn from_ticks(ticks: u64, tie: u64) -> Self {
         Self { ticks: ticks.min(ticks::MAX), tie }
@@ -81,7 +81,7 @@ impl LogStamp {
         self.tie
     }
 
-    /// Returns the stamp halfway between two stamps, both excluded; `None` if no stamp lies between them.
+    /// Returns a stamp halfway between two stamps; `None` if no stamp lies between them.
     pub(super) fn between(after: Self, before: Self) -> Option<Self> {
         let (low, high) = (after.number(), before.number());
         let middle = low + (high.checked_sub(low)? / 2);

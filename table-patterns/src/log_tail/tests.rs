@@ -22,7 +22,7 @@ struct Expense {
     cents: i64,
 }
 
-/// An event of a log that is spread over four partitions.
+/// An event of a log that is spread over four partitions with `bucket(…)`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spread")]
 #[partition_key("log_", bucket(stamp, 4))]
@@ -36,7 +36,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The ticks of a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a clock whose time the test sets.
+/// Creates a stopped clock, and the time that it shows, for the test to set.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);
@@ -268,7 +268,7 @@ fn a_lagging_follower_takes_few_requests_per_poll() {
     assert_eq!(store.calls(), [Call::Query]);
 }
 
-/// Events in two partitions have the same stamp, as after an import.
+/// Events with the same stamp may be in two partitions, for example after an import.
 #[test]
 fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -303,7 +303,7 @@ fn events_of_one_stamp_in_several_partitions_are_returned_together() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The model is a sorted list of (tick, number of the append).
+    /// Compares reads with a model: a sorted list of pairs of the tick and the number of the append.
     #[test]
     fn pat_log_1_reads_agree_with_a_sorted_list(
         steps in prop::collection::vec(0_u64..4, 0..40),
@@ -359,7 +359,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Each step is an append (`None`), or a poll with a clock that is wrong by the given number of days.
+    /// Each step is either an append (`None`), or a poll with a clock that is wrong by the given number of days.
     #[test]
     fn a_follower_returns_each_event_once_with_any_clock(
         steps in prop::collection::vec(prop_oneof![Just(None), (-3_i64..4).prop_map(Some)], 0..40),

@@ -1,4 +1,4 @@
-//! An order-independent checksum of a table.
+//! A checksum of a table that does not depend on the order of rows.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use crate::outbox::rows;
 use crate::paging::each_row;
 
 /// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256.
-/// The hash covers the keys, and the properties in the order of their names, with types and values.
-/// It excludes Timestamps and `ETag`s, which each store assigns, and the versions of intents, which represent Timestamps.
+/// The hash covers the keys, and the properties in the order of their names, with their types and values.
+/// It excludes Timestamps and `ETag`s, because each store assigns its own, and the versions of intents, which are copies of Timestamps.
 ///
-/// The checksum detects accidental differences. It does not protect against an author who controls the content of the rows.
+/// The checksum detects accidental differences. It does not protect against a person who chooses the content of the rows.
 ///
 /// ```
 /// use table_patterns::embedded::Engine;
@@ -42,7 +42,7 @@ pub struct Checksum {
 }
 
 impl Checksum {
-    /// Reads all rows of a table and computes the checksum.
+    /// Reads all rows of a table and returns its checksum.
     ///
     /// # Errors
     /// `Corrupted` if a row cannot be decoded; any error from the store.
@@ -53,7 +53,7 @@ impl Checksum {
         Ok(checksum)
     }
 
-    /// Adds a row.
+    /// Adds a row to the checksum.
     ///
     /// # Errors
     /// `Corrupted` if the row cannot be decoded.
@@ -76,7 +76,7 @@ impl Checksum {
         Ok(())
     }
 
-    /// Returns the number of rows.
+    /// Returns the number of rows in the checksum.
     #[must_use]
     pub const fn rows(self) -> u64 {
         self.rows
@@ -89,7 +89,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// Hashes bytes after their length, which makes the boundaries between values unambiguous.
+/// Adds the length of `bytes` and then `bytes` to a hash, which makes the boundaries between values unambiguous.
 fn bytes(hash: &mut Sha256, bytes: &[u8]) {
     hash.update((bytes.len() as u64).to_le_bytes());
     hash.update(bytes);

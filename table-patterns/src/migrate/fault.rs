@@ -1,4 +1,4 @@
-//! Errors of migration positions.
+//! Errors of migration positions, which cannot be parsed or belong to another table.
 
 use table_core::Fault;
 use table_core::name::TableName;

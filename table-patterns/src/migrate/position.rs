@@ -1,4 +1,4 @@
-//! The position of a copy, in a string representation that can be stored.
+//! The position of a migration. Its string representation can be stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use table_core::{Error, Result};
 
 use crate::migrate::fault::PositionFault;
 
-/// The number of rows copied from a table, and the position of the next row.
+/// The position of a migration: the number of rows copied from a table, and the next row.
 ///
 /// The string representation (`Display`, [`FromStr`]) consists of the table, the number of rows and the position, separated by `:`. The position is
 /// `start`, `end` or a [`Continuation`].
@@ -75,7 +75,7 @@ impl FromStr for MigrationPosition {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` if the string is not a position.
+    /// `InvalidInput` if the text is not the string representation of a position.
     fn from_str(text: &str) -> Result<Self> {
         let parts = text.split_once(':').and_then(|(table, rest)| Some((table, rest.split_once(':')?)));
         let Some((table, (Ok(rows), place))) =

@@ -1,4 +1,4 @@
-//! The registration of copied partitions, by which followers and sweeps of the target find their feeds and pending intents.
+//! Registers copied partitions in the target, so that followers and sweeps find their feeds and pending intents.
 
 use table_core::Result;
 use table_core::clock::Clock;
@@ -10,7 +10,7 @@ use crate::feed::{FEED_PREFIX, Feed};
 use crate::outbox::OUTBOX_PREFIX;
 use crate::outbox::registry::{self, Registered};
 
-/// The kinds of registered rows: entries of a feed, or intents.
+/// The kinds of rows whose partitions must be registered: feed entries and intents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Feed,
@@ -18,7 +18,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a row that is found through a registry; `None` for any other row.
+    /// Returns the kind of a row if its partition must be registered; `None` for any other row.
     pub(crate) fn of(row_key: &str) -> Option<Self> {
         match () {
             () if row_key.starts_with(FEED_PREFIX) => Some(Self::Feed),
@@ -27,9 +27,9 @@ impl Kind {
         }
     }
 
-    /// Registers a partition. IMPORTANT: call this function before the first row of the partition is stored.
-    /// A crash between the two leaves a harmless entry; the opposite order would leave rows that no reader
-    /// finds.
+    /// Registers a partition in the target. IMPORTANT: call this function before the first row of the partition is stored.
+    /// A crash between the two leaves a harmless registration; in the opposite order, it would leave rows that no follower or
+    /// sweep finds.
     pub(crate) async fn register<S: TableStore + Clone>(
         self,
         store: &S,

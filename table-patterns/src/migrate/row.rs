@@ -1,4 +1,4 @@
-//! A row in transit between stores, without the version of its source.
+//! Rows that are copied to another store.
 
 use table_core::Result;
 use table_core::entity::{AnyTable, ToEntity};
@@ -8,15 +8,15 @@ use table_core::row::Row;
 
 use crate::outbox::rows;
 
-/// A row of any kind, including the reserved rows of patterns, which programs cannot write. The copy of an outbox intent stores the Timestamp of the
-/// change as its version, which preserves the order of changes.
+/// A row of any kind, including the reserved rows of patterns, which programs cannot otherwise write. The copy of an intent contains the Timestamp of the
+/// original change as its version, which preserves the order of changes.
 pub(crate) struct Copied {
     key: EntityKey,
     row: Row,
 }
 
 impl Copied {
-    /// Creates a row in transit.
+    /// Creates a row to be written under `key`, without its original Timestamp.
     pub(crate) fn new(key: EntityKey, row: Row) -> Self {
         Self { key, row: row.with_timestamp(0) }
     }

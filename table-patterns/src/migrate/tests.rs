@@ -29,7 +29,7 @@ fn bag(key: &(String, String), properties: &BTreeMap<String, Value>) -> TableEnt
     properties.iter().fold(bag, |bag, (name, value)| bag.with(name, value.clone()))
 }
 
-/// Creates a store with a table of these rows.
+/// Creates a store with a table that contains `rows`.
 fn holding(rows: &Rows) -> FaultyStore<Engine> {
     let store = FaultyStore::new(Engine::in_memory());
     block_on(store.create_table(&table())).unwrap();
@@ -43,7 +43,7 @@ fn holding(rows: &Rows) -> FaultyStore<Engine> {
     store
 }
 
-/// Returns the content of a table as debug text, in which NaN equals itself.
+/// Returns the rows of a table as debug text, in which NaN equals itself.
 fn held(store: &FaultyStore<Engine>, name: &str) -> Vec<String> {
     let query = Query::new(KeyRange::ALL);
     let page = block_on(store.query(&TableName::new(name).unwrap(), &query, None)).unwrap();
@@ -79,7 +79,7 @@ fn rows(most: usize) -> impl Strategy<Value = Rows> {
     prop::collection::btree_map(("[ab€]{0,2}", "[a😀\u{FFFC}\u{FFEE}]{0,3}"), properties, 0..most)
 }
 
-/// Copies like a program that stores the position after each step, and stops at the first error.
+/// Copies the table as a program does that stores the position after each step. Stops at the first error.
 fn copy(source: &FaultyStore<Engine>, target: &FaultyStore<Engine>, stored: &mut String) -> Result<()> {
     let mut copy = Migration::new(source, target, table()).page(2).resume(stored.parse()?)?;
     loop {

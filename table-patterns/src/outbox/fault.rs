@@ -1,4 +1,4 @@
-//! Errors of outboxes: invalid intents, and recorded rows that cannot be read.
+//! Errors of outboxes: intents that are invalid, and recorded rows that cannot be read.
 
 use table_core::Fault;
 

@@ -1,4 +1,4 @@
-//! Guards prevent an older step from undoing a newer step, for any order and number of deliveries.
+//! Guards: rows that keep a late step from undoing a newer one, regardless of the order and number of deliveries.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:
@@ -9,22 +9,24 @@
 //! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist, and for the entries of an index |
 //!
 //! # Guarantee
-//! The version of a step is the version [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it.
-//! A step reads the guard and is skipped if the guard contains the same or a newer version of its source. Otherwise target and guard are written in
-//! *one* transaction, conditional on the guard's `ETag`. Provided that later changes have larger versions, the following holds:
-//! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again, regardless of how long it was suspended.
+//! A *guarded* step writes an entity (its target) for a change to another entity (its source). The version of a step is the version [given to its
+//! intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A step reads the guard and is skipped if the guard contains
+//! the same or a newer version of its source. Otherwise target and guard are written in *one* transaction, conditional on the guard's `ETag`. Provided that
+//! later changes have larger versions, the following holds:
+//! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again. A suspended worker therefore never
+//!   overwrites newer data.
 //! - The versions in a guard never decrease. For any order and repetition of deliveries, the newest step of a source is the last one that takes
 //!   effect, and it has taken effect once all steps have been delivered.
-//! - A deletion keeps the guard, which shows that an insert that arrives later is older.
+//! - The guard remains after a deletion. An insert that arrives later is then recognised as older.
 //! - If a worker dies before the transaction, nothing has changed. If it dies after the transaction, the next delivery is skipped.
 //!
-//! If two sources claim the same target, which should not happen for a unique index, the newer version wins. A deletion by a
-//! source that does not own the entity leaves it unchanged. Merges of several sources into one target all take effect, in the
+//! If two sources claim the same target, which should not happen in a unique index, the newer version wins. A deletion by a
+//! source that does not own the entity leaves the entity unchanged. Merges of several sources into one target all take effect, in the
 //! order of each source, so they must write different properties.
 //!
 //! # Cost
-//! A step takes a read and a transaction of two operations; a deletion needs a second read. The guard has about 150 bytes and remains after the
-//! entity is deleted: [`collect_guards`] and [`collect_all_guards`] delete guards of missing entities.
+//! A step takes a read and a transaction of two operations; a deletion needs a second read. A guard takes about 150 bytes and remains after the
+//! entity is deleted: [`collect_guards`] and [`collect_all_guards`] delete the guards of deleted entities.
 //!
 //! # Bounds
 //! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that
@@ -57,13 +59,13 @@ use crate::outbox::rows::fresh;
 pub use crate::outbox::keys::GUARD_PREFIX;
 
 const OWNER: &str = "Owner";
-/// The maximum number of sources in one guard, far below the maximum number of properties in an entity (ENT-2).
+/// The maximum number of sources in one guard. It is far below the maximum number of properties of an entity (ENT-2).
 const SOURCES: usize = 200;
 
-/// The source of a step, and the version of the change that recorded the step.
+/// Identifies the change that recorded a step: the changed entity (the source), and the version of the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The hash of the source.
+    /// The name of the source's property in a guard: `V` and the hash of the source's key.
     source: String,
     version: i64,
 }
@@ -88,18 +90,18 @@ impl Origin {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guard {
     owner: Option<String>,
-    /// The newest version of each source, in any order.
+    /// The newest applied version of each source, in any order.
     versions: Vec<(String, i64)>,
 }
 
-/// The effect of a step, computed from its guard.
+/// The effect of a step on its target, according to the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// No effect, because the guard contains the same version or a newer one.
+    /// The step is skipped, because the guard contains the same version or a newer one.
     Stale,
     /// Only the guard is updated, because another source owns the entity.
     Learn,
-    /// The target and the guard are written.
+    /// Both the target and the guard are written.
     Write,
 }
 
@@ -132,7 +134,7 @@ impl Guard {
         self.versions.iter().find(|(known, _)| known == source).map(|(_, version)| *version)
     }
 
-    /// Returns `true` if this version of the source, or a newer one, has been applied.
+    /// Returns `true` if the guard contains this version of the source, or a newer one.
     pub(crate) fn knows(&self, origin: &Origin) -> bool {
         self.version(&origin.source).is_some_and(|known| known >= origin.version)
     }
@@ -151,7 +153,7 @@ impl Guard {
         }
     }
 
-    /// Records a step, and returns its effect.
+    /// Records a step in the guard, and returns how the step affects its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
         // Merges of several sources coexist: none of them changes the owner, and none is too late.
@@ -173,7 +175,7 @@ impl Guard {
     }
 }
 
-/// Applies a guarded step. Returns `false` if the step was skipped.
+/// Applies a guarded step. Returns `false` if the target was not written, because the step is too late.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.
@@ -208,7 +210,7 @@ pub(crate) async fn apply<S: TableStore>(
     }
 }
 
-/// Returns the operation on the target; `None` if the entity to delete does not exist.
+/// Returns the operation on the target of a step; `None` if the entity to delete does not exist.
 async fn write_of<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -228,11 +230,11 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes the guards in one partition that no step has changed since `untouched_since`, in [ticks](table_core::ticks), and whose entities no longer
-/// exist. Returns the number of deleted guards. Costs a query for the guards, and a read of the entity for each old guard that names no owner.
+/// Deletes the guards in one partition that no step has changed since the time `untouched_since`, in [ticks](table_core::ticks), and whose entities no longer
+/// exist. Returns the number of deleted guards. Costs a query for the guards, and a read of the guarded entity for each old guard without an owner.
 ///
 /// A step that is delivered after its guard was deleted is applied as a new step.
-/// Choose a time by which all earlier intents are done, such as several days ago.
+/// Choose a time that is certainly before every intent that is not done yet, such as several days ago.
 ///
 /// # Errors
 /// Any error from the store.
@@ -246,8 +248,8 @@ pub async fn collect_guards<S: TableStore>(
     collect(store, table, range, untouched_since).await
 }
 
-/// Deletes guards as [`collect_guards`] does, in all partitions of a table.
-/// Scans the table: the partition of an index row that was deleted may have no other row than the guard.
+/// Deletes the guards of deleted entities as [`collect_guards`] does, in all partitions of a table.
+/// Scans the table, because a partition may contain nothing but the guards of deleted index entries.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! Intents: idempotent steps in other partitions, tables or stores.
+//! Intents: lists of idempotent steps in other partitions, tables or stores, recorded with a change.
 
 use table_core::entity::PlainEntity;
 use table_core::key::{EntityKey, RowKey};
@@ -11,7 +11,7 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::keys;
 use crate::outbox::message::{self, Message};
 
-/// The steps in other partitions, tables or stores that follow from a change to one entity. Recorded in the transaction of the change.
+/// The steps in other partitions, tables or stores that must follow a change to one entity. Recorded in the transaction of that change.
 ///
 /// The steps are performed in order. If a worker dies between two steps, another worker performs all of them again (PAT-EC-2, PAT-EC-3).
 ///
@@ -48,7 +48,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Creates an intent for a change to the entity in this row. The row distinguishes the changes to this entity from changes to other entities.
+    /// Creates an intent for a change to the entity with this RowKey. The RowKey distinguishes changes to this entity from changes to other entities.
     #[must_use]
     pub const fn of(source: RowKey) -> Self {
         Self { source, version: None, steps: Vec::new() }
@@ -61,46 +61,46 @@ impl Intent {
         self
     }
 
-    /// Sets the number of the change among all changes to its entity. Later changes must have larger numbers.
+    /// Sets the number of this change among all changes to its entity. Later changes must have larger numbers.
     /// For example, each change may increment a counter in the entity under the entity's `ETag`.
     ///
-    /// Without a version, the Timestamp of the change is used. The embedded engine assigns Timestamps in the order of the changes
-    /// (ENG-8). The service does so as long as the clock of the machine that serves the partition never goes back, which is not
-    /// documented (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a
-    /// version. All changes to one entity must be numbered in the same way.
+    /// By default, the Timestamp of the change is used instead. The embedded engine assigns Timestamps in the order of the changes
+    /// (ENG-8). The service does so while the clock of the machine that serves the partition does not go back, which it does not
+    /// guarantee (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a
+    /// version. Number all changes to one entity in the same way.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// Returns the number of the change, if set.
+    /// Returns the number of the change, if it was set.
     #[must_use]
     pub const fn given_version(&self) -> Option<u64> {
         self.version
     }
 
-    /// Returns `true` if any step is guarded and therefore depends on the order of changes.
+    /// Returns `true` if at least one step is guarded and therefore depends on the order of changes.
     pub(crate) fn is_guarded(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Write { guarded: true, .. }))
     }
 
-    /// Returns the row of the entity that changed.
+    /// Returns the RowKey of the changed entity.
     #[must_use]
     pub const fn source(&self) -> &RowKey {
         &self.source
     }
 
-    /// Returns the steps, in order.
+    /// Returns the steps in the order in which they are performed.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Checks the intent before it is written.
+    /// Checks that the intent can be recorded.
     ///
     /// # Errors
-    /// - `InvalidInput` if the intent has no steps, or two guarded steps with the same target: only the first would be applied.
+    /// - `InvalidInput` if the intent has no steps, or two guarded steps with the same target, of which only the first would be applied.
     /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long for its guard.
     pub(crate) fn check(&self) -> Result<()> {
         if self.steps.is_empty() {
@@ -121,7 +121,7 @@ impl Intent {
     }
 }
 
-/// An idempotent step.
+/// An idempotent step in another partition, table or store.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
@@ -131,9 +131,9 @@ pub enum Step {
         table: TableName,
         /// The key of the entity.
         key: EntityKey,
-        /// The write.
+        /// The kind of write, with the new row.
         write: TargetWrite,
-        /// `true` if the step must not undo a newer one.
+        /// `true` if the step is skipped when a newer change of the same source has been applied.
         guarded: bool,
     },
     /// Calls the handler for a [message](Message).
@@ -141,20 +141,20 @@ pub enum Step {
     Call {
         /// The name of the message.
         name: String,
-        /// The version of the payload; 0 for the steps of patterns.
+        /// The version of the message type that wrote the payload; 0 for the steps of patterns.
         version: u32,
-        /// The payload of the message.
+        /// The message as JSON.
         payload: String,
     },
 }
 
-/// The write of a target entity.
+/// The write that a step makes to its target entity.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TargetWrite {
-    /// Replaces the entity if it exists; otherwise, inserts it (UPS-2).
+    /// Replaces the entity, or inserts it if it does not exist (UPS-2).
     InsertOrReplace(Row),
-    /// Merges into the entity if it exists; otherwise, inserts it (UPS-2).
+    /// Merges into the entity, or inserts it if it does not exist (UPS-2).
     InsertOrMerge(Row),
     /// Deletes the entity if it exists (QUE-22).
     DeleteIfExists,
@@ -165,7 +165,7 @@ impl Step {
         Self::Write { table, key, write, guarded: true }
     }
 
-    /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change to the source has been applied. Does not
+    /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change of the same source has been applied. Does not
     /// compile for an entity that declares indexes, a feed or copies; write such an entity through its handle in a [handler](crate::work::Handler).
     ///
     /// ```
@@ -190,7 +190,7 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrReplace(entity.to_row()?))
     }
 
-    /// Creates a step that merges or inserts an entity, unless a newer change to the source has been applied. An older merge is skipped completely,
+    /// Creates a step that merges or inserts an entity, unless a newer change of the same source has been applied. An older merge is skipped completely,
     /// and fields that are `None` leave the stored values unchanged, so every change must contain all properties that the source writes there.
     ///
     /// # Errors
@@ -199,7 +199,7 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrMerge(entity.to_merge()?))
     }
 
-    /// Creates a step that deletes an entity if it exists, unless a newer change to the source has been applied.
+    /// Creates a step that deletes an entity if it exists, unless a newer change of the same source has been applied.
     ///
     /// # Errors
     /// Any error from encoding the key.
@@ -232,19 +232,19 @@ impl Step {
     /// Creates a step that passes a message to its [`Handler`](crate::work::Handler).
     ///
     /// # Errors
-    /// `InvalidInput` if JSON cannot represent the message, such as a map whose keys are not strings.
+    /// `InvalidInput` if the message cannot be represented as JSON, such as a map whose keys are not strings.
     pub fn call<M: Message>(message: &M) -> Result<Self> {
         let payload = message::encode(message)?;
         Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })
     }
 
-    /// Creates a step for a pattern of this crate. The pattern has its own payload format.
+    /// Creates a step for a handler that a pattern of this crate registers. `payload` is in the pattern's own format.
     pub(crate) const fn of_pattern(name: String, payload: String) -> Self {
         Self::Call { name, version: 0, payload }
     }
 
-    /// Removes the guard. Use this if the target is written only once, or if the step that arrives last may win.
-    /// This saves a read and a guard row per target.
+    /// Makes a step that writes an entity unguarded. Use this if the target is written only once, or if the step that arrives last may win.
+    /// It saves a read, and a guard row per target. Other steps are returned unchanged.
     #[must_use]
     pub fn unguarded(self) -> Self {
         match self {

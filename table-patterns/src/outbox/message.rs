@@ -1,4 +1,4 @@
-//! Messages: requests to handlers, as types with a name and a version.
+//! Messages: types of requests to handlers, each with a name and a version.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -39,28 +39,28 @@ use crate::outbox::fault::OutboxFault;
     note = "write `impl Message for {Self} {{ const NAME: &'static str = \"…\"; const VERSION: u32 = 1; }}`, with `#[derive(Serialize, Deserialize)]`"
 )]
 pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The name, which must be unique among the messages of the outbox. It is stored, so keep it when the type is renamed.
+    /// The name of the message type. It must be unique among the message types of the outbox. It is stored: keep it if the type is renamed.
     const NAME: &'static str;
-    /// The version that this program writes, starting with 1. Increase it when older programs can no longer read the message.
+    /// The version of the JSON that this program writes, starting with 1. Increase it when older programs can no longer read the message.
     const VERSION: u32;
 
-    /// Decodes JSON that was written as `version`, which is never later than [`VERSION`](Self::VERSION).
+    /// Decodes JSON that was written with the given version, which is never later than [`VERSION`](Self::VERSION).
     ///
     /// # Errors
-    /// `Corrupted` if the JSON is invalid. The intent becomes poison immediately, because later attempts would fail as well.
+    /// `Corrupted` if the JSON is invalid. The intent becomes poison immediately, because later attempts would fail too.
     fn decode(version: u32, text: &str) -> Result<Self> {
         serde_json::from_str(text)
             .map_err(|source| Error::of(OutboxFault::Message { name: Self::NAME, version, source }))
     }
 }
 
-/// Encodes a message.
+/// Encodes a message as JSON.
 pub(crate) fn encode<M: Message>(message: &M) -> Result<String> {
     serde_json::to_string(message)
         .map_err(|source| Error::of(OutboxFault::Unwritable { name: M::NAME, source }))
 }
 
-/// Decodes a message if this program supports its version.
+/// Decodes a message. Returns an error if its version is later than the version that this program supports.
 pub(crate) fn decode<M: Message>(version: u32, text: &str) -> Result<M> {
     if version > M::VERSION {
         let known = M::VERSION;

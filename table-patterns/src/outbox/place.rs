@@ -1,4 +1,4 @@
-//! The locations of outbox rows, to which messages refer.
+//! The keys and locations of outbox rows, to which messages refer.
 
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -6,26 +6,26 @@ use table_core::{Error, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// The `RowKey` prefix of an outbox's rows. It is followed by 16 digits of the source's hash and 16 random digits.
+/// The prefix of the `RowKey`s of outbox rows. It is followed by 16 digits of a hash of the changed entity's RowKey, and 16 random digits.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
-/// The prefix of the `RowKey`s of poison intents, which were set aside. The rest of the key is the same as in the outbox row.
+/// The prefix of the `RowKey`s of poison intents (intents that were set aside). The digits that follow are those of the original outbox row.
 pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The `RowKey` of an outbox row.
 ///
-/// IMPORTANT: anyone who can write to the queue can name any row of any table. No other row has a key of this type,
+/// IMPORTANT: anyone who can write to the queue can name any row of any table. No row that is not an outbox row has a key of this type,
 /// so no message makes a worker claim, move or delete an entity or a row of another pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OutboxKey(RowKey);
 
 impl OutboxKey {
-    /// Returns `None` if the key does not belong to an outbox row.
+    /// Returns the key as an outbox key; `None` if it has a different prefix.
     pub(crate) fn of(row_key: RowKey) -> Option<Self> {
         row_key.as_str().starts_with(OUTBOX_PREFIX).then_some(Self(row_key))
     }
 
-    /// Returns the key under which a stored row is pending, or was pending until it was set aside.
+    /// Returns the key of a pending row, given its stored key. For a poison row, returns the key that it had while it was pending.
     ///
     /// # Errors
     /// `Corrupted` if the row is not an outbox row.
@@ -45,20 +45,20 @@ impl OutboxKey {
         self.0.clone()
     }
 
-    /// Returns the key under which the row is set aside as poison.
+    /// Returns the key under which this row is stored after it was set aside as poison.
     pub(crate) fn poison(&self) -> Result<RowKey> {
         let rest = self.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or_default();
         RowKey::new([POISON_PREFIX, rest].concat())
     }
 
-    /// Returns the part of the key that identifies the source: it is equal for intents of the
+    /// Returns the part of the key that identifies the changed entity (the source). It is equal for intents of the
     /// same source, and rarely equal for intents of different sources.
     pub(crate) fn source(&self) -> &str {
         self.as_str().get(..OUTBOX_PREFIX.len() + 16).unwrap_or(self.as_str())
     }
 }
 
-/// The location of an outbox row, in the partition of the change.
+/// The location of an outbox row: the table and partition of the change, and the row's key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     pub(crate) table: TableName,
@@ -72,7 +72,7 @@ impl Place {
         EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.to_row_key() }
     }
 
-    /// Returns the key under which the row is set aside as poison.
+    /// Returns the key under which this row is stored after it was set aside as poison.
     pub(crate) fn poison_key(&self) -> Result<EntityKey> {
         Ok(EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.poison()? })
     }

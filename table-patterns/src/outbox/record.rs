@@ -21,7 +21,7 @@ use crate::outbox::text;
 use crate::outbox::work::Work;
 use crate::timestamp_order;
 
-/// An outbox that records intents in the transactions of changes, and notifies workers through a queue. Clones are handles to the same outbox.
+/// An outbox that records intents in the transactions of changes, and notifies workers through a queue. Clones share one outbox.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, EntityKey, PartitionKey, QueueName, RowKey, TableName, TableStore, Transaction};
@@ -63,13 +63,13 @@ struct Inner<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// Creates an outbox whose workers listen to a queue, with the default [`Runtime`].
+    /// Creates an outbox whose workers receive messages from `queue`, with the default [`Runtime`].
     #[must_use]
     pub fn new(store: S, queues: Q, queue: QueueName) -> Self {
         Self::with_runtime(store, queues, queue, Runtime::new())
     }
 
-    /// Creates an outbox with another clock and sleep function.
+    /// Creates an outbox with the given clock and sleep function.
     #[must_use]
     pub fn with_runtime(store: S, queues: Q, queue: QueueName, pace: Runtime) -> Self {
         Self(Arc::new(Inner {
@@ -93,14 +93,14 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 
     /// Returns the operation that records an intent, for programs that build their own transactions.
-    /// Add it to the transaction of the change, in the same partition.
+    /// Add it to the transaction that makes the change, in the same partition.
     ///
-    /// Call this function again before each further attempt to commit the transaction, because each attempt needs a separate row.
+    /// Call this function again before each further attempt to commit the transaction, because each attempt needs its own row.
     ///
     /// # Errors
     /// - `InvalidInput` if the intent has no steps, or two guarded steps for the same target.
     /// - `EntityTooLarge` if the intent does not fit into one row.
-    /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long.
+    /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long for its guard.
     /// - `Unsupported` if guarded steps have no [version](Intent::version) and the store's
     ///   [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub fn operation(&self, intent: &Intent) -> Result<Operation> {
@@ -110,14 +110,14 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         rows::insert(intent, Uuid::new_v4().as_u64_pair().1)
     }
 
-    /// Adds the record of an intent to the transaction of its change.
+    /// Adds the record of an intent to the transaction that makes the change.
     ///
     /// [`submit`](Self::submit) seals the record. A transaction that is submitted directly to the store must be [sealed](Self::seal)
     /// first, because workers perform no step of a record without a seal.
     ///
     /// # Errors
-    /// - `InvalidInput` if another intent in the transaction has a guarded step for the same entity and the same target,
-    ///   because both have the same version and one of them would be skipped.
+    /// - `InvalidInput` if the transaction records another intent of the same source with a guarded step for the same target:
+    ///   both have the same version, so one of them would be skipped.
     /// - Any error from [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
         for other in rows::intents(transaction)? {
@@ -128,7 +128,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         transaction.push(self.operation(intent)?)
     }
 
-    /// Registers a partition for sweeps, by at most one upsert per hour and partition.
+    /// Registers a partition for sweeps. Sends at most one upsert per partition per hour.
     /// Call this function before a transaction with a record is submitted.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
-    /// Assumes, for the lifetime of this outbox, that a partition is registered. The program that granted the partition to this one has registered it.
+    /// Assumes, for the lifetime of this outbox, that a partition is registered: the program that issued the [grant](crate::grant) has registered it.
     pub(crate) fn assume_registered_partition(&self, table: &TableName, partition_key: &PartitionKey) {
         self.0.registered.assume(table, partition_key);
         self.seals().grant();
@@ -152,9 +152,9 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send(&Work::Partition { table: table.clone(), partition_key: partition_key.clone() }).await
     }
 
-    /// Submits a transaction with records: registers the partition, submits the transaction, and notifies the workers.
+    /// Submits a transaction that records intents: registers the partition, submits the transaction, and notifies the workers.
     ///
-    /// If the notification fails, the call still succeeds, because a sweep finds the rows.
+    /// If only the notification fails, the call succeeds, because a sweep finds the rows.
     ///
     /// # Errors
     /// Any error from the store.
@@ -189,7 +189,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send(&work).await
     }
 
-    /// Returns `true` if the intent was put on the queue by a program that has the key of the outbox.
+    /// Returns `true` if an intent from the queue has a valid seal: a program that has the key of the outbox has sent it.
     pub(crate) async fn is_genuine(
         &self,
         table: &TableName,
@@ -222,13 +222,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 }
 
 impl<S, Q> Outbox<S, Q> {
-    /// Returns the table store.
+    /// Returns the table store of the outbox.
     #[must_use]
     pub fn store(&self) -> &S {
         &self.0.store
     }
 
-    /// Returns the queue store.
+    /// Returns the queue store of the outbox.
     #[must_use]
     pub fn queues(&self) -> &Q {
         &self.0.queues
@@ -240,7 +240,7 @@ impl<S, Q> Outbox<S, Q> {
         &self.0.queue
     }
 
-    /// Returns the clock, the sleep function and the source of random numbers.
+    /// Returns the clock, the sleep function and the source of random numbers that the outbox uses.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.0.pace
@@ -251,7 +251,7 @@ impl<S, Q> Outbox<S, Q> {
     }
 }
 
-/// The number of pending and poisoned messages.
+/// The approximate numbers of messages in the work queue and in the poison queue.
 ///
 /// ```
 /// use table_patterns::outbox::BacklogCounts;

@@ -1,13 +1,13 @@
-//! The registry of partitions with an outbox, by which sweeps find them without reading tables.
-//! Feeds have a registry in the same format, [`FEEDS`](crate::feed::FEEDS).
+//! The registry of partitions with outbox rows, which allows sweeps to find them without reading tables.
+//! Feeds use the same format for their registry, [`FEEDS`](crate::feed::FEEDS).
 //!
 //! A partition is registered before the first intent is recorded in it, and stays registered: a writer that was suspended, or whose clock is
-//! wrong, may rely on its registration indefinitely. A sweep marks a partition as quiet if it has no pending rows and has not been registered
+//! wrong, may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and has not been registered
 //! for two hours. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again,
 //! an hour later by its clock, and by a sweep that finds a pending row.
 //!
-//! The erasure of a tenant marks its partitions as erased, because running writers still rely on their registrations. Two hours later by the store's
-//! clock, a sweep removes the entry, unless a writer registered the partition again, which removes the mark.
+//! The erasure of a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations.
+//! Two hours later by the store's clock, a sweep removes the row, unless a writer has registered the partition again, which removes the mark.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -28,25 +28,25 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::rows::alone;
 use crate::paging::each_row;
 
-/// The partition of the seal keys in the registry table. No combination of a table name and a bucket has this form.
+/// The partition of the registry table that contains the seal keys. Partitions with registrations have names of a different form.
 pub(crate) const KEYS: &str = "keys";
 
-/// The registry table. The `PartitionKey` is the name of the table in lower case with one of 16 buckets, and the `RowKey` is the partition.
+/// The registry table. The `PartitionKey` is the name of the registered table in lower case with one of 16 buckets, and the `RowKey` is the partition.
 ///
 /// Listings of the program's tables omit this table.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
-/// The time for which a writer relies on its registration.
+/// The time after which a writer no longer relies on its registration, and registers the partition again.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
-/// The time after the last registration from which a partition without pending rows is marked as quiet.
+/// The time after its last registration until which a partition without pending rows is considered active.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
-/// The partition of the row that a sweep writes to read the store's time.
+/// The partition of the row with which a sweep reads the store's time.
 const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
-/// The maximum number of partitions that a writer remembers.
+/// The maximum number of partitions whose registration a writer remembers.
 const REMEMBERED: usize = 100_000;
 
-/// Remembers the partitions that this process has registered, with the times, and the partitions that others have registered.
+/// The partitions that this process has registered, each with the time, and the partitions that it assumes to be registered by others.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     own: Mutex<HashMap<(String, String), u64>>,
@@ -54,14 +54,14 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Assumes that another program has registered a partition.
+    /// Records the assumption that another program has registered a partition.
     pub(crate) fn assume(&self, table: &TableName, partition_key: &PartitionKey) {
         let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
         self.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
     }
 }
 
-/// A registered partition.
+/// A row of the registry: a registered partition.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) table: TableName,
@@ -75,7 +75,7 @@ pub(crate) struct Entry {
     pub(crate) is_erased: bool,
 }
 
-/// The marks of a registered partition.
+/// The marks that a registered partition can have.
 #[derive(Clone, Copy, Debug)]
 enum Mark {
     Quiet,
@@ -103,7 +103,7 @@ pub(crate) fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<
     EntityKey::new(format!("{}_{:02}", table.folded(), hash % BUCKETS), partition_key.as_str())
 }
 
-/// Registers a partition, by at most one upsert per hour.
+/// Registers a partition, unless this process has done so within the last hour.
 pub(crate) async fn register<S: TableStore>(
     store: &S,
     known: &Registered,
@@ -127,7 +127,7 @@ pub(crate) async fn register<S: TableStore>(
     Ok(())
 }
 
-/// Writes a row of the registry, which is created if it does not exist.
+/// Writes a row of the registry table. Creates the table if it does not exist.
 async fn put<S: TableStore>(store: &S, key: &EntityKey, row: Row) -> Result<()> {
     let registry = TableName::new(REGISTRY)?;
     let transaction = alone(key, OperationKind::InsertOrReplace(row), store.capabilities().limits)?;
@@ -149,7 +149,7 @@ fn entry_row(table: &TableName, mark: Option<Mark>) -> Row {
     writer.finish()
 }
 
-/// Returns the store's time, in ticks: the Timestamp of a row that is written for this purpose.
+/// Returns the store's time, in ticks: writes a row and reads its Timestamp.
 pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     let key = EntityKey::new(SWEEPS, "time")?;
     put(store, &key, RowWriter::with_capacity(0).finish()).await?;
@@ -157,7 +157,7 @@ pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     Ok(found.map_or(0, |found| found.row.view().timestamp()))
 }
 
-/// Returns all registered partitions, and an error for each invalid row. Invalid rows do not affect the valid rows.
+/// Returns all registered partitions, and an error for each invalid row of the registry.
 pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<(Vec<Entry>, Vec<Error>)> {
     let (mut entries, mut strange) = (Vec::new(), Vec::new());
     let name = TableName::new(registry)?;
@@ -174,7 +174,7 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
     Ok((entries, strange))
 }
 
-/// Returns the registered partitions of one table. The properties of the rows are not read, so invalid rows are harmless.
+/// Returns the registered partitions of one table. Reads only the keys of the rows, so rows with invalid properties do not matter.
 pub(crate) async fn partitions<S: TableStore>(
     store: &S,
     registry: &str,
@@ -186,13 +186,13 @@ pub(crate) async fn partitions<S: TableStore>(
     partitions.into_iter().collect()
 }
 
-/// Returns the range of the entries of one table.
+/// Returns the key range of the registrations of one table.
 pub(crate) fn buckets(table: &TableName) -> KeyRange {
     let partition_key = TextRange::prefix(&format!("{}_", table.folded()));
     KeyRange { partition_key, row_key: TextRange::ALL }
 }
 
-/// Removes all entries of a table that was dropped and is never created again.
+/// Removes all registrations of a table that was dropped and will never be created again.
 pub(crate) async fn forget_table<S: TableStore>(store: &S, registry: &str, table: &TableName) -> Result<()> {
     let limits = store.capabilities().limits;
     for partition_key in partitions(store, registry, table).await? {
@@ -236,9 +236,9 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
     })
 }
 
-/// Marks a partition without pending rows as quiet if it has not been registered for a while. Returns `true` if it was marked.
+/// Marks a partition without pending rows as quiet if it has not been registered for two hours. Returns `true` if it was marked.
 ///
-/// The write of the mark is conditional on the `ETag` of the entry, so a concurrent registration stays unmarked.
+/// The write is conditional on the `ETag` of the registry row, so a concurrent registration is not marked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if entry.is_quiet || now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(false);
@@ -253,12 +253,12 @@ pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64
     }
 }
 
-/// Removes the mark of a quiet partition, in which a pending row was found.
+/// Removes the mark of a quiet partition in which a pending row was found.
 pub(crate) async fn unmark<S: TableStore>(store: &S, entry: &Entry) -> Result<()> {
     if entry.is_quiet { put(store, &entry.key, entry_row(&entry.table, None)).await } else { Ok(()) }
 }
 
-/// Returns `true` if the entry of a partition is marked as erased.
+/// Returns `true` if a row of the registry is marked as erased.
 pub(crate) fn is_erased(row: RowView<'_>) -> bool {
     Mark::Erased.is_in(row)
 }
@@ -277,9 +277,9 @@ pub(crate) async fn mark_erased<S: TableStore>(
     }
 }
 
-/// Removes the entry of an erased partition that no writer relies on any more. `now` is the store's time.
+/// Removes the registration of an erased partition if no writer can rely on it any longer. `now` is the store's time.
 ///
-/// The deletion is conditional on the `ETag` of the entry, so a concurrent registration remains.
+/// The deletion is conditional on the `ETag` of the registry row, so a concurrent registration remains.
 pub(crate) async fn remove_erased<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<()> {
     if now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Rows of an outbox: an intent in the partition of its change.
+//! The rows of an outbox. Each row contains an intent, and is stored in the partition of its change.
 
 use std::ops::Bound;
 
@@ -17,7 +17,7 @@ use crate::outbox::keys::hash;
 use crate::outbox::place::{OUTBOX_PREFIX, OutboxKey, POISON_PREFIX, Place};
 use crate::outbox::text;
 
-/// The maximum number of properties for the JSON of an intent.
+/// The maximum number of properties for the JSON of one intent.
 const PARTS: usize = 15;
 const INTENT: [&str; PARTS] = [
     "Intent", "Intent1", "Intent2", "Intent3", "Intent4", "Intent5", "Intent6", "Intent7", "Intent8",
@@ -30,10 +30,10 @@ const NOT_BEFORE: &str = "NotBefore";
 const WAIT: &str = "Wait";
 const CLAIM: &str = "Claim";
 const ERROR: &str = "Error";
-/// The name of the property that contains the [seal](crate::outbox::seal).
+/// The property that contains the [seal](crate::outbox::seal).
 pub(crate) const SEAL: &str = "Seal";
 
-/// Returns the operation that inserts an intent's row.
+/// Returns the operation that inserts the row of an intent.
 ///
 /// # Errors
 /// `EntityTooLarge` if the JSON does not fit into one row; any error from [`Intent::check`].
@@ -56,59 +56,60 @@ fn write_text(writer: &mut RowWriter, text: &[u8]) {
     }
 }
 
-/// Returns `true` if an operation writes a row of an outbox.
+/// Returns `true` if an operation writes an outbox row.
 pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
 }
 
-/// Returns the prefix of the `RowKey`s of one source's intents.
+/// Returns the prefix of the `RowKey`s of all outbox rows for one changed entity.
 fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
 
-/// Returns the ranges of the rows of one source, both pending and poison. The ranges may contain rows of another source with the same hash.
+/// Returns the key ranges of the outbox rows for one changed entity: pending rows and poison rows. The ranges may contain rows for other entities with
+/// the same hash.
 pub(crate) fn ranges_of(source: &EntityKey) -> [KeyRange; 2] {
     let pending = prefix_of(&source.row_key);
     let aside = pending.replacen(OUTBOX_PREFIX, POISON_PREFIX, 1);
     [pending, aside].map(|prefix| KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&prefix)))
 }
 
-/// Returns the range of the outbox rows in one partition.
+/// Returns the key range of the pending outbox rows in one partition.
 pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
-/// Returns the range of the outbox rows in all partitions. The store must compare each row of the table with it.
+/// Returns the key range of the pending outbox rows in all partitions. A query for it scans the table.
 pub(crate) fn everywhere() -> KeyRange {
     let partitions = TextRange { lower: Bound::Unbounded, upper: Bound::Unbounded };
     KeyRange { partition_key: partitions, row_key: TextRange::prefix(OUTBOX_PREFIX) }
 }
 
-/// A pending intent.
+/// A pending intent, as stored in an outbox row.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     pub(crate) place: Place,
     pub(crate) etag: ETag,
-    /// The Timestamp of the transaction that made the change. It does not change when notes are recorded.
+    /// The Timestamp of the transaction that made the change. It is stored when the row is first changed, because that changes the row's own Timestamp.
     pub(crate) version: u64,
-    /// The time at which a sweep last sent a message.
+    /// The time at which a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
     /// The number of started attempts.
     pub(crate) attempts: u32,
-    /// The time until which workers ignore the row, because it is claimed or its last attempt failed.
+    /// The time until which workers ignore the row, because a worker has claimed it or because its last attempt failed.
     pub(crate) not_before: u64,
-    /// The length of the wait until `not_before`, in ticks; `None` if an earlier release recorded the wait.
+    /// The length of the wait that ends at `not_before`, in ticks; `None` if an earlier release recorded the wait.
     pub(crate) wait: Option<u64>,
-    /// The current or last claim of a worker.
+    /// The identifier of the current or last claim.
     pub(crate) claim: Option<String>,
-    /// The last error.
+    /// The error of the last attempt.
     pub(crate) error: Option<String>,
     pub(crate) seal: Option<String>,
     text: Vec<u8>,
 }
 
 impl Pending {
-    /// Reads a pending row or a poison row. For a poison row, the place is the location to which the row can be returned.
+    /// Reads a pending row or a poison row. For a poison row, the location is that of the row while it was pending.
     pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
         let partition_key = PartitionKey::new(entity.partition_key)?;
         let row_key = OutboxKey::of_stored(entity.row_key)?;
@@ -149,7 +150,7 @@ impl Pending {
         &self.text
     }
 
-    /// Parses the intent.
+    /// Parses the JSON of the intent.
     ///
     /// # Errors
     /// `FormatTooNew` if a newer version of the program wrote the intent; `Corrupted` if the JSON is not an intent.
@@ -157,7 +158,7 @@ impl Pending {
         parse(&self.text)
     }
 
-    /// Returns the merge that records a note. It fails if another worker has changed the row in the meantime.
+    /// Returns the merge that records a note in the row. It fails if another worker has changed the row in the meantime.
     pub(crate) fn note(&self, note: Note<'_>) -> Operation {
         let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
         let mut writer = RowWriter::with_capacity(6);
@@ -186,13 +187,13 @@ impl Pending {
         Operation { row_key: self.place.row_key.to_row_key(), kind }
     }
 
-    /// Returns the writes that set the row aside as poison. They fail if another worker has claimed the row in the meantime.
+    /// Returns the writes that set the row aside as poison. They fail if another worker has changed the row in the meantime.
     pub(crate) fn aside(&self) -> Result<[Operation; 2]> {
         let kind = OperationKind::InsertOrReplace(self.row(self.attempts));
         Ok([self.done(), Operation { row_key: self.place.row_key.poison()?, kind }])
     }
 
-    /// Returns the writes that return a poison row to the workers, with its attempts reset. The version is kept.
+    /// Returns the writes that make a poison row pending again, with no attempts. The version of the change is kept.
     pub(crate) fn back(&self) -> Result<[Operation; 2]> {
         let delete = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         let delete = Operation { row_key: self.place.row_key.poison()?, kind: delete };
@@ -216,22 +217,22 @@ impl Pending {
         writer.finish()
     }
 
-    /// Sets the new version of the row after a write.
+    /// Sets the `ETag` of the row after a write. Keeps the old one if the store has returned none.
     pub(crate) fn versioned(&mut self, etag: Option<ETag>) {
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
     }
 
-    /// Returns the deletion of a completed intent. It fails if another worker has claimed the intent in the meantime.
+    /// Returns the deletion of the row of a completed intent. It fails if another worker has changed the row in the meantime.
     pub(crate) fn done(&self) -> Operation {
         let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         Operation { row_key: self.place.row_key.to_row_key(), kind }
     }
 }
 
-/// Returns the row of an intent with its version, for a copy that will have another Timestamp; `None`
-/// for any other row, or if the row already has a version.
+/// Returns a pending row with the version of its change as a property, so that it can be copied and get a new Timestamp. Returns `None`
+/// for any other row, or if the row already contains the version.
 ///
-/// Without the version, a copy in another store would appear as new as the time of copying, and the order of two changes would be arbitrary.
+/// Without the version, a change copied to another store would appear as new as the copy, and the order of changes would be lost.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
         return Ok(None);
@@ -254,7 +255,7 @@ pub(crate) fn without_notes(row: &Row) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns `true` if a property of a row only defines the order of changes. Such a property may be missing if the Timestamp defines the order.
+/// Returns `true` for the property of an outbox row that contains the version of its change. It may be missing, because the Timestamp also defines it.
 pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
 }
@@ -265,7 +266,7 @@ pub(crate) fn intents(transaction: &Transaction) -> Result<Vec<Intent>> {
     records.filter_map(|record| record.kind.row()).map(|row| parse(&text_in(row.view())?)).collect()
 }
 
-/// Returns the JSON of an intent, assembled from its properties.
+/// Returns the JSON of an intent, assembled from the properties of its row.
 pub(crate) fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
     let (mut text, mut hint) = (Vec::new(), 0);
     for name in INTENT {
@@ -288,19 +289,19 @@ fn parse(text: &[u8]) -> Result<Intent> {
     text::read(text)
 }
 
-/// A note that is recorded in the row of an intent.
+/// A note that a worker or a sweep records in an outbox row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
-    /// A sweep has sent a message for the row at the given time.
+    /// A sweep has sent a message for the row at this time.
     Prompted(u64),
-    /// A worker has claimed the row until the given time. Contains its claim and the number of started attempts.
+    /// A worker has claimed the row until a given time. Contains the identifier of the claim, and the number of started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
-    /// An attempt failed. Contains the number of attempts that count towards poison, and the earliest time of the next attempt. Without an error,
-    /// the last error is kept.
+    /// An attempt has failed. Contains the number of attempts that count towards poison, and the earliest time of the next attempt. If `error` is `None`,
+    /// the row keeps its last error.
     Failed { error: Option<&'a str>, attempts: u32, until: u64, wait: u64 },
 }
 
-/// Combines several operations into one transaction.
+/// Creates a transaction from operations on one partition.
 pub(crate) fn together(
     partition_key: &PartitionKey,
     operations: impl IntoIterator<Item = Operation>,
@@ -311,12 +312,12 @@ pub(crate) fn together(
     Ok(transaction)
 }
 
-/// Creates a transaction from a single operation.
+/// Creates a transaction from one operation.
 pub(crate) fn alone(key: &EntityKey, kind: OperationKind, limits: limits::Limits) -> Result<Transaction> {
     together(&key.partition_key, [Operation { row_key: key.row_key.clone(), kind }], limits)
 }
 
-/// Returns the row without the Timestamp with which it was read.
+/// Returns a copy of a row without the Timestamp with which it was read.
 pub(crate) fn fresh(row: &Row) -> Row {
     row.clone().with_timestamp(0)
 }

@@ -1,12 +1,12 @@
-//! Seals of intents: only programs with the key of an outbox can make a worker write to other partitions.
+//! Seals of intents: they ensure that only programs with the key of an outbox can make a worker write to other partitions.
 //!
 //! A row of an outbox is in the partition of its change, where the bearer of a SAS may also write. The worker has more rights than that bearer. Each
-//! intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program. Workers perform no step of an
-//! intent without a valid seal, with one exception: patterns bring derived rows in line with the entities of that partition.
+//! intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program (the *seal key*). Workers perform no step
+//! of an intent without a valid seal, with one exception: steps of patterns that bring derived rows in line with the entities of that partition.
 //!
 //! The default key is a random key in the registry table, which a SAS for another table cannot access. The first program that needs it creates it.
 //! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the program has the same key: use
-//! `sealed_by`, or copy the registry table as well.
+//! `sealed_by`, or copy the registry table too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,7 +28,7 @@ use uuid::Uuid;
 use crate::outbox::registry::{self, KEYS, REGISTRY};
 use crate::outbox::rows::alone;
 
-/// A key, and the first digits of its hash, which identify it in a seal.
+/// A seal key. The first digits of its hash identify it in a seal.
 #[derive(Clone)]
 struct Key {
     id: String,
@@ -54,7 +54,7 @@ impl Key {
     }
 }
 
-/// The location of sealed JSON. A queue message has no RowKey.
+/// The location for which an intent's JSON is sealed. The `RowKey` is empty for an intent in a queue message.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) table: &'a TableName,
@@ -62,16 +62,16 @@ pub(crate) struct Place<'a> {
     pub(crate) row_key: &'a str,
 }
 
-/// The keys of an outbox; `None` until they have been read. The first key is used for new seals.
+/// The seal keys of an outbox. The first key is used for new seals.
 #[derive(Default)]
 pub(crate) struct Seals(Mutex<Known>);
 
 #[derive(Clone, Default)]
 struct Known {
     keys: Option<Arc<[Key]>>,
-    /// `true` if the program has set the keys.
+    /// `true` if the program has set the keys itself.
     are_given: bool,
-    /// `true` if the program works with a grant for one partition, and need not be permitted to read the keys.
+    /// `true` if the program has a [grant](crate::grant) for one partition, and may lack the permission to read the keys.
     is_granted: bool,
 }
 
@@ -86,12 +86,12 @@ impl Seals {
         (known.keys, known.are_given) = (Some(keys), true);
     }
 
-    /// Allows the program to work without keys if it is not permitted to read them.
+    /// Allows the program to work without keys if it lacks the permission to read them.
     pub(crate) fn grant(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_granted = true;
     }
 
-    /// Adds a key to the keys in the store and uses it for new seals.
+    /// Adds a new key to the keys in the store, and uses it for new seals.
     pub(super) async fn rotate<S: TableStore>(&self, store: &S, now: u64) -> Result<()> {
         // The clock of an earlier rotation may have been ahead.
         let newest = keys_in(store).await?.last().map_or(0, |(row_key, _)| number_of(row_key));
@@ -119,7 +119,7 @@ impl Seals {
         Ok(removed)
     }
 
-    /// Returns the keys, which are read from the store on first use. A program with a grant that is not permitted to read them has no keys.
+    /// Returns the keys. Reads them from the store on the first call, or if `again` is `true`. A program with a grant that cannot read them has no keys.
     async fn load<S: TableStore>(&self, store: &S, again: bool) -> Result<Arc<[Key]>> {
         let Known { keys: known, are_given, is_granted } = self.known();
         if let Some(keys) = known.clone().filter(|_| are_given || !again) {
@@ -137,7 +137,7 @@ impl Seals {
         Ok(keys)
     }
 
-    /// Returns the seal of JSON at a location; `None` for a program with a grant that has no keys.
+    /// Returns the seal for JSON that is stored at a location; `None` if the program has a grant and no keys.
     pub(crate) async fn seal<S: TableStore>(
         &self,
         store: &S,
@@ -151,7 +151,7 @@ impl Seals {
         }))
     }
 
-    /// Returns `true` if the JSON was sealed for this location by a program that has one of the keys.
+    /// Returns `true` if a seal is valid: it was created for this JSON and this location with one of the keys.
     pub(crate) async fn is_genuine<S: TableStore>(
         &self,
         store: &S,
@@ -170,7 +170,7 @@ impl Seals {
     }
 }
 
-/// Reads the keys of a store, the newest first. Creates a key if none exists.
+/// Reads the keys from the store, the newest first. Creates a key if none exists.
 async fn stored<S: TableStore>(store: &S) -> Result<Vec<Key>> {
     for _ in 0..2 {
         let keys = keys_in(store).await?;
@@ -182,7 +182,7 @@ async fn stored<S: TableStore>(store: &S) -> Result<Vec<Key>> {
     Ok(Vec::new())
 }
 
-/// Reads the keys of a store with their `RowKey` values, the oldest first.
+/// Reads the keys from the store with their `RowKey`s, the oldest first.
 async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
     let range = KeyRange { partition_key: TextRange::exactly(KEYS), row_key: TextRange::ALL };
     let mut keys = Vec::new();
@@ -195,12 +195,12 @@ async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
     Ok(keys)
 }
 
-/// Returns the number of a key, by which keys are ordered.
+/// Returns the number in the `RowKey` of a key. Later keys have larger numbers.
 fn number_of(row_key: &str) -> u64 {
     row_key.split('_').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
-/// Adds a random key. If several processes add a key concurrently, all of these keys are valid.
+/// Adds a random key with the given number. If several processes add keys concurrently, all of these keys are valid.
 async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     let secret: Vec<u8> = [Uuid::new_v4(), Uuid::new_v4()].iter().flat_map(|part| *part.as_bytes()).collect();
     let mut writer = RowWriter::with_capacity(1);
@@ -217,7 +217,7 @@ async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     }
 }
 
-/// Returns `true` if an error means that the credential does not permit reading the keys.
+/// Returns `true` if an error may mean that the credential does not permit reading the keys.
 const fn is_denied(code: ErrorCode) -> bool {
     matches!(
         code,

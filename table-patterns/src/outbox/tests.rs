@@ -1,4 +1,4 @@
-//! Tests of the physical layout of outboxes, feeds and messages, as a snapshot.
+//! Tests of the stored format of outboxes, feeds and messages, as a snapshot.
 
 use pollster::block_on;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ fn row(value: &str) -> Row {
     writer.finish()
 }
 
-/// Returns a key without its final identifier, which differs each time.
+/// Returns a key without its final random identifier, which differs in each run.
 fn without_id(row_key: &str) -> String {
     match row_key.rsplit_once('_') {
         Some((front, id)) if id.len() == 32 => format!("{front}_{{32 digits}}"),

@@ -1,4 +1,4 @@
-//! The JSON format of an intent, version 1, with rows as base64 of their bytes (`docs/format.md`, "Row").
+//! The JSON format of intents, version 1. Rows are encoded as base64 of their bytes (`docs/format.md`, "Row").
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -62,7 +62,7 @@ const fn is_zero(version: &u32) -> bool {
     *version == 0
 }
 
-/// Returns the JSON of an intent.
+/// Encodes an intent as JSON.
 pub(crate) fn write(intent: &Intent) -> Result<String> {
     let steps = intent.steps().iter().map(|step| match step {
         Step::Write { table, key, write, guarded } => {
@@ -96,10 +96,10 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
     serde_json::to_string(&text).map_err(|error| Error::of(OutboxFault::UnwritableIntent(error)))
 }
 
-/// Parses an intent.
+/// Parses the JSON of an intent.
 ///
 /// # Errors
-/// `FormatTooNew` if the version is later than this one; `Corrupted` if the JSON is not an intent.
+/// `FormatTooNew` if its version is later than this program supports; `Corrupted` if the JSON is not an intent.
 pub(crate) fn read(text: &str) -> Result<Intent> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]

@@ -1,4 +1,4 @@
-//! Messages in the work queue, as JSON of version 1. A message contains either the location of intents or an intent itself.
+//! Messages in the work queue, as JSON of version 1. A message contains either the location of intents, or an intent itself.
 
 mod fault;
 
@@ -14,10 +14,10 @@ use crate::outbox::text;
 
 use fault::WorkFault;
 
-/// The maximum size in bytes of an intent in a message.
+/// The maximum size in bytes of an intent in a queue message.
 const INLINE: usize = 40 * 1024;
-/// The maximum size in bytes of a message with an intent when it is put on the queue. The rest of a message (QUE-6) is for the seal, the attempts and
-/// an error: 1,000 characters, of which JSON may escape each with six bytes.
+/// The maximum size in bytes of a message with an intent when it is sent. The remaining space in a queue message (QUE-6) is for the seal, the attempts
+/// and an error of 1,000 characters, each of which JSON may escape with six bytes.
 const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 
 /// The work that a message describes.
@@ -25,9 +25,9 @@ const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 pub(crate) enum Work {
     /// All pending intents of a partition.
     Partition { table: TableName, partition_key: PartitionKey },
-    /// One outbox row.
+    /// The intent in one outbox row.
     Row(Place),
-    /// An intent without a row.
+    /// An intent that the message itself contains.
     Inline {
         table: TableName,
         partition_key: PartitionKey,
@@ -37,12 +37,12 @@ pub(crate) enum Work {
     },
 }
 
-/// The attempts to perform an intent without a row. They are stored in the message that contains the intent.
+/// The attempts to perform an intent that a message contains. They are recorded in the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
     /// The number of started attempts.
     pub(crate) attempts: u32,
-    /// The last error.
+    /// The error of the last attempt.
     pub(crate) error: Option<String>,
 }
 
@@ -98,7 +98,7 @@ impl Work {
         }
     }
 
-    /// Returns the text of the message.
+    /// Returns the text of the message. Omits the error if the text would be too long.
     pub(crate) fn write(&self) -> Result<String> {
         let text = self.text(true)?;
         // Earlier releases put messages on the queue that leave no space for an error.
@@ -133,7 +133,7 @@ impl Work {
     }
 
     /// # Errors
-    /// `FormatTooNew` if the version is later than this one; `Corrupted` if the JSON is invalid.
+    /// `FormatTooNew` if its version is later than this program supports; `Corrupted` if the JSON is invalid.
     pub(crate) fn read(message: &str) -> Result<Self> {
         let text: WorkText =
             serde_json::from_str(message).map_err(|error| Error::of(WorkFault::Unreadable(error)))?;
@@ -158,7 +158,7 @@ impl Work {
     }
 }
 
-/// Escapes the characters of JSON that a queue message cannot contain, because such a message is XML (QUE-4). Keys may contain them.
+/// Escapes those characters in JSON that a queue message cannot contain, because it is sent as XML (QUE-4). Keys may contain such characters.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

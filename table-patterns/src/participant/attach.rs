@@ -1,4 +1,4 @@
-//! A store with participants. Every handle and unit on it writes their rows.
+//! A store wrapper with participants, which every handle and unit of work on that store calls.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -20,16 +20,16 @@ use table_core::transaction::Transaction;
 use crate::entities::{Contribution, Contributor, EntityChange, WriteContext};
 use crate::participant::{Changes, Participant};
 
-/// The participants that are attached to a store, by entity type.
+/// The participants attached to a store, by entity type.
 #[derive(Clone, Default)]
 struct Attached(HashMap<TypeId, Arc<dyn OfType>>);
 
-/// The participants of one entity type, called without naming the type.
+/// The participants of one entity type, behind an interface without type parameters.
 trait OfType: Send + Sync {
-    /// Returns the schema of the entities.
+    /// Returns the schema of the entity type.
     fn schema(&self) -> &'static EntitySchema;
 
-    /// Adds the rows and steps for the deletion of a row; returns `false` if the row is not of this type.
+    /// Adds the rows and steps for the deletion of a row. Returns `false` if the row is not an entity of this type.
     fn delete(
         &self,
         row: EntityRef<'_>,
@@ -43,7 +43,7 @@ trait OfType: Send + Sync {
 
 /// A store with attached participants. Created by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
 ///
-/// Reads and writes are passed to the underlying store unchanged. Handles and units on this store call the participants for each write of an entity.
+/// Reads and writes are passed on to the wrapped store unchanged. Handles and units on this store call the participants for each write of an entity.
 ///
 /// ```
 /// use table_patterns::participant::{Changes, Participant, WithParticipants};
@@ -98,7 +98,7 @@ impl<S> WithParticipants<S> {
         Self { store, attached: Arc::default() }
     }
 
-    /// Attaches another participant.
+    /// Attaches another participant to the store.
     #[must_use]
     pub fn with_participant<E: Entity>(mut self, participant: impl Participant<E> + 'static) -> Self {
         let known = self.attached.of::<E>();
@@ -109,14 +109,14 @@ impl<S> WithParticipants<S> {
         self
     }
 
-    /// Returns the underlying store.
+    /// Returns the wrapped store.
     #[must_use]
     pub const fn inner(&self) -> &S {
         &self.store
     }
 }
 
-/// Wraps a store without participants; some may be attached later.
+/// Wraps a store without participants, which can be attached later.
 impl<S> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)
@@ -128,7 +128,7 @@ impl Attached {
         self.0.get(&TypeId::of::<E>())?.as_any().downcast_ref()
     }
 
-    /// Returns the participants of the types in the table of a schema.
+    /// Returns the participants of all entity types in the table that a schema names.
     fn in_table_of(&self, schema: &EntitySchema) -> impl Iterator<Item = &dyn OfType> {
         let table = schema.table;
         self.0
@@ -142,12 +142,12 @@ impl Attached {
 pub(crate) struct Participants<E>(Vec<Arc<dyn Participant<E>>>);
 
 impl<E: Entity> Participants<E> {
-    /// Returns the participants that are attached to a store.
+    /// Returns the participants of this entity type that are attached to a store.
     pub(crate) fn of<S: TableStore>(store: &S) -> Option<Self> {
         Self::attached_to(store.attached())
     }
 
-    /// Returns the participants among the extensions of a store.
+    /// Returns the participants of this entity type among the extensions of a store.
     pub(crate) fn attached_to(attached: Option<&(dyn Any + Send + Sync)>) -> Option<Self> {
         let attached: &Attached = attached?.downcast_ref()?;
         attached.of::<E>().map(|known| Self(known.0.clone()))
@@ -213,12 +213,12 @@ impl<E: Entity, H> Contributor<E, H> for Participants<E> {
     }
 }
 
-/// Returns `true` if participants are attached to a store for entities in the table of a schema.
+/// Returns `true` if participants are attached to a store for any entity type in the table that a schema names.
 pub(crate) fn is_attached<S: TableStore>(store: &S, schema: &EntitySchema) -> bool {
     attached(store).is_some_and(|attached| attached.in_table_of(schema).next().is_some())
 }
 
-/// Returns the rows and steps of participants for the deletion of a row in the table of a schema; `None` if no participant is attached for its type.
+/// Returns the rows and steps that participants add for the deletion of a row; `None` if no participant is attached for the type of the row.
 pub(crate) fn deletion<S: TableStore>(
     store: &S,
     (schema, key, row): (&EntitySchema, &EntityKey, &Row),

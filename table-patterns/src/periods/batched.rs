@@ -34,15 +34,15 @@ use table_core::{Error, ErrorCode, Result, Table, Transaction};
 pub struct DeleteProgress {
     /// The number of deleted entities.
     pub deleted: u64,
-    /// The number of entities that were kept because another writer changed them after they
-    /// matched the condition. To check them again, run the delete again.
+    /// The number of entities that matched the condition but were kept, because another writer changed them in the meantime.
+    /// To check them again, run the delete again.
     pub changed: u64,
-    /// The key of the last processed entity, for [`BatchedDelete::resume`]. The position may be stored. It is always `None` on a store whose pages
+    /// The key of the last processed entity, for [`BatchedDelete::resume`]. It can be stored. It is always `None` on a store whose pages
     /// are not in key order (`Capabilities::ordered`).
     pub position: Option<EntityKey>,
 }
 
-/// An error from a batched delete, with the progress made before it.
+/// The error with which a batched delete stopped, and the progress made before it.
 ///
 /// ```
 /// use table_patterns::periods::BatchedDeleteError;
@@ -54,7 +54,7 @@ pub struct DeleteProgress {
 /// ```
 #[derive(Clone, Debug)]
 pub struct BatchedDeleteError {
-    /// The cause.
+    /// The error.
     pub error: Error,
     /// The progress made before the error.
     pub progress: DeleteProgress,
@@ -72,10 +72,10 @@ impl std::error::Error for BatchedDeleteError {
     }
 }
 
-/// The callback that receives the progress.
+/// The function that is called with the progress.
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
-/// A builder for a batched delete. Each transaction of up to 100 deletes is atomic; the batched delete is not.
+/// A builder for a batched delete. Each transaction of up to 100 deletes is atomic; the batched delete as a whole is not.
 ///
 /// ```
 /// use table_patterns::periods::{BatchedDelete, DeleteProgress};
@@ -102,7 +102,7 @@ pub struct BatchedDelete<'a, E, S> {
     progress: Option<Told<'a>>,
 }
 
-/// Creates a delete of all entities of a selection, for entities without separate tables. Rows of other declared types in the same
+/// Creates a delete of all entities in a selection, for entities that are not stored in one table per period. Rows of other declared types in the same
 /// partition are kept. A row that matches no declared type stops the delete, with an error that names its key (PAT-HET-6).
 ///
 /// ```
@@ -142,23 +142,23 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Begins after the position that an earlier run with the same selection reached.
-    /// Without a position, the result is the same, but the range that was already deleted is searched again.
+    /// Begins after the position that an earlier run with the same selection has reached.
+    /// Without a position, the result is the same, but the part that was already deleted is searched again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }
 
-    /// Sets a function that receives the progress after every transaction.
+    /// Sets a function that is called with the progress after each transaction.
     pub fn on_progress(self, progress: impl FnMut(&DeleteProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Runs the delete. Sends one request per 100 entities to find them, and one request for each partition among them to delete them.
+    /// Runs the delete. Sends one request per 100 entities to find them, and one request per partition among them to delete them.
     ///
     /// Safe if other writers delete the same entities: an entity that no longer exists is neither counted nor an error.
     ///
     /// # Errors
-    /// The first error from the store, with the progress.
+    /// The first error from the store, with the progress made before it.
     pub async fn run(mut self) -> Result<DeleteProgress, BatchedDeleteError> {
         let mut progress = DeleteProgress { position: self.position.take(), ..DeleteProgress::default() };
         match self.delete(&mut progress).await {
@@ -205,7 +205,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         Ok(())
     }
 
-    /// Deletes rows in one partition. Rows that no longer exist or have changed are removed from the batch, and the rest is submitted again.
+    /// Deletes rows in one partition. If a row no longer exists or has changed, submits the transaction again without it.
     async fn commit(
         &mut self,
         table: &TableName,
@@ -246,13 +246,13 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     }
 }
 
-/// Returns the query that finds the entities. The query requests no properties except the entity type.
+/// Returns the query that finds the entities. Of their properties, it selects only the entity type.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
     Query { filter, select, top: Some(top), ..Query::new(keys) }
 }
 
-/// Returns the rest of a range after a position; `None` if it is empty.
+/// Returns the part of a key range after a position; `None` if that part is empty.
 fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> {
     let Some(position) = position else { return Some(range) };
     let reached = position.partition_key.as_str();

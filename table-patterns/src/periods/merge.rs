@@ -1,4 +1,4 @@
-//! A merge of several tables in key order, with one cursor per table.
+//! Merges several tables in key order, with one cursor per table.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -12,14 +12,14 @@ use table_core::store::TableStore;
 
 use crate::requests;
 
-/// The number of tables that are queried concurrently (IMP-5).
+/// The maximum number of tables that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A position in the results from one table.
+/// A cursor in the results from one table.
 #[derive(Debug)]
 struct Cursor {
     table: TableName,
-    /// The remaining queries. The first one is in progress if a continuation exists.
+    /// The queries that are not completed. The first one is in progress if a continuation exists.
     queries: VecDeque<Query>,
     from: Option<Continuation>,
     page: Page,
@@ -31,7 +31,7 @@ impl Cursor {
         self.page.rows.get(self.at)
     }
 
-    /// Reads pages, including empty pages (PAGE-4), until an entity is available or the table ends. A missing table is treated as empty.
+    /// Reads pages until the next entity is available or the table ends. Pages may be empty (PAGE-4). A missing table counts as empty.
     async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
         if !store.capabilities().ordered && self.head().is_none() {
             return self.sorted(store).await;
@@ -54,7 +54,7 @@ impl Cursor {
         Ok(self)
     }
 
-    /// Reads the remaining queries to their ends and sorts the rows, because the pages of the store are not in key order (COS-1).
+    /// Runs the remaining queries completely and sorts their rows, because the pages of the store are not in key order (COS-1).
     async fn sorted<S: TableStore>(mut self, store: &S) -> Result<Self> {
         let mut pages = Vec::new();
         while let Some(query) = self.queries.pop_front() {
@@ -102,7 +102,7 @@ impl<S: TableStore> Merge<S> {
         Self { store, cursors: tables.into_iter().map(cursor).collect() }
     }
 
-    /// Returns the entity with the smallest key of all cursors. If several tables contain the key, the table of the earliest period comes first.
+    /// Returns the next entity in key order. If several tables contain the same key, the entity from the earliest period comes first.
     pub(super) async fn next<T: FromEntity>(&mut self) -> Result<Option<Versioned<T>>> {
         loop {
             if self.cursors.iter().any(|cursor| cursor.head().is_none()) {

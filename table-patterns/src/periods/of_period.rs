@@ -1,4 +1,4 @@
-//! The contributor that refuses entities from other periods, because an entity must be written to the table for its own period.
+//! A contributor that refuses entities from other periods, because each entity must be written to the table for its own period.
 
 use std::any::Any;
 
@@ -9,7 +9,7 @@ use table_core::{Error, ErrorCode, Result};
 use crate::entities::{Contribution, Contributor, EntityChange, read_as};
 use crate::periods::Periodic;
 
-/// The period of a handle. Entities from other periods are refused.
+/// The period of a handle's table. Entities from other periods are refused.
 pub(super) struct OfPeriod {
     pub(super) start: DateTime<Utc>,
 }

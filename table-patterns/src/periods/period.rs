@@ -1,11 +1,11 @@
-//! Hours, days, months, quarters and years: their start and their name.
+//! The lengths of periods: hours, days, months, quarters and years, with the start and the table name suffix of each period.
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
 
-/// The months of a quarter.
+/// The number of months in a quarter.
 const QUARTER: u32 = 3;
 
-/// The length of a table's period, in UTC.
+/// The length of the period that one table covers, in UTC.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -34,7 +34,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// All kinds of periods.
+    /// All lengths of periods.
     pub(crate) const ALL: [Self; 5] = [Self::Hour, Self::Day, Self::Month, Self::Quarter, Self::Year];
 
     /// Returns the start of the period that contains `instant`.
@@ -51,7 +51,8 @@ impl Period {
         date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
     }
 
-    /// Returns the start of the period that is `periods` periods after the one that contains `instant`, or before it if negative; `None` beyond the calendar.
+    /// Returns the start of the period that is `periods` periods after the one that contains `instant` (before it, if `periods` is negative); `None` if it is
+    /// outside the calendar.
     #[must_use]
     pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
         let (start, count) = (self.start(instant), periods.unsigned_abs());
@@ -66,7 +67,7 @@ impl Period {
         }
     }
 
-    /// Returns the length of a month, quarter or year in months.
+    /// Returns the number of months in a month, quarter or year; 1 for shorter periods.
     const fn months(self) -> u32 {
         match self {
             Self::Hour | Self::Day | Self::Month => 1,
@@ -75,7 +76,7 @@ impl Period {
         }
     }
 
-    /// Returns the suffix in the name of the table for the period that contains `instant`; `None` outside the years 1 to 9999.
+    /// Returns the suffix of the table name for the period that contains `instant`; `None` outside the years 1 to 9999.
     #[must_use]
     pub fn suffix(self, instant: DateTime<Utc>) -> Option<String> {
         let (year, month, day) = (instant.year(), instant.month(), instant.day());
@@ -88,7 +89,7 @@ impl Period {
         })
     }
 
-    /// Returns the start of the period with a suffix; `None` if this kind of period does not produce the suffix.
+    /// Returns the start of the period with the given suffix; `None` if no period of this length has the suffix.
     #[must_use]
     pub fn parse(self, suffix: &str) -> Option<DateTime<Utc>> {
         let number = |from: usize, to: usize| {
@@ -112,7 +113,7 @@ impl Period {
     }
 }
 
-/// Returns the first day of a month in the year of a date.
+/// Returns the first day of a month in the same year as `date`.
 fn first_of(date: NaiveDate, month: u32) -> NaiveDate {
     NaiveDate::from_ymd_opt(date.year(), month, 1).unwrap_or(date)
 }

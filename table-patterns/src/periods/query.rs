@@ -1,4 +1,4 @@
-//! A query over the tables of several periods.
+//! A query of the tables of several periods.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use table_core::store::TableStore;
 
 use crate::periods::merge::Merge;
 
-/// A query builder over several periods. Created by [`PeriodTables::query`](crate::periods::PeriodTables::query).
+/// A builder for a query of several periods. Created by [`PeriodTables::query`](crate::periods::PeriodTables::query).
 ///
 /// ```
 /// use table_patterns::periods::PeriodQuery;
@@ -45,7 +45,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         Self { store, tables, ranges, filter: None, limit: usize::MAX, of: PhantomData }
     }
 
-    /// Returns only entities that satisfy the condition. If it is called several times, all conditions must hold.
+    /// Returns only entities that satisfy the condition. After several calls, all conditions must hold.
     pub fn filter(mut self, condition: Condition<E>) -> Self {
         let filter = condition.into_filter();
         self.filter = Some(match self.filter.take() {
@@ -55,19 +55,19 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         self
     }
 
-    /// Limits the result to `entities` entities.
+    /// Returns at most `entities` entities.
     pub fn limit(self, entities: usize) -> Self {
         Self { limit: entities, ..self }
     }
 
-    /// Returns the tables that will be queried. Each table is queried at least once. A missing table is treated as empty.
+    /// Returns the tables that the query will read, with at least one request each. A missing table counts as empty.
     #[must_use]
     pub fn tables(&self) -> &[TableName] {
         &self.tables
     }
 
     /// Streams the entities of all periods in key order, page by page from each table.
-    /// If the pages of the store are not in key order, each table is read to its end before the first entity.
+    /// If the pages of the store are not in key order, reads each table completely before the stream returns the first entity.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<E>>> + use<E, S> {
         let top = (self.limit < PAGE_ENTITIES && !E::IS_MIXED).then_some(self.limit.max(1));
         let query = |keys: KeyRange| Query {
@@ -86,7 +86,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         })
     }
 
-    /// Returns all entities.
+    /// Runs the query and returns all entities.
     ///
     /// # Errors
     /// `EntityMismatch` if a stored entity is not an `E`; any error from the store.

@@ -1,4 +1,4 @@
-//! The period tables: created in advance, selected by the time of an entity, and dropped by age.
+//! The tables of an entity type that has one table per period: they are created in advance, selected by the time of an entity, and dropped by age.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,12 +17,12 @@ use crate::entity_store::has_remote;
 use crate::periods::of_period::OfPeriod;
 use crate::periods::{Period, PeriodQuery, Periodic};
 
-/// The number of names that one request lists.
+/// The number of table names per listing request.
 const NAMES: usize = 1_000;
 
-/// The tables for entities of type `E`, one per period: see [the pattern](crate::periods).
+/// The tables for entities of type `E`, one per period. See [the pattern](crate::periods).
 ///
-/// By default, the 30 periods before the current period are kept, and the next period can already be written.
+/// By default, the 30 periods before the current period are retained, and the next period can already be written.
 pub struct PeriodTables<E, S> {
     store: S,
     clock: Clock,
@@ -32,14 +32,14 @@ pub struct PeriodTables<E, S> {
     opened: Opened<E, S>,
 }
 
-/// The function that configures each handle.
+/// The function that configures the handle of each table.
 type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
 
-/// The handles to opened tables.
+/// The handles of the tables that have been opened.
 type Opened<E, S> = Arc<Mutex<HashMap<TableName, Entities<E, S>>>>;
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// Creates a handle to the period tables in a store. Sends no request.
+    /// Creates a handle to the tables of an entity type in a store. Sends no request.
     #[must_use]
     pub fn new(store: S) -> Self {
         const {
@@ -63,7 +63,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         }
     }
 
-    /// Sets a function that changes the handle of each table, for example to set another [retry policy](crate::Entities::with_retry).
+    /// Sets a function that configures the handle of each table, for example to set another [retry policy](crate::Entities::with_retry).
     ///
     /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.
     #[must_use]
@@ -74,19 +74,19 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { keeping: Some(Arc::new(keeping)), opened: Opened::default(), ..self }
     }
 
-    /// Sets the number of periods before the current period that are kept.
+    /// Sets how many periods before the current period are retained.
     #[must_use]
     pub fn retain(self, periods: u16) -> Self {
         Self { retain: periods, ..self }
     }
 
-    /// Sets the number of periods after the current period for which tables are created (PAT-HVD-5).
+    /// Sets how many periods after the current period can already be written, and for how many [`prepare`](Self::prepare) creates tables (PAT-HVD-5).
     #[must_use]
     pub fn precreate(self, periods: u16) -> Self {
         Self { precreate: periods, ..self }
     }
 
-    /// Sets the clock.
+    /// Sets the clock that determines the current period.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
@@ -96,7 +96,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.clock.instant()
     }
 
-    /// Returns the start of the first period that is kept.
+    /// Returns the start of the first period that is retained.
     #[must_use]
     pub fn first(&self) -> DateTime<Utc> {
         E::PERIOD.offset(self.now(), -i32::from(self.retain)).unwrap_or(DateTime::<Utc>::MIN_UTC)
@@ -111,7 +111,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
     /// Returns the name of the table for the period that contains `instant` (PAT-HVD-4).
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the period is no longer kept, or is too far ahead.
+    /// `OutOfRangeInput` if the period is no longer retained, or is too far in the future.
     pub fn name_of(&self, instant: DateTime<Utc>) -> Result<TableName> {
         let (start, first, last) = (E::PERIOD.start(instant), self.first(), self.last());
         if let Some(suffix) = E::PERIOD.suffix(start).filter(|_| (first..=last).contains(&start)) {
@@ -126,8 +126,8 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// Returns the table for the period that contains `instant`. Use it to read entities, and to write entities whose type declares no indexes,
-    /// copies or feeds. Sends no request, so the table may not exist yet.
+    /// Returns the table for the period that contains `instant`. Use it to read entities, and to write entities that declare no indexes
+    /// and no feed. Sends no request, so the table may not exist yet.
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of).
@@ -135,8 +135,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
 
-    /// Returns the handle to the table for the period that contains `instant`. It only accepts entities from this period. It maintains everything
-    /// that the struct declares. The first call for a table creates it if it is missing, and compares its schema.
+    /// Returns the handle to the table for the period that contains `instant`. The handle accepts only entities from this period, and maintains everything
+    /// that the struct declares. The first call for a table creates the table if it is missing, and compares the stored schema.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -180,7 +180,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(handle)
     }
 
-    /// Creates the handle to the table for the period that contains `instant`.
+    /// Creates the handle to the table `name`, for the period that contains `instant`.
     fn handle(&self, name: TableName, instant: DateTime<Utc>) -> Entities<E, S> {
         let handle: Entities<E, S> = Table::new(self.store.clone(), name).into();
         let handle = handle.with_contributor(OfPeriod { start: E::PERIOD.start(instant) });
@@ -199,7 +199,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates the missing tables of the current period and of the periods ahead. Returns the number of created tables (PAT-HVD-5).
+    /// Creates the missing tables for the current period and the following periods. Returns the number of created tables (PAT-HVD-5).
     ///
     /// # Errors
     /// Any error from the store. Tables that have already been created remain.
@@ -234,12 +234,12 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Returns `true` if the schemas of the tables are stored. They are needed for the state and the generations of indexes.
+    /// Returns `true` if the entity type needs a stored schema for each table: for the states of indexes, or for a feed.
     const fn has_design() -> bool {
         !E::SCHEMA.indexes.is_empty() || E::FEED
     }
 
-    /// Creates a query for a selection in the periods from that of `from` to that of `to`, both included, merged in key order (PAT-HVD-3).
+    /// Creates a query for a selection in the periods from the one that contains `from` to the one that contains `to`, merged in key order (PAT-HVD-3).
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of) for either time; expired periods cannot be read.
@@ -259,9 +259,9 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(PeriodQuery::new(self.store.clone(), if from <= to { names } else { Vec::new() }, selection))
     }
 
-    /// Drops the table of every period that is no longer kept, with all its rows, and returns the names (PAT-HVD-1).
+    /// Drops the table of every period that is no longer retained, with all its rows. Returns the names of the dropped tables (PAT-HVD-1).
     ///
-    /// Safe to run concurrently, and to repeat after a failure, because a table that no longer exists is not an error.
+    /// Safe to run concurrently, and to repeat after a failure: a table that no longer exists is not an error.
     ///
     /// # Errors
     /// Any error from the store. Tables that have already been dropped are not restored.
@@ -288,7 +288,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(dropped)
     }
 
-    /// Drops a table with its stored schema and the entries of its feeds in the registry. Returns `false` if the table did not exist.
+    /// Drops a table, its stored schema, and the registrations of its feeds. Returns `false` if the table did not exist.
     async fn drop_all(&self, name: &TableName) -> Result<bool> {
         let table = self.handle(name.clone(), DateTime::<Utc>::MIN_UTC);
         // IMPORTANT: the entries are removed first. After a crash, the next expiry finds the table, but it would not find entries of a dropped table.
@@ -299,7 +299,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(was_there)
     }
 
-    /// Returns the existing tables with the start of their periods, in order.
+    /// Returns the existing tables, each with the start of its period, in chronological order.
     ///
     /// # Errors
     /// Any error from the store.
@@ -321,14 +321,14 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Returns the start of a table's period, or `None` if the table belongs to another type.
+    /// Returns the start of a table's period; `None` if the table belongs to a different entity type.
     pub(crate) fn start_of(table: &TableName) -> Option<DateTime<Utc>> {
         let (base, name) = (E::SCHEMA.table, table.as_str());
         let is_ours = name.get(..base.len()).is_some_and(|own| own.eq_ignore_ascii_case(base));
         E::PERIOD.parse(name.get(base.len()..).filter(|_| is_ours)?)
     }
 
-    /// Creates the table of a period with its schema if it is missing, whether the period is kept or not.
+    /// Creates the table of a period with its schema if it is missing, even if the period is no longer retained.
     pub(crate) async fn open(&self, table: &TableName) -> Result<()> {
         let start = Self::start_of(table).unwrap_or(DateTime::<Utc>::MIN_UTC);
         if Self::has_design() {
@@ -337,12 +337,12 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         self.store.create_table_if_missing(table).await.map(drop)
     }
 
-    /// Returns the store.
+    /// Returns the store that contains the tables.
     pub(crate) const fn store(&self) -> &S {
         &self.store
     }
 
-    /// Returns the length of a period.
+    /// Returns the length of the period that one table covers.
     #[must_use]
     pub const fn period(&self) -> Period {
         E::PERIOD

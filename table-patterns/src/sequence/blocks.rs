@@ -1,4 +1,4 @@
-//! Numbers in blocks, each allocated to one process in advance.
+//! Sequences whose numbers are allocated in blocks, each to one process in advance.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -17,14 +17,14 @@ use crate::outbox::rows::together;
 use crate::sequence::row;
 use crate::unit::partition_key as key_of;
 
-/// Allocated blocks by partition, oldest first.
+/// The blocks that this process has allocated, by partition, oldest first.
 type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 
-/// A sequence with gaps. A process allocates blocks of numbers and hands them out without further requests.
+/// A sequence with gaps. A process allocates blocks of numbers, and returns numbers from a block without further requests.
 /// See [the module](crate::sequence) for its costs.
 ///
-/// Clones share the allocated blocks. The numbers of one process ascend within a block.
-/// If several calls find that no number remains, each of them allocates a block.
+/// Clones share the allocated blocks. Within a block, numbers are returned in ascending order.
+/// If several calls find no allocated number, each of them allocates a block.
 pub struct BlockSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
@@ -33,8 +33,8 @@ pub struct BlockSequence<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
-    /// Creates a handle to the sequence with this name, without sending a request. Each partition has
-    /// its own counter. Blocks contain `size` numbers, at least one.
+    /// Creates a handle to a sequence with the given name. Sends no request. Each partition has
+    /// its own sequence. Each block contains `size` numbers, at least one.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
@@ -43,12 +43,12 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
         Ok(Self { entities: entities.clone(), row_key, size: size.max(1), in_hand })
     }
 
-    /// Returns a number that no other call returns for this partition, in any process.
+    /// Returns a number that no other call, in any process, returns for this partition.
     ///
     /// # Errors
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).
-    /// - `InvalidInput` if the number does not fit into an `N`. No number is returned, and a block may be lost.
-    /// - `SchemaMismatch` if another entity type takes numbers from a sequence of this name in the partition.
+    /// - `InvalidInput` if an `N` cannot represent the number. No number is returned, and the numbers of a block may be lost.
+    /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
     /// - Any error from the store.
     pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
         let partition_key = key_of(partition)?;
@@ -86,7 +86,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     }
 }
 
-/// Takes the first allocated number.
+/// Removes the first allocated number of a partition and returns it.
 fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     let blocks = in_hand.get_mut(partition_key)?;
     loop {

@@ -1,4 +1,4 @@
-//! Errors of sequences: invalid names, stored rows and numbers.
+//! Errors of sequences: names, stored rows and numbers that are invalid.
 
 use table_core::Fault;
 

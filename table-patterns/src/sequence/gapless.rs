@@ -1,4 +1,4 @@
-//! Numbers without gaps, taken by the unit that uses them.
+//! Sequences without gaps: a number is taken by the unit of work that uses it.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,16 +13,16 @@ use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
 use crate::unit::{Decide, UnitOfWork, partition_key};
 
-/// A sequence without gaps: a number is taken only in the transaction that uses it. See [the module](crate::sequence) for its cost.
+/// A sequence without gaps. A number is taken only in the transaction that uses it. See [the module](crate::sequence) for its costs.
 ///
-/// Clones take numbers from the same sequence.
+/// Clones are handles to the same sequence.
 pub struct GaplessSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequence<E, S, O> {
-    /// Creates a handle to the sequence with this name, without sending a request. Each partition has its own counter.
+    /// Creates a handle to a sequence with the given name. Sends no request. Each partition has its own sequence.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
@@ -30,14 +30,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(Self { entities: entities.clone(), row_key: row::row_key(name)? })
     }
 
-    /// Takes the next number of a partition and commits a unit that uses it, in a [`transaction`](Entities::transaction). `uses` may be
-    /// called several times, each time with another number and an empty unit.
+    /// Takes the next number of a partition, and commits a unit that uses it, as a [`transaction`](Entities::transaction). `uses` may be
+    /// called several times, each time with a different number and an empty unit.
     ///
     /// # Errors
     /// - Any error from `uses` or from [`UnitOfWork::commit`]. The number is then free again.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).
-    /// - `InvalidInput` if the number does not fit into an `N`.
-    /// - `SchemaMismatch` if another entity type takes numbers from a sequence of this name in the partition.
+    /// - `InvalidInput` if an `N` cannot represent the number.
+    /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
     ///
     /// After an [ambiguous](table_core::Error::is_ambiguous) error, check whether the entity exists before trying again.
     pub async fn next<N: TryFrom<u64> + Copy>(
@@ -48,7 +48,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         self.take(partition, 1, |numbers, unit| uses(numbers.start, unit)).await.map(|numbers| numbers.start)
     }
 
-    /// Takes several numbers, for a unit that inserts several entities.
+    /// Takes `count` consecutive numbers, for a unit that inserts several entities.
     ///
     /// # Errors
     /// `InvalidInput` if `count` is 0; any error from [`next`](Self::next).
@@ -63,15 +63,15 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(taken.into_value())
     }
 
-    /// Takes the next number in a unit. A unit can take numbers only once.
+    /// Takes the next number in an existing unit. A unit can take numbers only once.
     ///
     /// # Errors
-    /// `InvalidInput` if the number does not fit into an `N`; `InvalidDuplicateRow` if the unit has already taken numbers; any error from the store.
+    /// `InvalidInput` if an `N` cannot represent the number; `InvalidDuplicateRow` if the unit has already taken numbers; any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
         self.take_in(unit, 1).await.map(|numbers| numbers.start)
     }
 
-    /// Takes several numbers in a unit. A unit can take numbers only once.
+    /// Takes `count` consecutive numbers in an existing unit. A unit can take numbers only once.
     ///
     /// # Errors
     /// `InvalidInput` if `count` is 0; any error from [`next_in`](Self::next_in).
@@ -87,8 +87,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)
     }
 
-    /// Sets the next number of a partition, for example after an import. The smallest number is 1.
-    /// From then on, the sequence belongs to this entity type, for example after the type was renamed.
+    /// Sets the next number of a partition, for example after an import. The smallest possible number is 1.
+    /// Afterwards, the sequence belongs to this entity type, even if it belonged to a different one, for example before the type was renamed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -119,7 +119,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     }
 }
 
-/// The function of a transaction that takes numbers and uses them.
+/// The transaction function that takes numbers and passes them to the caller's function.
 struct Take<'a, E, S, O, U> {
     sequence: &'a GaplessSequence<E, S, O>,
     count: u64,
@@ -141,7 +141,7 @@ where
     }
 }
 
-/// The function of a transaction that sets the next number.
+/// The transaction function that sets the next number.
 struct Set<'a> {
     of: (&'a RowKey, &'static str),
     next: u64,

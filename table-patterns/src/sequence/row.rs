@@ -1,4 +1,4 @@
-//! The row of a sequence, which stores the next free number.
+//! The row of a sequence. It contains the next free number, and the name of the entity type to which the sequence belongs.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use table_core::{Error, Result, ValueRef};
 
 use crate::sequence::fault::SequenceFault;
 
-/// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
+/// The prefix of the `RowKey`s of sequences. It is followed by the name of the sequence.
 pub(crate) const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
 const OWNER: &str = "Owner";
 
-/// Returns the `RowKey` of a sequence.
+/// Returns the `RowKey` of the sequence with a name.
 pub(super) fn row_key(name: &str) -> Result<RowKey> {
     if name.is_empty() {
         return Err(Error::of(SequenceFault::NoName));
@@ -24,10 +24,10 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
     RowKey::new(format!("{PREFIX}{name}"))
 }
 
-/// Returns the next free numbers of an entity type's sequence, and the operation that takes them from the stored row.
+/// Returns the next `count` numbers, given the stored row, and the operation that takes them.
 ///
 /// # Errors
-/// `Corrupted` if the row is not the row of a sequence; `SchemaMismatch` if the sequence belongs to another entity type;
+/// `Corrupted` if the stored row is not the row of a sequence; `SchemaMismatch` if the sequence belongs to a different entity type;
 /// `InvalidInput` if `count` is 0, or if a number is above `i64::MAX`.
 pub(super) fn take(
     found: Option<StoredRow>,
@@ -46,7 +46,7 @@ pub(super) fn take(
     Ok((next.cast_unsigned()..end.cast_unsigned(), write(found, (row_key, owner), end)))
 }
 
-/// Returns the operation that sets the next number. From then on, the sequence belongs to the entity type.
+/// Returns the operation that sets the next number. Afterwards, the sequence belongs to the entity type `owner`.
 ///
 /// # Errors
 /// `InvalidInput` if the number is 0 or above `i64::MAX`.
@@ -60,7 +60,7 @@ pub(super) fn set(
     Ok(write(found, (row_key, owner), next))
 }
 
-/// Returns the next number of the stored row.
+/// Returns the next number in the stored row; 1 if no row is stored.
 fn next(found: Option<&StoredRow>) -> Result<i64> {
     let Some(found) = found else { return Ok(1) };
     match found.row.view().find(NEXT, &mut 0)? {
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the entity type to which the stored sequence belongs; `None` if an earlier release created the sequence, because it stored no entity type.
+/// Returns the name of the entity type to which the sequence belongs; `None` if an earlier release created the row, because it stored no name.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {
@@ -78,7 +78,7 @@ fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     })
 }
 
-/// Writes the row if it has not changed since it was read.
+/// Returns the write of the row, on condition that it has not changed since it was read.
 fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64) -> Operation {
     let mut row = RowWriter::with_capacity(2);
     row.property(NEXT, ValueRef::Int64(next));
@@ -90,7 +90,7 @@ fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64)
     Operation { row_key: row_key.clone(), kind }
 }
 
-/// Converts a number to the type of its property.
+/// Converts a number to the type of the field that will contain it.
 pub(super) fn fit<N: TryFrom<u64>>(number: u64) -> Result<N> {
     let fault = || SequenceFault::TooLarge { number, target: std::any::type_name::<N>() };
     N::try_from(number).map_err(|_| Error::of(fault()))

@@ -1,4 +1,4 @@
-//! Tests for gaps and duplicates: random writers, faults at each request, and crashes of processes with allocated blocks.
+//! Tests for gaps and duplicates in sequences, with random writers, faults at each request, and processes that crash after allocating a block.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ fn the_layout_of_a_sequence() {
     );
 }
 
-/// An entity of another type in the table of tickets.
+/// An entity of a different type in the same table as tickets.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -237,7 +237,7 @@ fn threads_with_blocks_and_units_never_get_the_same_number() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Each submit of each writer may fail before or after it is applied. A writer that fails tries again with another title.
+    /// Each submit by each writer may fail, before or after it is applied. A writer that fails tries again with a different title.
     #[test]
     fn units_leave_no_gaps_and_no_duplicate_numbers_after_any_failure(
         faults in prop::collection::vec(0..4u8, 1..40),

@@ -1,4 +1,4 @@
-//! Errors of series: missing slots and overflowing sums.
+//! Errors of series: slots that do not exist, and sums that overflow.
 
 use table_core::Fault;
 

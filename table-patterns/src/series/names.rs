@@ -1,6 +1,6 @@
-//! Names of slots, generated at compile time: `Hour00` to `Hour23`.
+//! Names of slots, which are generated at compile time, such as `Hour00` to `Hour23`.
 
-/// Returns the number of digits of a number.
+/// Returns the number of decimal digits of a number.
 #[doc(hidden)]
 #[must_use]
 pub const fn digits(last: usize) -> usize {
@@ -12,7 +12,7 @@ pub const fn digits(last: usize) -> usize {
     digits
 }
 
-/// Returns consecutive names as bytes.
+/// Generates consecutive names as arrays of bytes.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
@@ -40,7 +40,7 @@ pub const fn texts<const WIDTH: usize, const COUNT: usize>(
     texts
 }
 
-/// Converts the bytes to names.
+/// Converts names from arrays of bytes to strings.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
@@ -96,8 +96,8 @@ const fn is_before(left: &str, right: &str) -> bool {
     left.is_empty() && !right.is_empty()
 }
 
-/// Generates names of slots from a word, the first number and the count.
-/// All numbers are padded to the width of the last number, so the names sort in the order of the slots (DQ-10).
+/// Generates the names of slots from a word, the first number and the count.
+/// All numbers have as many digits as the last number, so the names sort in the order of the slots (DQ-10).
 ///
 /// ```
 /// use table_patterns::slot_names;

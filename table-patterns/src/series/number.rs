@@ -1,8 +1,8 @@
-//! Numeric slot values that can be incremented.
+//! The types of slot values that can be incremented.
 
 use table_core::property::Property;
 
-/// A slot value that can be incremented.
+/// A type of slot values that can be incremented.
 ///
 /// ```
 /// use table_patterns::series::SlotNumber;
@@ -16,10 +16,10 @@ use table_core::property::Property;
     note = "`i32`, `i64` and `f64` can; `set` takes any property"
 )]
 pub trait SlotNumber: Property + Copy {
-    /// The value of an empty slot.
+    /// The value with which an empty slot counts.
     const ZERO: Self;
 
-    /// Returns the sum; `None` if it exceeds the type.
+    /// Returns the sum; `None` if the type cannot represent it.
     fn sum(self, other: Self) -> Option<Self>;
 }
 
@@ -41,7 +41,7 @@ impl SlotNumber for i64 {
     }
 }
 
-/// Sums are rounded, and become infinite above the largest number, as usual for floats.
+/// Sums are rounded and may become infinite, as usual for floats.
 #[diagnostic::do_not_recommend]
 impl SlotNumber for f64 {
     const ZERO: Self = 0.0;

@@ -1,4 +1,4 @@
-//! One entity with its slots.
+//! An entity with the values of its slots.
 
 use table_core::entity::{FromEntity, PlainEntity, ProjectionOf, ToEntity};
 use table_core::key::EntityKey;
@@ -9,7 +9,7 @@ use table_core::{Error, Result, property};
 use crate::series::fault::SeriesFault;
 use crate::series::{Series, is_sorted};
 
-/// An entity with its slots. This is a projection of `E`, so any read of `E` can return it.
+/// An entity with the values of its slots. This is a projection of `E`, so any read of `E` can return it.
 ///
 /// ```
 /// use table_patterns::series::{Series, SeriesRow};
@@ -27,13 +27,13 @@ pub struct SeriesRow<E: Series> {
 }
 
 impl<E: Series> SeriesRow<E> {
-    /// Creates the entity with all slots empty.
+    /// Creates a row whose slots are all empty.
     #[must_use]
     pub fn new(entity: E) -> Self {
         Self { entity, slots: E::SLOTS.iter().map(|_| None).collect() }
     }
 
-    /// Creates the entity with these values in the first slots.
+    /// Creates a row with these values in its first slots.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the number of values exceeds the number of slots.
@@ -45,7 +45,7 @@ impl<E: Series> SeriesRow<E> {
         Ok(row)
     }
 
-    /// Returns the value of a slot, counted from 0; `None` if it is empty or does not exist.
+    /// Returns the value of a slot; `None` if the slot is empty or does not exist. Slots are counted from 0.
     #[must_use]
     pub fn slot(&self, slot: usize) -> Option<&E::Value> {
         self.slots.get(slot)?.as_ref()
@@ -59,14 +59,14 @@ impl<E: Series> SeriesRow<E> {
         self.slots.get_mut(slot).ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// Returns all slots, in order.
+    /// Returns the values of all slots, in order.
     #[must_use]
     pub fn slots(&self) -> &[Option<E::Value>] {
         &self.slots
     }
 }
 
-/// Returns the slot with a name. It is most often `next`, the slot after the previous one.
+/// Returns the index of the slot with a name. Checks `next` first, because properties are usually stored in the order of the slots.
 fn slot_of<E: Series>(name: &str, next: usize) -> Option<usize> {
     if E::SLOTS.get(next) == Some(&name) {
         Some(next)
@@ -81,7 +81,7 @@ pub(crate) fn no_slot(slot: usize, slots: &[&str]) -> Error {
     Error::of(SeriesFault::NoSlot { slot, last: slots.len().saturating_sub(1) })
 }
 
-/// Appends the properties of one row to another.
+/// Appends all properties of a row to `writer`.
 pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
     for property in row.view().properties() {
         let property = property?;
@@ -101,7 +101,7 @@ impl<E: Series> FromEntity for SeriesRow<E> {
         }
     }
 
-    /// Reads the properties in their stored order, because incremented slots are stored in the order of their first increments.
+    /// Reads the properties in their stored order. It may differ from the order of the slots, because slots are stored in the order of their first increments.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
         let (mut row, mut next) = (Self::new(E::from_entity(entity)?), 0);
         for property in entity.row.properties() {
@@ -121,7 +121,7 @@ impl<E: Series> FromEntity for SeriesRow<E> {
 impl<E: Series> ProjectionOf<E> for SeriesRow<E> {}
 
 impl<E: Series> SeriesRow<E> {
-    /// Returns the properties of the entity, including its slots.
+    /// Returns the properties of the entity and its slots.
     pub(crate) fn to_row(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(E::SLOTS.len() + E::SCHEMA.properties.len());
         copy(&self.entity.to_row()?, &mut writer)?;
@@ -132,8 +132,8 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
-/// Implemented for plain tables. A series with further declarations is written by its
-/// [table](crate::series::SeriesTable), or in a [unit](crate::unit).
+/// Implemented only for entity types that plain tables can write. Write all other types through a
+/// [`SeriesTable`](crate::series::SeriesTable), or in a [unit](crate::unit).
 impl<E: Series + PlainEntity> ToEntity for SeriesRow<E> {
     type Table = <E as PlainEntity>::Table;
 

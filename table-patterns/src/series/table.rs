@@ -1,4 +1,4 @@
-//! A table of series: merges of single slots, increments under an `ETag`, and writes of all slots.
+//! The handle to a table of series: sets single slots, increments slots under the entity's `ETag`, and writes all slots.
 
 use std::fmt;
 
@@ -19,26 +19,26 @@ use crate::series::fault::SeriesFault;
 use crate::series::row::{copy, no_slot};
 use crate::series::{Series, SeriesRow, SlotNumber, check_slots};
 
-/// A table of series: see [the pattern](crate::series).
+/// A handle to a table of series. See [the pattern](crate::series).
 pub struct SeriesTable<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
 }
 
 impl<E: Series, S, O> SeriesTable<E, S, O> {
-    /// Creates a handle to a table of series. The [handle](crate::Entities) of the entities maintains everything that their struct declares.
+    /// Creates a handle to a table of series. The [handle](crate::Entities) that is passed in maintains everything that the entity type declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         const { check_slots::<E>(E::SLOTS, 0) }
         Self { entities: entities.into() }
     }
 
-    /// Sets the retry policy for increments that conflict with another writer.
+    /// Sets the retry policy for increments that conflict with other writers.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { entities: self.entities.with_retry(retry) }
     }
 
-    /// Returns the table.
+    /// Returns the table of the series.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.entities.table()
@@ -46,15 +46,15 @@ impl<E: Series, S, O> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Returns one period with all its slots; `None` if it does not exist. Sends one request (PAT-SER-1).
+    /// Returns the entity of one period with all its slots; `None` if it does not exist. Sends one request (PAT-SER-1).
     ///
     /// # Errors
-    /// `EntityMismatch` if a slot has a value of another type; any error from a point query.
+    /// `EntityMismatch` if a slot has a value of a different type; any error from a point query.
     pub async fn get(&self, key: Selection<E, Point>) -> Result<Option<Versioned<SeriesRow<E>>>> {
         self.table().get_as::<SeriesRow<E>>(key).await
     }
 
-    /// Returns one slot of a period without reading the other slots; `None` if the slot is empty or the period does not exist. Sends one request.
+    /// Returns one slot of one period, without reading the other slots; `None` if the slot is empty or the period does not exist. Sends one request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -77,7 +77,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// ```
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the slot does not exist; `EntityMismatch` if it has a value of another type; any error from a point query.
+    /// `OutOfRangeInput` if the slot does not exist; `EntityMismatch` if it has a value of a different type; any error from a point query.
     pub async fn get_slot(&self, key: Selection<E, Point>, slot: usize) -> Result<Option<E::Value>> {
         let (name, key) = (self.name(slot)?, key.into_key()?);
         let table = self.table().name()?;
@@ -86,7 +86,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         property::read(found.row.view(), name, &mut 0).map_err(|error| self.entities.in_table(error))
     }
 
-    /// Writes all slots of a period, and removes the values of empty slots. The last writer wins.
+    /// Writes all slots of one period. Slots that are empty in `row` become empty. The last writer wins.
     ///
     /// # Errors
     /// An error if the entity exceeds a limit; any error from the entity's declarations, as in [`Entities::insert`].
@@ -94,7 +94,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
 
-    /// Sets one slot by a merge and leaves the other slots unchanged (PAT-SER-2). Inserts the entity if it does not exist.
+    /// Sets one slot with a merge, which leaves the other slots unchanged (PAT-SER-2). Inserts the entity if it does not exist.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value;
@@ -103,7 +103,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.set_all(entity, [(slot, value)]).await
     }
 
-    /// Sets several slots in one request, like [`set`](Self::set). If a slot occurs twice, the last value is used.
+    /// Sets several slots in one request, like [`set`](Self::set). If a slot is given twice, the last value is used.
     ///
     /// # Errors
     /// Any error from [`set`](Self::set).
@@ -128,10 +128,10 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 
 // The bounds are on the methods, because rustc shows the message of a bound on a method but not of a bound on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Adds to one slot and returns the sum. An empty slot is treated as zero. No update is lost (PAT-SER-3).
+    /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3).
     ///
     /// # Errors
-    /// - `OutOfRangeInput` if the slot does not exist, or the sum exceeds its type.
+    /// - `OutOfRangeInput` if the slot does not exist, or if its type cannot represent the sum.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     ///
     /// If an error [is ambiguous](Error::is_ambiguous), the value may have been added; the increment is not repeated.
@@ -143,10 +143,10 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         sums.into_iter().next().ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// Adds to several slots of one period, either all or none, like [`increment`](Self::increment). Returns the sums in the given order.
+    /// Adds values to several slots of one period atomically, like [`increment`](Self::increment). Returns the sums in the order of `by`.
     ///
     /// # Errors
-    /// `InvalidInput` if a slot is named twice; any error from [`increment`](Self::increment).
+    /// `InvalidInput` if a slot is given twice; any error from [`increment`](Self::increment).
     pub async fn increment_all(&self, entity: &E, by: &[(usize, E::Value)]) -> Result<Vec<E::Value>>
     where
         E::Value: SlotNumber,
@@ -179,7 +179,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         }
     }
 
-    /// Returns the sums of stored and added values.
+    /// Adds values to the stored values of slots, and returns the sums.
     fn sums(
         &self,
         key: &EntityKey,
@@ -205,13 +205,13 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
-    /// Queries several periods with their slots, in key order. Several days take one range query.
+    /// Creates a query of several periods with their slots, in key order. Several days take one range query.
     pub fn query<C: Paged>(&self, periods: impl IntoSelection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
         self.table().query(periods).project::<SeriesRow<E>>()
     }
 }
 
-/// Returns the name of a slot.
+/// Returns the property name of a slot.
 ///
 /// # Errors
 /// `OutOfRangeInput` if the slot does not exist.
@@ -219,12 +219,12 @@ pub(crate) fn slot_name<E: Series>(slot: usize) -> Result<&'static str> {
     E::SLOTS.get(slot).copied().ok_or_else(|| no_slot(slot, E::SLOTS))
 }
 
-/// Returns the error for a sum that exceeds the type of a slot.
+/// Returns the error for a sum that the type of a slot cannot represent.
 pub(crate) fn sum_overflow(name: &str) -> Error {
     Error::of(SeriesFault::Sum).with_property(name)
 }
 
-/// Returns the entity's own properties and some slots, for a merge.
+/// Returns a row for a merge: the entity's own properties and the given slots.
 pub(crate) fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len() + E::SCHEMA.properties.len());
     copy(&entity.to_merge()?, &mut writer)?;

@@ -111,7 +111,7 @@ fn pat_ser_3_no_increment_is_lost() {
     assert!((1..=8).all(|slot| found.slot(slot) == Some(&50)));
 }
 
-/// The limit of slots is checked at compile time. This test documents the limit: 252 properties including the properties of the entity.
+/// The number of slots is limited at compile time. This test documents the limit: 252 properties, including the entity's own properties.
 #[test]
 fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     let own = MessageCounts::SCHEMA.properties.len();
@@ -184,7 +184,7 @@ fn an_overflowing_sum_is_refused_as_a_whole() {
     assert!(block_on(counts.increment_all(&of(23), &[(1, 1), (1, 1)])).unwrap_err().is_invalid_input());
 }
 
-/// A series whose slots are not in the order of their names.
+/// A series whose slots are declared in a different order than that of their names.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Shifts")]
 #[partition_key(employee)]
@@ -231,7 +231,7 @@ fn pat_ser_1_several_days_are_one_range_query() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The model is one array per day.
+    /// Compares series with a model: one array per day.
     #[test]
     fn pat_ser_2_and_3_series_behave_like_arrays(
         steps in prop::collection::vec((1_u32..4, 0_usize..24, -5_i32..99, 0..3), 0..40),
@@ -263,7 +263,7 @@ mod declared {
     use crate::entities::Entities;
     use crate::feed::Cursor;
 
-    /// A meter with an index and a feed in addition to its slots.
+    /// A meter, with an index and a feed in addition to its slots.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Meters", feed)]
     #[partition_key(site)]

@@ -1,4 +1,4 @@
-//! The blobs of a place: values of entities, and long lists.
+//! The blobs of a tenant: the values of large entities, and the index lists that are stored in blobs.
 
 use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt;
@@ -11,12 +11,12 @@ use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs};
 use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 
-/// The number of blobs that are listed before they are deleted.
+/// The maximum number of blobs that are listed at a time before they are deleted.
 const LISTED: usize = 1_000;
-/// The part size of an upload. It exceeds 5 MiB, the largest minimum part size that any store requires.
+/// The part size of an upload. It is larger than 5 MiB, which is the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 
-/// The number and the size of some blobs.
+/// The number and the total size of blobs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BlobCount {
     pub(super) blobs: u64,
@@ -24,18 +24,18 @@ pub(super) struct BlobCount {
 }
 
 impl BlobFolder {
-    /// Returns `true` if a blob is in the folder.
+    /// Returns `true` if a blob is in this folder.
     pub(super) fn has(&self, blob: &BlobRef) -> bool {
         self.has_name(blob.path())
     }
 
-    /// Returns `true` if a blob belongs to the row with this key. Index rows contain addresses of blobs that belong to their entity.
+    /// Returns `true` if the name of a blob contains the key of `row`. The address of a blob also occurs in index rows, whose keys are different.
     pub(super) fn is_of(&self, blob: &BlobRef, row: EntityRef<'_>) -> bool {
         let [partition, row] = [row.partition_key, row.row_key].map(self.encode);
         blob.path().starts_with(&format!("{}/{partition}/{row}/", self.values))
     }
 
-    /// Returns `true` if a blob of this name is in the folder.
+    /// Returns `true` if the blob `name` is in this folder.
     pub(super) fn has_name(&self, name: &str) -> bool {
         name.strip_prefix(self.values.as_ref()).is_some_and(|rest| rest.starts_with('/'))
     }
@@ -46,10 +46,10 @@ impl BlobFolder {
         (self.decode)(rest.split('/').next()?)
     }
 
-    /// Returns the name that a blob gets when its partition is renamed; `None` if the name has a different format.
+    /// Returns the name of a blob after its partition has been renamed; `None` if the name has a different format.
     ///
     /// # Errors
-    /// `InvalidInput` if the content names the partition.
+    /// `InvalidInput` if the content of the blob contains the name of the partition.
     pub(super) fn moved(
         &self,
         blob: &str,
@@ -67,7 +67,7 @@ impl BlobFolder {
         Ok(rest.map(|rest| format!("{}/{}/{rest}", self.values, segment(to))))
     }
 
-    /// Reads a part of a blob.
+    /// Reads a range of a blob.
     pub(super) async fn read(&self, name: &str, range: std::ops::Range<u64>) -> Result<bytes::Bytes> {
         let path = path(name)?;
         if range.is_empty() {
@@ -77,7 +77,7 @@ impl BlobFolder {
         self.blobs.get_range(&path, range).await.in_blob(&path)
     }
 
-    /// Counts the blobs of some partitions.
+    /// Counts the blobs of the given partitions.
     pub(super) async fn count(&self, partitions: &[Partitions]) -> Result<BlobCount> {
         let mut count = BlobCount::default();
         for folder in self.folders(&self.values, partitions).await? {
@@ -90,7 +90,7 @@ impl BlobFolder {
         Ok(count)
     }
 
-    /// Deletes the blobs of some partitions, including those that no entity names. Returns their number.
+    /// Deletes the blobs of the given partitions, including blobs that no entity names. Returns the number of deleted blobs.
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
         for top in [&self.values, &self.marks] {
@@ -119,7 +119,7 @@ impl BlobFolder {
         Ok(erased)
     }
 
-    /// Returns the folders of some partitions below a folder.
+    /// Returns the subfolders of `top` that belong to the given partitions.
     async fn folders(&self, top: &Path, partitions: &[Partitions]) -> Result<Vec<Path>> {
         let mut folders = Vec::new();
         for some in partitions {
@@ -138,7 +138,7 @@ impl BlobFolder {
     }
 }
 
-/// Starts the upload of a blob.
+/// Creates a writer for a new blob, to be uploaded in parts.
 pub(super) fn begin(name: &str) -> Result<BlobWriter> {
     Ok(BlobWriter::new(path(name)?, PART))
 }

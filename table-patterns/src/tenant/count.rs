@@ -1,4 +1,4 @@
-//! The size of a tenant, by entity type.
+//! Counts a tenant's rows and blobs, by entity type.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use table_core::query::Select;
 use crate::tenant::Tenant;
 use crate::tenant::place::{Place, all_rows};
 
-/// The rows and blobs of a tenant.
+/// The number of rows and blobs of a tenant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Count {
@@ -54,7 +54,7 @@ impl Tenant {
         Ok(count)
     }
 
-    /// Returns `true` if the partitions of the tenant have no rows.
+    /// Returns `true` if the partitions of the tenant contain no rows.
     pub(super) async fn is_empty(&self) -> Result<bool> {
         for place in &self.places {
             for table in place.existing().await? {

@@ -1,4 +1,4 @@
-//! Erasure of a tenant, including its rows in other partitions and tables, and the pass that verifies it.
+//! Erases a tenant, including its rows in other partitions and tables, and verifies that nothing is left.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 use crate::tenant::place::{Place, all_rows, keys};
 
-/// The number of passes after which an erasure fails, because writers are still active.
+/// The number of passes after which an erasure fails, because writers are evidently still active.
 const PASSES: u32 = 3;
 
 /// The report of an erasure.
@@ -51,7 +51,7 @@ impl Tenant {
     /// tenant may return in that time. They contain only the names of the table and of the partition. The first sweep after these two hours
     /// removes them.
     ///
-    /// Stop the writers of the tenant first. After an interruption, call this function again: the remaining rows identify the data that is left.
+    /// Stop the writers of the tenant first. After an interruption, call this function again: the rows that are left identify the remaining work.
     ///
     /// # Errors
     /// - `InvalidInput` if a type with remote rows is not registered.
@@ -75,9 +75,9 @@ impl Tenant {
         }
     }
 
-    /// Counts the rows, blobs, registrations and entries of remote indexes that are left to erase: 0 after an erasure.
-    /// A shared list is counted as one entry. Guards and references in other partitions, and registrations marked as erased, are not counted. Reads remote
-    /// indexes completely.
+    /// Counts the rows, blobs, registrations and remote index entries that an erasure would still remove: 0 after a complete erasure.
+    /// A list shared by several entities counts as one entry. Guards and references in other partitions, and registrations marked as erased, are not counted.
+    /// Reads remote indexes completely.
     ///
     /// # Errors
     /// Any error from the stores.
@@ -126,7 +126,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Erases either the reserved rows of some partitions or all other rows, page by page.
+/// Erases, page by page, either the reserved rows or all other rows in a range of partitions. First removes the remote rows that they identify.
 async fn erase_rows(
     place: &Place,
     table: &TableName,
@@ -168,7 +168,7 @@ async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
 }
 
-/// Removes the remote rows that the recorded steps of a page may have left, and clears copies of deleted entities.
+/// Removes the remote rows that the recorded steps on a page may have written, and clears copies of deleted entities.
 async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
     let (mut changed, mut sources) = (0, BTreeSet::new());
     for row in page.rows.iter() {
@@ -199,7 +199,7 @@ async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) ->
     Ok(removed)
 }
 
-/// Returns the registered partitions of a place, without those that are marked as erased.
+/// Returns the partitions of a place that are listed in the registry and not marked as erased.
 async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<PartitionKey>> {
     let (store, registry, mut found) = (&place.store, TableName::new(registry)?, Vec::new());
     for partitions in &place.partitions {

@@ -1,4 +1,4 @@
-//! The export of a tenant as lines of JSON, page by page.
+//! Exports a tenant as lines of JSON, page by page.
 
 #[cfg(feature = "blobs")]
 mod blob_parts;
@@ -55,7 +55,7 @@ pub struct Export<'a> {
     pub(super) tenant: &'a Tenant,
     rows: usize,
     pub(super) position: ExportPosition,
-    /// The blob parts of the last page that are not exported yet, and the position after them.
+    /// The blob parts of the last page that are not exported yet. `next` is the position after them.
     pub(super) blobs: VecDeque<Part>,
     pub(super) next: Option<ExportPosition>,
 }
@@ -68,7 +68,7 @@ impl Tenant {
         Export { tenant: self, rows: ROWS, position, blobs: VecDeque::new(), next: None }
     }
 
-    /// Returns the places for the header of an export.
+    /// Returns the tables and partitions of the tenant, for the header of an export.
     pub(super) fn header(&self) -> Result<Vec<HeaderPlace>> {
         let header = self.places.iter().map(|place| {
             let partitions = place.partitions.clone();
@@ -88,7 +88,7 @@ impl Export<'_> {
     /// Continues an earlier export of the same tenant.
     ///
     /// # Errors
-    /// `InvalidInput` if the position belongs to a tenant with other tables or partitions.
+    /// `InvalidInput` if the position belongs to a tenant with different tables or partitions.
     pub fn resume(self, position: ExportPosition) -> Result<Self> {
         if !position.places.is_empty() && position.places != self.tenant.header()? {
             return Err(Error::of(TenantFault::Position));
@@ -96,18 +96,18 @@ impl Export<'_> {
         Ok(Self { position, blobs: VecDeque::new(), next: None, ..self })
     }
 
-    /// Returns the position after the last complete page. Store it once the lines of that page have been written.
+    /// Returns the position after the last complete page. Store it after writing the lines of that page.
     /// The parts of a blob belong to the page of the row that refers to the blob.
     #[must_use]
     pub const fn position(&self) -> &ExportPosition {
         &self.position
     }
 
-    /// Returns the next lines, each with a line break; `None` at the end.
-    /// Blobs that do not exist are omitted and [listed](ExportPosition::missing).
+    /// Returns the next lines, each with a line break; `None` at the end of the export.
+    /// Blobs that do not exist in the blob store are omitted and [listed](ExportPosition::missing).
     ///
     /// # Errors
-    /// - `InvalidInput` if a row names a blob whose store is not registered, or a type with remote rows is not registered.
+    /// - `InvalidInput` if a row names a blob in a folder that is not registered, or if a type with remote rows is not registered.
     /// - Any error from the stores. The step can be repeated.
     pub async fn step(&mut self) -> Result<Option<String>> {
         if self.position.places.is_empty() {
@@ -133,7 +133,7 @@ impl Export<'_> {
         Ok(Some(self.counted(end)))
     }
 
-    /// Adds the length of returned lines. If no parts of blobs are left, the position moves past the page.
+    /// Adds the length of `lines` to the position and returns the lines. If no blob parts are left, the position moves past the page.
     pub(super) fn counted(&mut self, lines: String) -> String {
         let bytes = u64::try_from(lines.len()).unwrap_or(u64::MAX);
         match &mut self.next {
@@ -148,7 +148,7 @@ impl Export<'_> {
         lines
     }
 
-    /// Reads the next page of a place. Returns no lines at the end of a range.
+    /// Reads the next page of a place and returns its lines. At the end of a partition range, returns no lines.
     async fn page_of(&mut self, place: &Place) -> Result<String> {
         let tables = place.existing().await?;
         // Tables of one place may have names in different cases.
@@ -195,7 +195,7 @@ impl Export<'_> {
         Ok(lines)
     }
 
-    /// Returns the line of a row. An intent keeps the time of its change, and its seal if the seal is valid.
+    /// Returns the export line for a row. An intent keeps the time of its change, and its seal if the seal is valid.
     async fn row(&self, place: &Place, table: &TableName, row: EntityRef<'_>) -> Result<String> {
         let key = Some((row.partition_key, row.row_key));
         let entity = if is_record(row.row_key) {
@@ -210,12 +210,12 @@ impl Export<'_> {
     }
 }
 
-/// Returns `true` for rows that record an intent.
+/// Returns `true` for the RowKey of a recorded intent.
 fn is_record(row_key: &str) -> bool {
     [OUTBOX_PREFIX, POISON_PREFIX].iter().any(|prefix| row_key.starts_with(prefix))
 }
 
-/// Returns `true` for rows that an import derives from other rows: guards against late workers, and references to holders of copies.
+/// Returns `true` for the RowKeys of guards and of references to the holders of copies. They are not exported, because an import derives them.
 fn is_derived(row_key: &str) -> bool {
     row_key.starts_with(GUARD_PREFIX) || row_key.starts_with(REFERENCE_PREFIX)
 }

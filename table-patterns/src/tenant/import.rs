@@ -1,4 +1,4 @@
-//! The import of a tenant from the lines of an export, into the same partitions or into other partitions.
+//! Imports a tenant from the lines of an export, into the same partitions or into other partitions.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -47,15 +47,15 @@ use crate::tenant::transfer;
 /// ```
 pub struct Import<'a> {
     tenant: &'a Tenant,
-    /// The places of the export, from its header.
+    /// The tables and partitions of the exported tenant, from the header; `None` until the header is pushed.
     from: Option<Vec<HeaderPlace>>,
     resumes: bool,
     line: u64,
     imported: Imported,
     is_ended: bool,
-    /// The tables that are open, each with the index of its place.
+    /// The tables that this import has opened: the index of the place in the tenant, and the table's name.
     opened: BTreeSet<(usize, String)>,
-    /// The partitions that are registered for readers of feeds and for sweeps.
+    /// The partitions that this import has registered for followers of feeds and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,
     #[cfg(feature = "blobs")]
     open: Option<OpenBlob>,
@@ -65,18 +65,18 @@ pub struct Import<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// The number of rows in the partitions of the tenant.
+    /// The number of rows written to the partitions of the tenant.
     pub rows: u64,
-    /// The number of blobs.
+    /// The number of blobs written.
     pub blobs: u64,
-    /// The number of blobs that rows name but the export did not find.
+    /// The number of blobs that are named in rows but were missing during the export.
     pub missing_blobs: u64,
-    /// The number of rows that were derived in other partitions and tables.
+    /// The number of derived rows written to other partitions and tables.
     pub remote_rows: u64,
 }
 
 impl Tenant {
-    /// Begins an import. The partitions of the tenant must be empty. Stop its writers first.
+    /// Creates an import. Sends no request. The partitions of the tenant must be empty. Stop its writers first.
     #[must_use]
     pub fn import(&self) -> Import<'_> {
         Import {
@@ -93,7 +93,7 @@ impl Tenant {
         }
     }
 
-    /// Copies the tenant to another store, or to other partitions of the same store. A copy cannot be continued: after an interruption,
+    /// Copies the tenant to another store, or to other partitions of the same store. An interrupted copy cannot be continued:
     /// erase the target and repeat the copy, or push an export to an import that [resumes](Import::resume).
     ///
     /// # Errors
@@ -108,18 +108,18 @@ impl Tenant {
 }
 
 impl Import<'_> {
-    /// Continues an interrupted import: the partitions of the tenant need not be empty.
+    /// Allows the tenant's partitions to contain rows, to continue an interrupted import.
     #[must_use]
     pub fn resume(self) -> Self {
         Self { resumes: true, ..self }
     }
 
-    /// Stores lines of an export.
+    /// Stores the next lines of an export.
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
-    /// - `InvalidInput` if the text does not consist of lines of an export with the same places, if a row that contains the name of its partition is
-    ///   imported under another name, or if recorded steps are imported under another name.
+    /// - `InvalidInput` if the text does not consist of lines of an export with the same tables, if a row that contains the name of its partition is
+    ///   imported into a partition with another name, or if recorded steps are.
     /// - `InvalidInput` if a part of a blob is pushed, but an earlier part was not pushed to this import; push the export again from the first part.
     /// - `FormatTooNew` if a newer release wrote the export.
     /// - Any error from the stores.
@@ -153,7 +153,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Checks that the export has the same places as the tenant.
+    /// Checks that the exported tenant has the same tables as this tenant, and partitions of the same kind.
     async fn begin(&mut self, header: Header) -> Result<()> {
         let Header { format, places } = header;
         if format > FORMAT {
@@ -180,7 +180,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns a place at the target, and the PartitionKey that replaces the exported PartitionKey there.
+    /// Returns the place where a row is imported, and its PartitionKey there.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
         let from = self.from.as_ref().and_then(|places| places.get(place));
         let (Some(from), Some(to)) = (from, self.tenant.places.get(place)) else {
@@ -200,7 +200,7 @@ impl Import<'_> {
         from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
     }
 
-    /// Returns the row in a line, with the index of its place.
+    /// Reads a row from its line. Returns it with the index of the place where it is imported.
     fn incoming(&self, line: &RowLine) -> Result<(usize, Incoming)> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
@@ -218,7 +218,7 @@ impl Import<'_> {
         Ok((line.place, Incoming { row, ..incoming }))
     }
 
-    /// Writes rows of one table.
+    /// Writes imported rows to one table of the place with index `at`.
     async fn write(&mut self, at: usize, table: &TableName, rows: Vec<Incoming>) -> Result<()> {
         let Some(place) = self.tenant.places.get(at) else { return Ok(()) };
         let opened = (at, table.folded().to_owned());
@@ -246,12 +246,12 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the remote rows derived from the imported entities, and returns the result. May be called again after an error.
+    /// Writes the remote rows derived from the imported entities, and returns the result of the import. May be called again after an error.
     ///
     /// # Errors
     /// - `InvalidInput` if the last line of the export is missing.
     /// - `ResourceNotFound` if an entity holds copies of a source that is not stored at the target.
-    /// - `UniqueViolation` if another tenant has the value of a unique remote index.
+    /// - `UniqueViolation` if an entity of another tenant has the same value in a unique remote index.
     /// - Any error from the stores.
     pub async fn finish(&mut self) -> Result<Imported> {
         if !self.is_ended {
@@ -265,7 +265,7 @@ impl Import<'_> {
     }
 }
 
-/// Writes the remote rows that follow from the entities of a place.
+/// Writes the remote rows derived from the stored entities of a place. Returns their number.
 async fn settle(place: &Place) -> Result<u64> {
     if !place.members.iter().any(|member| member.has_elsewhere()) {
         return Ok(0);
@@ -306,7 +306,7 @@ impl fmt::Debug for Import<'_> {
 
 #[cfg(feature = "blobs")]
 impl Import<'_> {
-    /// Stores a part of a blob.
+    /// Stores one part of a blob.
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         let line = self.line;
         let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;

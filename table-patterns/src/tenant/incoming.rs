@@ -1,11 +1,11 @@
-//! Imported rows before they are written to their destination.
+//! Imported rows before they are written.
 
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::EntityRef;
 use table_core::row::Row;
 
-/// An imported row, with its destination.
+/// An imported row with its exported key (`from`) and the key under which it is written (`to`).
 pub(super) struct Incoming {
     pub(super) table: TableName,
     pub(super) from: EntityKey,
@@ -13,7 +13,7 @@ pub(super) struct Incoming {
     pub(super) row: Row,
 }
 
-/// Returns a row without its version.
+/// Returns a view of a row without an `ETag`.
 pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }

@@ -1,11 +1,11 @@
-//! The lines of an export: JSON objects with one member, which names the kind of the line.
+//! The line types of an export: each line is a JSON object with one member, whose name is the line type.
 
 use serde::{Deserialize, Serialize};
 use table_core::name::TableName;
 
 use crate::tenant::partitions::Partitions;
 
-/// The version of the line format.
+/// The latest version of the line format that this program can read. It writes this version.
 pub(super) const FORMAT: u32 = 1;
 
 /// A line of an export.
@@ -21,7 +21,7 @@ pub(super) enum Line {
     End(End),
 }
 
-/// The first line: the format and the places.
+/// The first line: the version of the line format, and the exported tables and partitions.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Header {
@@ -29,7 +29,7 @@ pub(super) struct Header {
     pub(super) places: Vec<HeaderPlace>,
 }
 
-/// A place of the exported tenant.
+/// A table of the exported tenant with the exported partitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct HeaderPlace {
@@ -46,21 +46,21 @@ pub(super) struct RowLine {
     pub(super) entity: serde_json::Value,
 }
 
-/// A part of a blob, in base64. The parts of a blob are consecutive.
+/// A part of a blob, in base64. The lines with the parts of a blob are consecutive.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct BlobLine {
     pub(super) place: usize,
     pub(super) name: String,
     pub(super) bytes: String,
-    /// The number of bytes of the blob before this part. Absent in exports from earlier releases.
+    /// The offset of this part in the blob. Absent in exports from earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<u64>,
-    /// `true` for the last part.
+    /// `true` for the last part of the blob.
     pub(super) last: bool,
 }
 
-/// The last line: the number of rows, of blobs, and of missing blobs.
+/// The last line: the number of exported rows and blobs, and of missing blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct End {
@@ -71,7 +71,7 @@ pub(super) struct End {
 }
 
 impl HeaderPlace {
-    /// Returns the name of the table.
+    /// Returns the name of the place's table.
     pub(super) fn table(&self) -> table_core::Result<TableName> {
         TableName::new(&self.table)
     }

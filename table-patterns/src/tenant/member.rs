@@ -1,4 +1,4 @@
-//! The registered types of a tenant. Each type identifies its rows, and the remote rows derived from them.
+//! The registered entity types of a tenant. Each type identifies its own rows, and the remote rows derived from them.
 
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
@@ -22,24 +22,24 @@ use crate::index::{Derived, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;
 use crate::tenant::fault::TenantFault;
 
-/// A registered type of a place.
+/// An entity type that is registered for a tenant.
 pub(super) trait Member: Send + Sync {
-    /// Returns the schema.
+    /// Returns the schema of the type.
     fn schema(&self) -> &'static EntitySchema;
 
-    /// Returns the schemas of the types that share the table.
+    /// Returns the schemas of all types in the type's entity set, which share its table.
     fn others(&self) -> &'static [&'static EntitySchema];
 
-    /// Returns `true` if a row is an entity of the type.
+    /// Returns `true` if a row is an entity of this type.
     fn owns(&self, row: EntityRef<'_>) -> bool;
 
-    /// Returns `true` if an entity of the type may have this key.
+    /// Returns `true` if the key has the format of this type's keys.
     fn owns_key(&self, key: &EntityKey) -> bool;
 
-    /// Creates the table with its stored schema, if it is missing.
+    /// Creates the table with its stored schema if it is missing.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>>;
 
-    /// Checks that an entity and its index rows in the partition do not contain the PartitionKey.
+    /// Checks that neither an entity nor its index rows in the same partition contain the PartitionKey as a value.
     ///
     /// # Errors
     /// `InvalidInput` if the entity cannot be stored under another PartitionKey without other changes.
@@ -60,23 +60,23 @@ pub(super) trait Member: Send + Sync {
         nothing()
     }
 
-    /// Removes the remote rows that a recorded step of the type may have left.
-    /// Considers only an entity in the partition of the record, because a record by a foreign writer may name any other entity. Returns their number.
+    /// Removes the remote rows that a recorded step of this type may have written. Returns their number.
+    /// Ignores steps for entities in other partitions than the record: a foreign writer may have inserted the record and named any entity.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Clears the copies of a deleted entity in the entities that hold them. Returns the number of entities written.
+    /// Clears the copies of a deleted entity in the entities that hold them. Returns the number of entities that were changed.
     fn clear_copies<'a>(&'a self, _: &'a EntityKey) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Returns the keys of the remote rows that belong to entities of these partitions. Reads remote indexes completely.
+    /// Returns the keys of the remote rows that belong to entities in these partitions. Reads all remote indexes completely.
     fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<Vec<EntityKey>>> {
         future::ready(Ok(Vec::new())).boxed()
     }
 
-    /// Seals recorded steps with the key of the program. Returns `None` without an outbox.
+    /// Seals recorded steps with the key of this program's outbox. Returns `None` if the handle has no outbox.
     fn seal<'a>(
         &'a self,
         _: &'a TableName,
@@ -86,7 +86,7 @@ pub(super) trait Member: Send + Sync {
         None
     }
 
-    /// Returns `true` if the program sealed a record; `None` without an outbox.
+    /// Returns `true` if a record has a valid seal of this program's outbox; `None` if the handle has no outbox.
     fn is_sealed<'a>(
         &'a self,
         _: &'a TableName,
@@ -101,7 +101,7 @@ fn nothing<'a>() -> BoxFuture<'a, Result<u64>> {
     future::ready(Ok(0)).boxed()
 }
 
-/// A type with its handle.
+/// An entity type, represented by its handle.
 pub(super) struct Typed<E: 'static, S, O>(pub(super) Entities<E, S, O>);
 
 /// Returns `true` if a row is an entity of type `E`.
@@ -109,7 +109,7 @@ pub(super) fn owns<E: Entity>(row: EntityRef<'_>) -> bool {
     matches!(classify_row::<E>(row), Ok(RowOwner::Own))
 }
 
-/// Checks that an entity and its index rows in the partition do not contain the PartitionKey.
+/// Checks that neither an entity nor its index rows in the same partition contain the PartitionKey as a value.
 pub(super) fn check_moved<E: Entity>(key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
     let moved = EntityKey { partition_key: to.clone(), row_key: key.row_key.clone() };
     let bound = |name: &str| {
@@ -143,7 +143,7 @@ where
         self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| &*copies.0)
     }
 
-    /// Deletes the reference that names an entity as the holder of copies of a source.
+    /// Deletes the source's reference to an entity that holds copies of it. Returns the number of deleted rows.
     async fn forget_holder(&self, relation: &str, holder: &EntityKey, source: &EntityKey) -> Result<u64> {
         let Some(copies) = self.copies() else { return Ok(0) };
         let Some((table, key)) = copies.reference(&self.0, relation, (holder, source))? else { return Ok(0) };

@@ -1,4 +1,4 @@
-//! A blob that is imported in parts.
+//! The state of a blob that is being imported in parts.
 
 use table_core::{Error, Result};
 
@@ -6,33 +6,33 @@ use crate::blob::{BlobFolder, BlobWriter};
 use crate::tenant::blobs::begin;
 use crate::tenant::fault::TenantFault;
 
-/// The blob whose part was imported last.
+/// The blob to which the last imported part belongs.
 pub(super) struct OpenBlob {
-    /// The name in the export.
+    /// The name of the blob in the export.
     name: String,
     folder: BlobFolder,
-    /// The number of bytes that were written.
+    /// The number of bytes written so far.
     written: u64,
-    /// `None` after the last part.
+    /// `None` after the last part, or after an error.
     writer: Option<BlobWriter>,
 }
 
 impl OpenBlob {
-    /// Starts a blob, given its name in the export and its name at the target.
+    /// Begins a blob, given its name in the export and its name in the importing store.
     pub(super) fn begin(name: String, target: &str, folder: BlobFolder) -> Result<Self> {
         Ok(Self { name, folder, written: 0, writer: Some(begin(target)?) })
     }
 
-    /// Returns `true` if a part with this offset continues this blob instead of starting it again. An
-    /// export from an earlier release has no offsets: its parts follow one another until the last one.
+    /// Returns `true` if the part of blob `name` with offset `from` continues this blob. If not, the part must begin a blob.
+    /// An export from an earlier release has no offsets: there, each part continues the blob until the last part.
     pub(super) fn continues_with(&self, name: &str, from: Option<u64>) -> bool {
         self.name == name && from.map_or(self.writer.is_some(), |from| from > 0)
     }
 
-    /// Writes a part. Returns `true` if this completes the blob. A part that was already written is skipped.
+    /// Writes a part. Returns `true` if this part completes the blob. Skips a part that was already written.
     ///
     /// # Errors
-    /// `InvalidInput` if bytes before the part are missing; any error from the blob store. The blob must then be started again.
+    /// `InvalidInput` if bytes before the part are missing; any error from the blob store. The blob must then be imported again from its first part.
     pub(super) async fn write(&mut self, from: Option<u64>, bytes: &[u8], is_last: bool) -> Result<bool> {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let from = from.unwrap_or(self.written);
@@ -57,7 +57,7 @@ impl OpenBlob {
         Ok(is_last)
     }
 
-    /// Discards the parts of a blob whose last part was not imported.
+    /// Discards the uploaded parts of a blob that was not completed.
     pub(super) async fn discard(self) {
         if let Some(writer) = self.writer {
             writer.abort().await;

@@ -1,4 +1,4 @@
-//! The partitions of a place: a single partition, or all partitions with a prefix.
+//! The partitions of a tenant in one table: a single partition, or all partitions whose keys have a prefix.
 
 use serde::{Deserialize, Serialize};
 use table_core::query::{KeyRange, TextRange};
@@ -6,7 +6,7 @@ use table_core::{Error, Result};
 
 use crate::tenant::fault::TenantFault;
 
-/// Partitions of a table: a single partition, or all partitions with a prefix.
+/// A single partition of a table, or all partitions whose keys have a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Partitions {
     Is(String),
@@ -14,10 +14,10 @@ pub(super) enum Partitions {
 }
 
 impl Partitions {
-    /// Returns the partitions of a range.
+    /// Returns the partitions that a key range covers.
     ///
     /// # Errors
-    /// `InvalidInput` if the range covers part of a partition, or is not the range of a prefix.
+    /// `InvalidInput` if the range covers part of a partition, or is neither a single partition nor a prefix.
     pub(super) fn of(range: &KeyRange) -> Result<Self> {
         let KeyRange { partition_key, row_key } = range;
         let prefix = match &partition_key.lower {
@@ -33,7 +33,7 @@ impl Partitions {
         Err(Error::of(TenantFault::NotWhole))
     }
 
-    /// Returns the range of the `PartitionKey`s.
+    /// Returns the range of the partitions' keys.
     pub(super) fn range(&self) -> TextRange {
         match self {
             Self::Is(text) => TextRange::exactly(text.as_str()),
@@ -41,8 +41,8 @@ impl Partitions {
         }
     }
 
-    /// Returns the PartitionKey at another place that corresponds to the given PartitionKey at this
-    /// place; `None` if this place does not contain the PartitionKey.
+    /// Returns the PartitionKey to which an import into the partitions `to` writes the rows of `partition_key`;
+    /// `None` if `partition_key` is not one of these partitions.
     pub(super) fn moved(&self, to: &Self, partition_key: &str) -> Option<String> {
         match (self, to) {
             (Self::Is(from), Self::Is(to)) => (partition_key == from).then(|| to.clone()),
@@ -53,7 +53,7 @@ impl Partitions {
         }
     }
 
-    /// Returns `true` if both values are a single partition, or both are a prefix.
+    /// Returns `true` if both values are single partitions, or both are prefixes.
     pub(super) const fn is_like(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Is(_), Self::Is(_)) | (Self::Begin(_), Self::Begin(_)))
     }

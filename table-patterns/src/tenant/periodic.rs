@@ -1,4 +1,4 @@
-//! Tables of periods as a place of a tenant.
+//! Entity types with one table per period, as part of a tenant.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -14,22 +14,22 @@ use table_core::store::TableStore;
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::member::{self, Member};
 
-/// The tables of an entity type, one for each period.
+/// The tables of an entity type that has one table per period.
 pub(super) trait PeriodSource: Send + Sync {
-    /// Returns the common beginning of the names.
+    /// Returns the table name without the period.
     fn base(&self) -> Result<TableName>;
 
-    /// Returns the length of a period, which determines the ends of the names.
+    /// Returns the length of the period that one table covers.
     fn period(&self) -> Period;
 
-    /// Returns the existing tables.
+    /// Returns the tables that exist.
     fn existing(&self) -> BoxFuture<'_, Result<Vec<TableName>>>;
 
     /// Returns `true` if `table` is one of the period tables.
     fn has(&self, table: &TableName) -> bool;
 }
 
-/// A type with one table per period.
+/// An entity type with one table per period, as a registered type of a tenant.
 pub(super) struct InPeriods<E, S>(pub(super) PeriodTables<E, S>);
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodSource for InPeriods<E, S> {
@@ -68,7 +68,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
         matches!(belonging, Ok(RowOwner::Own))
     }
 
-    /// Opens the table of a period, whether it is kept or not: an import contains expired periods until they are dropped.
+    /// Creates the table of a period, even if the period has expired: imported rows of expired periods are stored until the tables are dropped.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>> {
         async move { self.0.open(table).await }.boxed()
     }

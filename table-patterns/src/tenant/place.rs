@@ -1,4 +1,4 @@
-//! The places of a tenant: the partitions of one table, with the types that are registered for it.
+//! The places of a tenant. A place is a set of partitions of one table (or of one table per period), with the entity types registered for it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::tenant::member::Member;
 use crate::tenant::partitions::Partitions;
 use crate::tenant::periodic::PeriodSource;
 
-/// The tables of a place.
+/// The tables of a place: a single table, or one table per period.
 #[derive(Clone)]
 pub(super) enum Tables {
     One(TableName),
@@ -23,7 +23,7 @@ pub(super) enum Tables {
 }
 
 impl Tables {
-    /// Returns `true` if both values are the same tables: one table, or the tables of the same periods with the same beginning of their names.
+    /// Returns `true` if both values are the same table, or have periods of the same length and the same table name without the period.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -38,7 +38,7 @@ impl Tables {
     }
 }
 
-/// The partitions of one table or of a set of period tables, with the registered types.
+/// The partitions of one table, or of one table per period, with the entity types registered for them.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) store: DynTableStore,
@@ -61,7 +61,7 @@ impl Place {
         }
     }
 
-    /// Returns the name of the table, or the common prefix of the tables' names.
+    /// Returns the name of the table; for one table per period, the name without the period.
     pub(super) fn name(&self) -> Result<TableName> {
         match &self.tables {
             Tables::One(table) => Ok(table.clone()),
@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    /// Returns the existing tables.
+    /// Returns the tables that exist.
     pub(super) async fn existing(&self) -> Result<Vec<TableName>> {
         match &self.tables {
             Tables::One(table) => Ok(vec![table.clone()]),
@@ -85,20 +85,20 @@ impl Place {
         }
     }
 
-    /// Returns the ranges of the `PartitionKey`s.
+    /// Returns the key ranges of the partitions.
     pub(super) fn ranges(&self) -> Vec<TextRange> {
         self.partitions.iter().map(Partitions::range).collect()
     }
 
-    /// Returns the registered type of a row.
+    /// Returns the registered type to which a row belongs; `None` for index rows, reserved rows and rows of unregistered types.
     pub(super) fn member(&self, row: EntityRef<'_>) -> Option<&Arc<dyn Member>> {
         self.members.iter().find(|member| member.owns(row))
     }
 
-    /// Returns an error if a type that has rows in other partitions or tables is not registered.
+    /// Checks that each type that shares the tables and has rows in other partitions or tables is registered.
     ///
     /// # Errors
-    /// `InvalidInput`, with the name of the type, if such a type is not registered.
+    /// `InvalidInput`, with the name of the first such type that is not registered.
     pub(super) fn check(&self) -> Result<()> {
         let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
         for other in self.members.iter().flat_map(|member| member.others()) {
@@ -126,12 +126,12 @@ impl Place {
     }
 }
 
-/// Returns the range of all rows of some partitions.
+/// Returns the range of all rows in a range of partitions.
 pub(super) const fn all_rows(partition_key: TextRange) -> KeyRange {
     KeyRange { partition_key, row_key: TextRange::ALL }
 }
 
-/// Returns the keys of a page.
+/// Returns the keys of the rows on a page.
 pub(super) fn keys(page: &Page) -> Result<Vec<EntityKey>> {
     page.rows.iter().map(|row| EntityKey::new(row.partition_key, row.row_key)).collect()
 }

@@ -1,4 +1,4 @@
-//! The position of an export, with the blobs that were missing.
+//! The position of an export, which includes the missing blobs found so far.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::tenant::fault::TenantFault;
 use crate::tenant::line::{End, HeaderPlace};
 
-/// The position of an export, in a form that can be stored.
+/// The position of an export. Its string representation can be stored.
 ///
 /// ```
 /// use table_patterns::tenant::ExportPosition;
@@ -23,17 +23,17 @@ use crate::tenant::line::{End, HeaderPlace};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportPosition {
-    /// The places of the tenant; empty at the start.
+    /// The tables and partitions of the exported tenant; empty before the first step.
     pub(super) places: Vec<HeaderPlace>,
     pub(super) place: usize,
-    /// The table of a place with several tables; `None` for the first one.
+    /// The current table of the current place; `None` before its first table.
     pub(super) table: Option<String>,
     pub(super) range: usize,
     pub(super) from: Option<Continuation>,
     pub(super) end: End,
     pub(super) is_end: bool,
     pub(super) bytes: u64,
-    /// The first blobs that were not found.
+    /// The first missing blobs, at most [`MISSING`](ExportPosition::MISSING).
     missing: Vec<MissingBlob>,
 }
 
@@ -56,12 +56,12 @@ pub struct MissingBlob {
     pub partition_key: String,
     /// The RowKey of the row.
     pub row_key: String,
-    /// The name of the blob.
+    /// The name of the missing blob.
     pub name: String,
 }
 
 impl ExportPosition {
-    /// The maximum number of missing blobs that are listed.
+    /// The maximum number of missing blobs in the list.
     pub const MISSING: usize = 100;
 
     /// Returns the first blobs that rows name but the blob store does not contain, at most [`MISSING`](Self::MISSING).
@@ -70,13 +70,13 @@ impl ExportPosition {
         &self.missing
     }
 
-    /// Returns the number of blobs that rows name but the blob store does not contain.
+    /// Returns the total number of blobs that rows name but the blob store does not contain.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing
     }
 
-    /// Records a missing blob, which had already been counted as exported.
+    /// Records a blob, already counted as exported, as missing.
     #[cfg_attr(not(feature = "blobs"), expect(dead_code, reason = "only called with blobs"))]
     pub(super) fn miss(&mut self, blob: MissingBlob) {
         (self.end.missing, self.end.blobs) = (self.end.missing + 1, self.end.blobs.saturating_sub(1));
@@ -85,7 +85,7 @@ impl ExportPosition {
         }
     }
 
-    /// Returns the size in bytes of the lines exported so far.
+    /// Returns the total size in bytes of the lines exported so far.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
@@ -103,12 +103,12 @@ impl ExportPosition {
         self.end.blobs
     }
 
-    /// Continues with the next place.
+    /// Moves to the next place of the tenant.
     pub(super) fn next_place(&mut self) {
         (self.place, self.table, self.range, self.from) = (self.place + 1, None, 0, None);
     }
 
-    /// Returns the position in a table. The range and the token belong to one table, so another table is read from its beginning.
+    /// Moves to a table of the current place. In another table, reading begins at the first row, because the range and the token belong to one table.
     pub(super) fn in_table(mut self, table: &TableName) -> Self {
         let is_same = self.table.as_deref().is_none_or(|own| own.eq_ignore_ascii_case(table.as_str()));
         if !is_same {
@@ -129,7 +129,7 @@ impl FromStr for ExportPosition {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` if the text is not a position.
+    /// `InvalidInput` if the text is not the string representation of a position.
     fn from_str(text: &str) -> Result<Self> {
         serde_json::from_str(text).map_err(|source| Error::of(TenantFault::Line { line: 0, source }))
     }

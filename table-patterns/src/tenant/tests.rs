@@ -25,7 +25,7 @@ use crate::outbox::{OUTBOX_PREFIX, REGISTRY};
 use crate::sequence::GaplessSequence;
 use crate::tenant::ExportPosition;
 
-/// Returns the rows in a tenant's partitions that an import writes unchanged.
+/// Returns the rows in a tenant's partitions that an import must write unchanged.
 fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), String)> {
     let is_own = |(table, partition_key, row_key): &(String, String, String)| {
         let is_place = table == "Desk" || table.starts_with("DeskAudit");
@@ -37,7 +37,7 @@ fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), Strin
     world.dump().into_iter().filter(|(key, _)| is_own(key)).collect()
 }
 
-/// Checks that a tenant has moved into another store with all its data.
+/// Checks that all data of a tenant in the store `from` is also in the store `to`.
 fn assert_moved(from: &World, to: &World, tenant: &str) {
     assert_eq!(own_rows(from, tenant), own_rows(to, tenant));
     block_on(from.work()).unwrap();
@@ -49,7 +49,7 @@ fn assert_moved(from: &World, to: &World, tenant: &str) {
     }
 }
 
-/// Checks that no data of `contoso` is left, and that the data of `adatum` has not changed.
+/// Checks that no data of `contoso` is left, and that the data of the other tenant, `adatum`, has not changed since `before`.
 fn assert_erased(world: &World, before: &[(Ticket, Option<usize>)]) {
     let left = || world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso"));
     let is_mark = |((table, _, row_key), row): &((String, String, String), String)| {

@@ -1,4 +1,4 @@
-//! Rows and blobs in transit to other partitions or another store.
+//! Changes to rows and blobs that are exported, or imported under another PartitionKey or into another store.
 
 use sha2::{Digest, Sha256};
 use table_core::key::{EntityKey, RowKey};
@@ -17,13 +17,13 @@ use crate::tenant::incoming::{Incoming, entity};
 use crate::tenant::place::Place;
 use crate::unit::RESERVATION_PREFIX;
 
-/// The number of digits in the RowKey of an intent that identify its source.
+/// The number of hexadecimal digits in an intent's RowKey that identify the changed entity.
 const SOURCE: usize = 16;
 
-/// Returns a row as it is stored at its destination. Under another PartitionKey, the addresses of its blobs change.
+/// Returns a row as it is stored at its destination. If its PartitionKey changes, the addresses of its blobs change too.
 ///
 /// # Errors
-/// `InvalidInput` if the row also contains its PartitionKey where the PartitionKey cannot be replaced.
+/// `InvalidInput` if the PartitionKey also occurs where it cannot be replaced: in the row's properties, in its index rows, or in recorded steps.
 pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     let Incoming { from, to, row, .. } = incoming;
     if from == to {
@@ -50,8 +50,8 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     with_moved_blobs(place, incoming)
 }
 
-/// Returns the operation that records the intent in a row, under the key for which it was sealed; `None` for any other row.
-/// A poison intent has the seal of its original row.
+/// Returns the insert that recorded the intent in a row, under the key for which the intent was sealed; `None` if the row is not an intent.
+/// A poison intent keeps the seal of the row from which it was set aside.
 fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     let row_key = match row_key.strip_prefix(POISON_PREFIX) {
         Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,
@@ -61,7 +61,7 @@ fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     Ok(Some(Operation { row_key, kind: OperationKind::Insert(row.clone()) }))
 }
 
-/// Returns the operation that records the intent in a row with a seal; `None` for any other row.
+/// Returns the insert that recorded the intent in a row, if the intent has a seal; `None` for any other row.
 fn sealed_record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     if seal_in(row.view())?.is_some() { record(row_key, row) } else { Ok(None) }
 }
@@ -73,8 +73,8 @@ fn no_outbox(table: &TableName, key: &EntityKey) -> Error {
 
 /// Converts a poison intent back into a pending intent with no attempts; returns any other row unchanged.
 ///
-/// The poison queue of the target contains no message for the intent. The new key cannot be the key of another intent; otherwise, a foreign writer could
-/// replace that intent.
+/// The new key is computed from the old key with SHA-256, so a foreign writer cannot choose it to replace another intent. The target's poison
+/// queue needs no change: it contains no message for the intent.
 pub(super) fn resumed(key: EntityKey, row: Row) -> Result<(EntityKey, Row)> {
     let Some(rest) = key.row_key.as_str().strip_prefix(POISON_PREFIX) else { return Ok((key, row)) };
     let source = rest.get(..SOURCE).unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn resumed(key: EntityKey, row: Row) -> Result<(EntityKey, Row)> {
     Ok((EntityKey { row_key, ..key }, without_notes(&row)?))
 }
 
-/// Returns a row for an export: a recorded intent keeps its seal only if the seal is valid, because an import seals it again.
+/// Returns a row as it is exported. A recorded intent keeps its seal only if the seal is valid, because the import seals it again.
 ///
 /// # Errors
 /// `InvalidInput` if no registered type has an outbox, which could check the seal; any error from reading the key.
@@ -133,7 +133,7 @@ mod with_blobs {
     use super::{Incoming, Place, Result, Row};
     use crate::blob::BlobRef;
 
-    /// Returns a row with the addresses that its blobs get at the target.
+    /// Returns a row in which the addresses of blobs are replaced with their addresses after the import.
     pub(super) fn with_moved_blobs(place: &Place, incoming: &Incoming) -> Result<Row> {
         let Incoming { from, to, row, .. } = incoming;
         let (mut writer, mut has_moved) = (RowWriter::with_capacity(row.view().len()), false);

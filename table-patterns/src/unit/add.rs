@@ -1,6 +1,5 @@
 //! Additions to a unit. A refused addition leaves the unit unchanged.
 
-use std::any::TypeId;
 use std::sync::Arc;
 
 use table_core::entity::Entity;
@@ -8,16 +7,16 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::store::TableStore;
-use table_core::{Error, Result};
+use table_core::{Error, Result, Table};
 
 use crate::entities::{
-    Author, Completes, Entities, EntityPlan, EntityWrite, PlannedRow, RowWrite, StepRecorder, touch,
+    Author, Completes, Entities, EntityPlan, EntityWrite, NoOutbox, PlannedRow, RowWrite, StepRecorder, touch,
 };
 use crate::outbox::Step;
 use crate::periods::Period;
+use crate::unit::UnitOfWork;
 use crate::unit::act::Act;
 use crate::unit::fault::UnitFault;
-use crate::unit::{Admission, UnitOfWork};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds all rows of a pattern, or none if one is refused.
@@ -41,6 +40,16 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
+    /// Makes the commit check that rows of an entity type, which the unit writes without a handle, may be written.
+    pub(crate) fn admit_rows_of<E: Entity>(&mut self, is_whole: bool) -> &mut Self {
+        let (store, watch, retry) = (&self.store, &self.watch, &self.retry);
+        self.admissions.add::<E>(is_whole, || {
+            let table = Table::<E, S>::of(store.clone()).watched(watch);
+            Arc::new(Entities::new(table, NoOutbox).with_retry(retry.clone()))
+        });
+        self
+    }
+
     /// Adds the write of an entity.
     pub(crate) fn write<E: Entity + Send + Sync>(
         &mut self,
@@ -57,13 +66,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let plan = handle.plan_by(by, &self.context, (key, kind), old.map(|old| (old, None)), new);
         let plan = plan.map_err(|error| error.with_table(self.table.as_str()))?;
         self.push(plan, act)?;
-        self.admissions.entry(TypeId::of::<E>()).or_insert_with(|| -> Admission {
-            Arc::new(move || {
-                let handle = Arc::clone(&handle);
-                // A change keeps the properties that a newer schema adds.
-                Box::pin(async move { handle.admit(false).await })
-            })
-        });
+        // A change keeps the properties that a newer schema adds.
+        self.admissions.add::<E>(false, || handle);
         Ok(self)
     }
 

@@ -1,4 +1,4 @@
-//! Entities to apply to a view, and the state that is read for them.
+//! Entities that a view applies, with the rows that are read for them.
 
 use std::collections::BTreeSet;
 
@@ -9,42 +9,42 @@ use table_core::store::StoredRow;
 use crate::view::part::Change;
 use crate::view::record::{Places, Share};
 
-/// An entity to apply to the view.
+/// A source entity that the view must apply.
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The partitions of the view that the entity was in when it was last read. A partition that is missing from this set only costs additional requests.
+    /// Partitions of the view that contain the entity according to the last read. If one of them is missing, applying the entity only takes more requests.
     pub(super) places: BTreeSet<String>,
 }
 
 impl From<EntityKey> for Applied {
-    /// Creates an entity that has not been read.
+    /// Creates an entity whose partitions are not known yet.
     fn from(source: EntityKey) -> Self {
         Self { source, places: BTreeSet::new() }
     }
 }
 
-/// An entity with its list of partitions.
+/// A source entity with its stored list of the view's partitions that contain it.
 pub(crate) struct Known {
     pub(super) item: usize,
     pub(super) source: EntityKey,
-    /// The stored list, or the list that was written in this round.
+    /// The list as it was read, or as written in this round.
     pub(super) places: Places,
     pub(super) etag: Option<ETag>,
-    /// `false` if the version of the list is unknown, in which case no partition is removed from the list.
+    /// `false` if the version of the stored list is unknown. Then no partition is removed from the list.
     pub(super) is_current: bool,
-    /// Partitions that the entity was in when it was last read. They are added to the list before the entity is read again.
+    /// Partitions of the view that contain the entity according to the last read. They are added to the list before the entity is read again.
     pub(super) named: BTreeSet<String>,
 }
 
-/// An entity with its records in the partitions of the view that currently contain it, or may contain it.
+/// A source entity with its records in all partitions of the view that contain it, or may contain it.
 pub(crate) struct Recorded {
     pub(super) known: Known,
     pub(super) shares: Vec<(PartitionKey, Option<StoredRow>)>,
 }
 
 impl Recorded {
-    /// Returns `true` if the entity has rows or amounts in a partition.
+    /// Returns `true` if the entity has rows or amounts in the view's partition `place`.
     pub(super) fn has(&self, place: &str) -> bool {
         let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
         let share = share.and_then(|(_, share)| share.as_ref());
@@ -53,10 +53,10 @@ impl Recorded {
     }
 }
 
-/// A write for one entity in one partition of the view's table.
+/// A write for one source entity to one partition of the view's table.
 pub(crate) enum Write {
-    /// The entity's rows, its sums, and their record.
+    /// Writes the entity's rows and record, and adds to sums.
     Change(Box<Change>),
-    /// The list of the entity's partitions.
+    /// Writes the list of the view's partitions that contain the entity.
     Places(Known),
 }

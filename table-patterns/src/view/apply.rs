@@ -1,4 +1,4 @@
-//! Applies entities to a view, whose rows and sums are derived from the source: see [`converge`].
+//! Applies source entities to a view, whose rows and sums are derived from them by the protocol of [`converge`].
 
 use std::collections::BTreeSet;
 
@@ -89,13 +89,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
     /// - Any error from [`View::project`].
     ///
-    /// After any of these errors, the other partitions have been written.
+    /// After any of these errors, all other partitions of the view have been written.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
         let failed = self.apply_all([source.clone().into()]).await?;
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Applies several entities to the view, in shared transactions. Returns the entities that cannot be applied, with their errors.
+    /// Applies several entities to the view, in shared transactions. Returns the entities that could not be applied, with their errors.
     pub(super) async fn apply_all(
         &self,
         entities: impl IntoIterator<Item = Applied> + Send,
@@ -105,8 +105,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(converge::settle(self, entities, (&self.retry, limits)).await?.failed)
     }
 
-    /// Adds the writes of one entity. If the entity is in a partition whose record was
-    /// not read or is empty, returns the entity to be processed again.
+    /// Adds the writes for one entity. If its projection has rows or amounts in a partition whose record was
+    /// not read or is empty, adds the entity to the next round instead.
     fn changes(
         &self,
         recorded: Recorded,
@@ -158,7 +158,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Recorded { known, shares })
     }
 
-    /// Returns the projection of an entity; `None` if it has another type in the source's table.
+    /// Returns the projection of a row; `None` if the row is not an entity of the view's source type.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
         caught("the projection", || {
             let read = V::Source::read_own(entity);
@@ -175,7 +175,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.rows.store().get(self.rows.name()?, key, &Select::All).await
     }
 
-    /// Submits a transaction. Returns `false` if another writer committed first.
+    /// Submits operations as one transaction on the view's table. Returns `false` if another writer committed first.
     pub(super) async fn submit(
         &self,
         partition_key: &PartitionKey,

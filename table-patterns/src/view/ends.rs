@@ -1,5 +1,5 @@
-//! The ends of the feeds at the start of a rebuild.
-//! The rebuild reads the state at these ends from the entities, so it does not apply the earlier changes again.
+//! The ends of all feeds at the start of a rebuild.
+//! The rebuild reads the state at these ends from the entities themselves, so it need not apply the earlier changes again.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::table::ViewTable;
 
-/// The maximum number of recorded ends. It is limited because a position is stored and must stay small. The feeds of further partitions are applied
-/// from their old cursors, which takes longer but has the same result.
+/// The maximum number of recorded ends. It keeps the position of a rebuild small enough to be stored. For further partitions, a follower continues from
+/// the old cursors of their feeds, which takes longer but has the same result.
 const MOST: usize = 1_000;
 
-/// The ends of the feeds, by partition.
+/// The ends of the feeds, by the source's partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the ends of the feeds.
+    /// Reads the ends of the feeds of all partitions.
     ///
     /// # Errors
-    /// `IndexNotReady` if older programs may write without the feed: neither the rebuild nor the feed would contain such a change.
+    /// `IndexNotReady` if older programs may write without the feed, because neither the rebuild nor the feed would contain such changes.
     pub(super) async fn ends(&self) -> Result<Ends> {
         if feed::is_announced(&self.source).await? {
             let fault = ViewFault::AnnouncedFeed(V::Source::SCHEMA.entity);
@@ -42,7 +42,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Ends(ends.into_iter().collect()))
     }
 
-    /// Moves the cursors of all feeds forward to the given ends.
+    /// Moves the view's cursors forward to the recorded ends.
     pub(super) async fn follow_from(&self, ends: &Ends) -> Result<()> {
         let table = self.source.name()?;
         let partitions = self.feed().partitions(table).await?;

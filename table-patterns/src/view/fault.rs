@@ -1,4 +1,4 @@
-//! Errors of views: refused projections, overflowing sums, and unreadable records.
+//! Errors of views: projections that are refused, sums that overflow, and records that cannot be read.
 
 use table_core::Fault;
 

@@ -1,4 +1,4 @@
-//! Following the feeds: applies their changes in order, and measures the lag.
+//! Follows the feeds: applies their changes to the view, in order.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ use crate::view::poison::Aside;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The time that a call waits while another follower applies changes.
+/// The delay before a call returns if another follower is applying changes.
 const BUSY: Duration = Duration::from_millis(50);
 
 /// The result of a call to [`ViewTable::catch_up`].
@@ -31,22 +31,22 @@ const BUSY: Duration = Duration::from_millis(50);
 pub struct CaughtUp {
     /// The number of changes read from the feeds.
     pub changes: usize,
-    /// The number of entities applied. Several changes to one entity that were read together are counted once.
+    /// The number of entities applied. If one call reads several changes to an entity, it applies the entity once.
     pub applied: usize,
     /// The number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
     pub failed: usize,
-    /// The number of partitions that were left to another follower, which is applying changes.
+    /// The number of partitions left to another follower that is applying changes.
     pub busy: usize,
-    /// `true` if more changes remain, so `catch_up` should be called again.
+    /// `true` if more changes remain; call `catch_up` again.
     pub is_behind: bool,
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Applies at most `most` changes from all partitions of the source.
+    /// Applies at most `most` changes from the feeds of all partitions of the source.
     /// An entity that cannot be applied is [set aside](Self::poison) and does not block the other entities.
     ///
-    /// Only one follower applies changes at a time, so followers do not repeat each other's work. The lease of a dead follower expires after [a
-    /// period](Self::with_lease) that the other followers measure.
+    /// Only one follower applies changes at a time, so followers do not repeat each other's work. A dead follower's lease expires after [a
+    /// period](Self::with_lease), as measured by the other followers.
     ///
     /// # Errors
     /// - `SchemaMismatch` once a later version of the view is ready.
@@ -77,7 +77,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught)
     }
 
-    /// Applies at most `most` changes in these partitions. An outage is reported after all of them were tried.
+    /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported after all of them were tried.
     async fn follow_all(
         &self,
         partitions: &[Listed],
@@ -124,7 +124,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught.unwrap_or(CaughtUp { busy: 1, is_behind: true, ..CaughtUp::default() }))
     }
 
-    /// Ends the lease of a call, and returns the call's outcome.
+    /// Ends the lease that a call has taken, if any, and returns the outcome of the call.
     async fn released<T: Send>(&self, lease: Option<Lease>, outcome: Result<T>) -> Result<T> {
         let released = match lease {
             Some(lease) => self.release(lease).await,
@@ -134,7 +134,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         released.map(|()| outcome)
     }
 
-    /// Applies the changes in one partition. Takes the lease at the first change; returns `None` if another follower holds it.
+    /// Applies the changes in the feed of one partition. Takes the lease before the first change. Returns `None` if another follower has the lease.
     async fn follow(
         &self,
         partition_key: &PartitionKey,
@@ -198,7 +198,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Some(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind }))
     }
 
-    /// Applies the entities of feed entries. Returns the numbers of entities that were applied and set aside.
+    /// Applies the entities that feed entries name. Returns how many entities were applied and how many were set aside.
     async fn apply_entries(
         &self,
         partition_key: &PartitionKey,
@@ -239,12 +239,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(true)
     }
 
-    /// Sets a partition aside because the view has missed some of its changes. Returns `false` if it has already been set aside.
+    /// Sets aside a partition in which the view has missed changes. Returns `false` if the partition has already been set aside.
     async fn report_gap(&self, partition_key: &PartitionKey, aside: &mut Aside) -> Result<bool> {
         self.fail(gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await
     }
 
-    /// Returns the position of the view in the feed of a partition. All earlier changes have been applied.
+    /// Returns the position of the view in the feed of a partition: all earlier changes have been applied.
     ///
     /// # Errors
     /// Any error from the store.
@@ -252,7 +252,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(self.stored_position(partition_key).await?.0)
     }
 
-    /// Returns the cursor of a partition, with the ETag of its row.
+    /// Returns the view's cursor in the feed of a partition, with the version of the stored row.
     pub(super) async fn stored_position(
         &self,
         partition_key: &PartitionKey,
@@ -263,7 +263,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((cursor, Some(found.etag)))
     }
 
-    /// Moves the cursor of a partition. Returns `false` if another process has moved it since it was read.
+    /// Moves the view's cursor in the feed of a partition. Returns `false` if another process has moved it since it was read.
     pub(super) async fn move_cursor(
         &self,
         partition_key: &PartitionKey,
@@ -275,17 +275,17 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Returns the key under which a partition with an unreadable feed is set aside.
+/// Returns the key under which a partition is set aside if its feed cannot be read.
 fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Returns the key under which a partition is set aside if its feed lacks changes.
+/// Returns the key under which a partition is set aside if the view has missed changes in it.
 fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
 }
 
-/// Removes the row of an entity that was set aside, after the entity could be applied again.
+/// Deletes the row that sets an entity aside, because the entity has now been applied.
 async fn take_out<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,

@@ -1,4 +1,4 @@
-//! The memory of a follower between its calls.
+//! The information that a follower keeps in memory between its calls.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,32 +13,32 @@ use crate::feed::Cursor;
 /// The maximum number of partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The number of calls for which a follower leaves a feed unmarked after a writer has announced a commit.
-/// A mark in the meantime would refuse the commit, so a writer that is slower than the calls would never commit.
+/// The number of calls for which a follower does not mark a feed as quiet after a writer has announced a commit to it.
+/// A mark would make the commit fail, so a writer that is slower than the interval between calls would never commit.
 const COMMIT_POLLS: u32 = 100;
 
-/// The last lease of another follower that this follower saw.
+/// The lease of another follower, as this follower has seen it.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) etag: ETag,
-    /// The time at which the lease was first seen.
+    /// The time, in ticks, at which this follower first saw the lease.
     pub(super) since: u64,
-    /// The number of calls that have seen the lease.
+    /// The number of calls in which this follower saw the lease.
     pub(super) times: u32,
 }
 
-/// The state of a follower between calls.
+/// The information that clones of one follower share between their calls.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The identifier of the follower in its leases.
+    /// The identifier under which the follower takes leases.
     pub(super) id: String,
-    /// The partition with which the next call begins. It rotates, which prevents a busy partition from starving the other partitions.
+    /// The index of the partition with which the next call begins. It rotates, so that a busy partition does not starve the others.
     pub(super) turn: AtomicUsize,
-    /// `true` while a clone of the follower applies changes.
+    /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,
-    /// The last lease of another follower that this follower saw.
+    /// The last lease of another follower that this follower has seen.
     lease: Mutex<Option<Seen>>,
-    /// The state of each partition at the last call.
+    /// The result of the last call for each partition.
     found: Mutex<HashMap<PartitionKey, Found>>,
 }
 
@@ -55,47 +55,47 @@ impl Default for Following {
     }
 }
 
-/// The state of a partition after the last call.
+/// The result of the last call for one partition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     pub(super) cursor: Cursor,
-    /// `true` if the last call found changes.
+    /// `true` if the last call found changes in the partition's feed.
     pub(super) was_active: bool,
-    /// The registry version in which a writer announced a commit, and the number of calls that have seen this version without the commit.
+    /// The version of the partition's registry row in which a writer announced a commit, and the number of calls that have seen it since.
     pub(super) announced: Option<(ETag, u32)>,
 }
 
 impl Found {
-    /// Notes that a writer has announced a commit in this version of the registry.
+    /// Records that the registry row has this version, in which a writer announced a commit.
     pub(super) fn announce(&mut self, listed: &ETag) {
         let known = self.announced.take().filter(|(etag, _)| etag == listed);
         self.announced = Some((listed.clone(), known.map_or(0, |(_, times)| times.saturating_add(1))));
     }
 
-    /// Returns `true` if a writer may still be committing.
+    /// Returns `true` if the writer that announced a commit may still be committing.
     pub(super) fn awaits_commit(&self) -> bool {
         self.announced.as_ref().is_some_and(|(_, times)| *times < COMMIT_POLLS)
     }
 }
 
 impl Following {
-    /// Returns `true` after the first call. Before that, the follower remembers no lease.
+    /// Returns `true` if this is not the first call. In its first call, a follower remembers no lease.
     pub(super) fn has_called(&self) -> bool {
         self.turn.load(Ordering::Relaxed) > 1
     }
 
-    /// Returns the last lease of another follower that this follower saw.
+    /// Locks and returns the last lease of another follower that this follower has seen.
     pub(super) fn lease(&self) -> MutexGuard<'_, Option<Seen>> {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the state of a partition after the last call.
+    /// Returns the result of the last call for a partition.
     pub(super) fn get(&self, partition_key: &PartitionKey) -> Found {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.get(partition_key).cloned().unwrap_or_default()
     }
 
-    /// Remembers the state of a partition after a call.
+    /// Records the result of this call for a partition.
     pub(super) fn set(&self, partition_key: &PartitionKey, found: Found) {
         let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= REMEMBERED && !all.contains_key(partition_key) {

@@ -1,4 +1,4 @@
-//! The lag of a view.
+//! Measures how far a view lags behind its source.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Freshness {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Measures the lag behind the source over all partitions.
+    /// Measures how far the view lags behind its source, over all partitions.
     /// For each partition, this reads the cursor, the head of the feed, and one more row if changes are pending.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
-//! The lease of a view: of all followers, only one applies changes at a time.
+//! The lease of a view. It ensures that only one follower (a process that applies changes) works at a time.
 //!
-//! Changes in different partitions of the source may add to the same sums. Followers that applied these changes at the same time would refuse each
-//! other's transactions, and every follower would repeat the same work. The lease only saves work: the result is the same without it.
+//! Changes in different partitions of the source may add to the same sums. Followers that applied them concurrently would make each
+//! other's transactions fail, and would repeat the same work. The lease only saves work: without it, the result is the same.
 //!
-//! The lease of a dead follower expires after a time that the other followers measure themselves. The clock of the holder is not used.
+//! The lease of a dead follower expires after a time that the other followers measure. The dead follower's clock is not used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,19 +19,19 @@ use crate::view::following::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The number of calls that find the same lease after which its follower is considered dead, regardless of the clock.
+/// The number of calls that see an unchanged lease after which its follower counts as dead, regardless of the clock.
 const POLLS: u32 = 600;
 
-/// A lease that this follower holds.
+/// A lease that this follower has taken.
 #[derive(Debug)]
 pub(super) struct Lease {
     etag: ETag,
     taken: u64,
-    /// Prevents clones of this follower from applying changes at the same time.
+    /// Keeps clones of this follower from applying changes at the same time.
     _working: Working,
 }
 
-/// The mark of a clone that is applying changes. The mark is removed when this value is dropped.
+/// Marks that a clone of the follower applies changes. Dropping this value removes the mark.
 #[derive(Debug)]
 struct Working(Arc<AtomicBool>);
 
@@ -48,7 +48,7 @@ impl Drop for Working {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Takes the lease. Returns `None` if another follower holds it.
+    /// Takes the lease. Returns `None` if another follower or a clone has it.
     pub(super) async fn take_lease(&self) -> Result<Option<Lease>> {
         let following = &self.memory.following;
         let Some(working) = Working::begin(&following.working) else { return Ok(None) };
@@ -67,7 +67,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(etag.map(|etag| Lease { etag, taken: self.retry.runtime().now(), _working: working }))
     }
 
-    /// Remembers the lease of another follower. A remembered time in the future means that the clock was set back.
+    /// Records that the lease of another follower was seen, and since when. If the recorded time is in the future, the clock was set back.
     fn see(&self, etag: ETag) -> Seen {
         let now = self.retry.runtime().now();
         let mut seen = self.memory.following.lease();
@@ -78,7 +78,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         seen.insert(next).clone()
     }
 
-    /// Renews a lease after a quarter of its duration. Returns `None` if another follower has taken it.
+    /// Renews a lease if a quarter of its duration has passed. Returns `None` if another follower has taken it.
     pub(super) async fn renewed(&self, lease: Lease) -> Result<Option<Lease>> {
         let now = self.retry.runtime().now();
         if now.abs_diff(lease.taken) < ticks_of(self.lease) / 4 {
@@ -93,7 +93,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.write_lease(None, Some(lease.etag.clone())).await.map(drop)
     }
 
-    /// Writes the holder of the lease, conditional on the lease's version. Returns the new version, or `None` if another follower committed first.
+    /// Writes the lease row with its new holder, on condition that it has the version `etag`. Returns the new version, or `None` if another follower wrote
+    /// first.
     async fn write_lease(&self, holder: Option<&str>, etag: Option<ETag>) -> Result<Option<ETag>> {
         let key = record::lease_key()?;
         let write = upsert(record::lease_row(holder), etag);

@@ -1,4 +1,4 @@
-//! Operations on rows of a view: writing rows, and adding to sums and their columns.
+//! Reads and writes of sums in rows of a view.
 
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
@@ -6,7 +6,7 @@ use table_core::operation::OperationKind;
 use table_core::row::{RowView, RowWriter};
 use table_core::{EdmType, Result, ValueRef};
 
-/// Returns a numeric property of a row; 0 if the property does not exist.
+/// Returns the sum in a property of a row; 0 if the property does not exist.
 pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     Ok(match row.find(name, &mut 0)? {
         Some(ValueRef::Int64(sum)) => sum,
@@ -14,7 +14,7 @@ pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     })
 }
 
-/// Returns the write of a row's sums, conditional on the version that was read. A new row gets a number in each of its columns.
+/// Returns the write of the sums in one row, conditional on the version that was read. A new row also gets 0 in each of its other columns for sums.
 pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], etag: Option<ETag>) -> OperationKind {
     let mut writer = RowWriter::with_capacity(sums.len());
     for (name, sum) in sums {

@@ -1,4 +1,4 @@
-//! The records, rows and sums of entities in one partition of a view, written together.
+//! The rows, sums and records of entities in one partition of a view, which are written together.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use crate::view::projection::Contribution;
 use crate::view::record::{self, Amounts, Cut, Share};
 use crate::view::table::ViewTable;
 
-/// The maximum number of concurrent requests for one transaction.
+/// The maximum number of concurrent reads for one transaction.
 const CONCURRENCY: usize = 8;
 
-/// The stored and the desired state of one entity in one partition of the view.
+/// The stored and the desired contribution of one entity to one partition of the view.
 pub(crate) struct Change {
     source: EntityKey,
     etag: Option<ETag>,
@@ -30,31 +30,31 @@ pub(crate) struct Change {
     rows: BTreeMap<RowKey, Row>,
 }
 
-/// The amounts to add to sums, by row and property.
+/// The amounts to add to sums. The keys are the row and the property.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i64>>;
 
-/// The stored rows with sums.
+/// The stored rows that contain sums; `None` for a row that does not exist.
 type Sums<'a> = BTreeMap<&'a str, Option<StoredRow>>;
 
 impl Change {
-    /// Returns the rows with sums that the change affects.
+    /// Returns the keys of the rows whose sums the change affects.
     pub(super) fn sums(&self) -> impl Iterator<Item = &String> {
         let (before, after) = (&self.before.sums, &self.after.sums);
         let new = after.keys().filter(|row| !before.contains_key(*row));
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Returns the rows that the entity contributed before and no longer contributes.
+    /// Returns the keys of the rows that the entity has put before and no longer puts.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }
 
-    /// Returns the number of operations, excluding operations on sums.
+    /// Returns the number of operations for this entity alone, without those on sums.
     pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
     }
 
-    /// Returns the record to write. The record keeps amounts that a recount has not read yet.
+    /// Returns the record to write. If a recount is in progress, the record also keeps the amounts from its start.
     fn record(&self, sums: &Sums<'_>) -> Result<Share> {
         let mut cut = self.before.cut.clone();
         for row in self.sums() {
@@ -100,7 +100,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Change { source: source.clone(), etag, before, after, rows: wanted.rows })
     }
 
-    /// Writes the rows, sums and records of several entities. Returns `false` if another writer committed first.
+    /// Writes the rows, sums and records of several entities in one transaction. Returns `false` if another writer committed first.
     pub(super) async fn write_changes(&self, place: &PartitionKey, changes: &[&Change]) -> Result<bool> {
         let mut differences = Differences::new();
         for change in changes {
@@ -136,7 +136,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(place, operations).await
     }
 
-    /// Adds the differences of one change to the sums.
+    /// Adds to `differences` the amounts by which one change alters sums.
     fn add_differences<'a>(
         &self,
         place: &PartitionKey,
@@ -160,7 +160,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(())
     }
 
-    /// Returns the write of one row with sums.
+    /// Returns the write that adds to the sums in one row.
     fn sum(
         &self,
         (place, row): (&PartitionKey, &str),

@@ -1,4 +1,4 @@
-//! The list of a view's partitions that contain an entity, modelled in `docs/models/places.rs`.
+//! The lists of the view's partitions that contain an entity. `docs/models/places.rs` checks their protocol.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the lists of entities.
+    /// Reads the list of each entity.
     pub(super) async fn known(
         &self,
         items: &[Applied],
@@ -56,8 +56,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(known)
     }
 
-    /// Writes the lists of entities, extended by the named partitions. Returns the entities whose lists were written.
-    /// For the other entities, another writer committed first, or the write failed.
+    /// Adds partitions to the lists of entities, and writes the lists. Returns the entities whose lists were written.
+    /// For all other entities, another writer committed first, or the write failed.
     pub(super) async fn place(
         &self,
         gaining: Vec<Recorded>,
@@ -104,7 +104,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         placed
     }
 
-    /// Writes several lists in one transaction, and then reads their new versions.
+    /// Writes the lists of several entities in one transaction. Records the new versions of the lists in `chunk`.
     async fn write_lists(
         &self,
         partition_key: &PartitionKey,
@@ -123,7 +123,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         (Ok(true), chunk)
     }
 
-    /// Writes lists, conditional on the versions that were read. Returns the new versions, or `None` if another writer committed first.
+    /// Writes lists, on condition that they have the versions that were read. Returns their new versions, or `None` if another writer committed first.
     pub(super) async fn write_places(
         &self,
         partition_key: &PartitionKey,

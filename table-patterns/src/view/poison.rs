@@ -1,4 +1,4 @@
-//! Entities that a view cannot apply. They are set aside together with the error, and do not block the other entities.
+//! Entities that a view cannot apply. They are set aside with the error, and do not block other entities.
 
 use std::collections::HashMap;
 
@@ -21,11 +21,11 @@ use crate::view::table::ViewTable;
 pub struct ViewPoison {
     /// The key of the entity.
     pub source: EntityKey,
-    /// The error.
+    /// The error with which the entity could not be applied.
     pub error: String,
 }
 
-/// The JSON in a row of an entity that is set aside.
+/// The JSON in the row that sets an entity aside.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct PoisonText {
@@ -34,7 +34,7 @@ struct PoisonText {
     error: String,
 }
 
-/// Rows of entities that are set aside, by entity.
+/// The entities that are set aside, each with the key of the row that records it.
 pub(super) type Aside = HashMap<EntityKey, RowKey>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
@@ -47,8 +47,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|(_, poison)| poison).collect())
     }
 
-    /// Tries again to apply the entities that are set aside.
-    /// Returns the number of entities that succeeded. A change to such an entity also causes a new attempt.
+    /// Applies the entities that are set aside again.
+    /// Returns how many of them succeeded. A change to an entity that is set aside also causes a new attempt.
     ///
     /// # Errors
     /// Any outage of the store, as in [`apply`](Self::apply).
@@ -69,7 +69,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Reads the entities that are set aside.
     ///
     /// # Errors
-    /// `InvalidInput` if their number exceeds the limit of the handle.
+    /// `InvalidInput` if more entities are set aside than the handle's limit.
     pub(super) async fn aside(&self) -> Result<Aside> {
         let most = self.poison_limit;
         let rows = self.poison_rows(most).await?;
@@ -98,7 +98,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Sets an entity aside.
+    /// Records that an entity is set aside, with its error.
     pub(super) async fn set_aside(&self, source: &EntityKey, error: &Error) -> Result<()> {
         let text = PoisonText {
             partition_key: source.partition_key.as_str().to_owned(),
@@ -112,7 +112,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             .map(drop)
     }
 
-    /// Removes the row of an entity that has been applied.
+    /// Deletes the row that sets an entity aside.
     pub(super) async fn take_back(&self, row_key: &RowKey) -> Result<()> {
         let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
         let delete = (row_key.clone(), OperationKind::Delete(IfMatch::Any));

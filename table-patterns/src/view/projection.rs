@@ -1,4 +1,4 @@
-//! The projection of one entity: its rows, and its contributions to sums.
+//! The projection of one source entity: the rows that it puts into a view, and the amounts that it adds to sums.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,13 +12,13 @@ use table_core::{Column, Error, Result};
 
 use crate::view::fault::ViewFault;
 
-/// A collector for one entity's rows and amounts, in a view with rows of type `R`.
+/// Collects the rows and amounts of one source entity, for a view whose rows have the type `R`.
 pub struct Projection<R> {
     pub(super) places: BTreeMap<PartitionKey, Contribution>,
     of: PhantomData<fn() -> R>,
 }
 
-/// The rows and amounts of one entity in one partition of the view.
+/// The rows and amounts of one source entity in one partition of the view.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Contribution {
     pub(super) rows: BTreeMap<RowKey, Row>,
@@ -26,7 +26,7 @@ pub(super) struct Contribution {
 }
 
 impl Contribution {
-    /// Returns `true` if the contribution has no rows and only adds zeros.
+    /// Returns `true` if the entity puts no rows and all its amounts are 0.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.sums.values().flat_map(BTreeMap::values).all(|amount| *amount == 0)
     }
@@ -37,10 +37,10 @@ impl<R: PlainEntity> Projection<R> {
         Self { places: BTreeMap::new(), of: PhantomData }
     }
 
-    /// Puts a row that belongs to this entity only.
+    /// Puts a row that belongs to the source entity alone.
     ///
     /// # Errors
-    /// `InvalidInput` if the row is put twice, or also summed; any error from encoding the row.
+    /// `InvalidInput` if the row is put twice, or also contains sums; any error from encoding the row.
     pub fn put(&mut self, row: &R) -> Result<()> {
         let key = row.key_of()?;
         let place = self.places.entry(key.partition_key.clone()).or_default();
@@ -51,11 +51,11 @@ impl<R: PlainEntity> Projection<R> {
         Ok(())
     }
 
-    /// Adds an amount to a sum: a number in a row to which many entities may add. The row is created when a nonzero amount is first added, with 0 in
+    /// Adds an amount to a sum: a number in a row to which many source entities may add. The row is created when a nonzero amount is first added, with 0 in
     /// its other `i64` columns. It has no other properties.
     ///
     /// # Errors
-    /// `InvalidInput` if the row is also put; `OutOfRangeInput` if the total of the entity exceeds an `i64`.
+    /// `InvalidInput` if the row is also put; `OutOfRangeInput` if the entity's amounts for one sum exceed an `i64`.
     pub fn add(&mut self, row: Selection<R, Point>, column: Column<R, i64>, amount: i64) -> Result<()> {
         let key = row.into_key()?;
         // Strings are copied only for the first sum of a row, because an entity often adds to several sums of one row.

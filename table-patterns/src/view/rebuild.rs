@@ -1,4 +1,4 @@
-//! Building a view from the rows of its source while other programs write. A rebuild proceeds page by page and is resumable.
+//! Builds a view from the rows of its source, while other programs write. A rebuild proceeds page by page and is resumable.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -41,7 +41,7 @@ pub struct Rebuild<'a, V: View, S> {
     view: &'a ViewTable<V, S>,
     position: RebuildPosition,
     page: usize,
-    /// `true` if the position is known to belong to this view.
+    /// `true` once the position has been checked to belong to this view.
     is_begun: bool,
 }
 
@@ -59,27 +59,27 @@ pub struct RebuildPosition {
     phase: Phase,
     from: Option<Continuation>,
     progress: RebuildProgress,
-    /// The partition of the view whose sums were counted last. The next page may contain more of its records.
+    /// The partition of the view that was recounted last. The next page may contain more of its records.
     #[serde(default)]
     counted: Option<String>,
-    /// The view to which the position belongs; `None` before the first step.
+    /// The identifier of the view to which the position belongs; `None` before the first step.
     #[serde(default)]
     view: Option<String>,
-    /// The ends of the feeds at the start.
+    /// The ends of the feeds at the start of the rebuild.
     #[serde(default)]
     ends: Ends,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
-    /// Applies every row of the source.
+    /// Applies all entities of the source.
     #[default]
     Sources,
-    /// Removes entities from the view that are not rows of the source.
+    /// Removes from the view the entities that no longer exist in the source.
     Gone,
-    /// Counts the sums again.
+    /// Recounts the sums from the records.
     Sums,
-    /// Follows the feeds from their ends at the start of the rebuild.
+    /// Moves the view's cursors to the ends of the feeds at the start of the rebuild.
     Feeds,
     Done,
 }
@@ -88,11 +88,11 @@ enum Phase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RebuildProgress {
-    /// The number of rows of the source that were applied.
+    /// The number of source entities that were applied.
     pub applied: u64,
     /// The number of entities that were removed because they no longer exist.
     pub removed: u64,
-    /// The number of rows with sums that were corrected.
+    /// The number of rows whose sums were corrected.
     pub corrected: u64,
     /// The number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`].
     #[serde(default)]
@@ -100,7 +100,7 @@ pub struct RebuildProgress {
 }
 
 impl RebuildPosition {
-    /// Returns the progress.
+    /// Returns the progress of the rebuild up to this position.
     #[must_use]
     pub const fn progress(&self) -> RebuildProgress {
         self.progress
@@ -114,7 +114,7 @@ impl RebuildPosition {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns an in-place rebuild of the view from its source rows. Programs may write the source while it runs.
+    /// Creates a rebuild of the view in place, from the rows of its source. Programs may write the source while it runs.
     /// When it completes, the view is [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
         Rebuild { view: self, position: RebuildPosition::default(), page: 1_000, is_begun: false }
@@ -122,7 +122,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> Rebuild<'_, V, S> {
-    /// Continues from the position of another rebuild.
+    /// Continues from a stored position of an earlier rebuild.
     pub fn resume(self, position: RebuildPosition) -> Self {
         Self { position, is_begun: false, ..self }
     }
@@ -133,7 +133,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         self
     }
 
-    /// Returns the position.
+    /// Returns the position that the rebuild has reached.
     #[must_use]
     pub const fn position(&self) -> &RebuildPosition {
         &self.position
@@ -152,7 +152,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     ///
     /// # Errors
     /// - `IndexNotReady` (IMP-6) while older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
-    /// - `SchemaMismatch` (IMP-6) if the position belongs to a view that was deleted: the new view lacks the earlier rows, so start again.
+    /// - `SchemaMismatch` (IMP-6) if the position belongs to a view that was deleted: the new view lacks the rows built before, so start from the beginning.
     /// - Any error from [`ViewTable::apply`] or the store. The position does not change, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
@@ -232,8 +232,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(true)
     }
 
-    /// Reads the state of the view and checks that the position belongs to it. Called at the start and at the end. Rows that were written into
-    /// another view in the meantime are also correct in that view.
+    /// Reads the state of the view, and checks that the position belongs to this view. Called at the start and at the end. If the view was replaced
+    /// in between, the rows that this rebuild has written are correct in the new view too.
     async fn stand(&self, position: &mut RebuildPosition) -> Result<(Standing, Option<ETag>)> {
         let (standing, etag) = self.view.standing().await?;
         let id = standing.id.simple().to_string();
@@ -248,7 +248,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((standing, etag))
     }
 
-    /// Applies entities. Returns the number of entities that were set aside.
+    /// Applies entities to the view, and sets aside those that cannot be applied. Returns the number of entities that were set aside.
     async fn apply(&self, entities: Vec<Applied>) -> Result<u64> {
         let failed = self.view.apply_all(entities).await?;
         for (applied, error) in &failed {
@@ -257,7 +257,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(u64::try_from(failed.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the entities that no longer exist.
+    /// Returns those entities that no longer exist in the source.
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<Vec<EntityKey>> {
         let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
@@ -273,7 +273,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 }
 
-/// Returns a range that contains the rows of the source, and possibly other rows of its table.
+/// Returns a key range that contains all entities of the source, and possibly other rows of its table.
 fn sources<E: Entity>() -> KeyRange {
     let row_key = match E::SCHEMA.row_key {
         [KeyPiece::Literal(literal), ..] => TextRange::prefix(literal),
@@ -287,7 +287,7 @@ fn everywhere(prefix: &str) -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) }
 }
 
-/// Returns the entities whose lists contain a partition, or cannot be read.
+/// Returns the entities whose list of partitions is not empty or cannot be read.
 fn sources_of(page: &Page) -> Result<Vec<EntityKey>> {
     let is_in_some = |row: &EntityRef<'_>| Places::read(row.row).map_or(true, |places| !places.0.is_empty());
     let source = |row_key: &str| row_key.strip_prefix(OF).unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Bookkeeping rows of a view: contributions of entities, and positions in feeds.
+//! The bookkeeping rows of a view: its state, records of the entities' contributions, cursors in feeds, and the lease.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,34 +11,34 @@ use table_core::{Error, Result, ValueRef, limits};
 use crate::feed::Cursor;
 use crate::view::fault::ViewFault;
 
-/// The `RowKey` prefix of a view's bookkeeping rows.
+/// The prefix of the `RowKey`s of a view's bookkeeping rows.
 pub const VIEW_PREFIX: &str = "\u{FFFC}view_";
 
 pub(super) const OF: &str = "\u{FFFC}view_of_";
 pub(super) const BY: &str = "\u{FFFC}view_by_";
 pub(super) const POISON: &str = "\u{FFFC}view_poison_";
 
-/// The partition of the rows that describe the entire view.
+/// The partition for the rows about the entire view.
 pub(super) const STATE_PARTITION: &str = "view";
 
-/// The property of a row with sums that contains the identifier of the recount in progress.
+/// The property that marks a row with sums: the identifier of the recount in progress.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
-/// The numbers in one row, by property.
+/// Amounts in one row, by the name of the property.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
-/// The record of one source entity in one partition of the view.
+/// The record of one source entity's contribution to one partition of the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The rows that the entity contributes.
+    /// The keys of the rows that the entity has put.
     pub(super) rows: BTreeSet<String>,
-    /// The amounts that the entity adds, by row and property, without zeros.
+    /// The amounts that the entity has added to sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
-    /// Amounts that have changed since a recount began.
+    /// The amounts at the start of a recount, if some have changed since.
     pub(super) cut: Option<Cut>,
 }
 
-/// The amounts of a record at the start of a recount, for the rows with sums that have changed since.
+/// The amounts that a record contained when a recount began, for those rows whose amounts have changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cut {
     /// The identifier of the recount.
@@ -46,7 +46,7 @@ pub(super) struct Cut {
     pub(super) sums: BTreeMap<String, Amounts>,
 }
 
-/// The partitions of the view in which a source entity has rows or amounts, or may get some from a change in progress.
+/// The list of the view's partitions in which a source entity has rows or amounts, or may get some from a change in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
@@ -55,13 +55,13 @@ pub(super) fn state_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}state"))
 }
 
-/// Returns the key of the row that records an entity as poison.
+/// Returns the key of the row that records that an entity is set aside.
 pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
     let hash = hash(source);
     EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
 }
 
-/// Returns the key of the row with the cursor of a partition's feed.
+/// Returns the key of the row with the view's cursor in the feed of a partition.
 pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}cursor"))
 }
@@ -71,7 +71,7 @@ pub(super) fn lease_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
 }
 
-/// Returns the key of the row that records the lease which followers saw last.
+/// Returns the key of the sighting row, in which followers record the lease that they saw last.
 pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }
@@ -99,12 +99,12 @@ pub(super) fn row_key(place: &PartitionKey, row: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
 }
 
-/// Returns the key of the row that identifies the recount of the view's partition `place`.
+/// Returns the key of the row with the identifier of the latest recount of the view's partition `place`.
 pub(super) fn recount_key(place: &PartitionKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{VIEW_PREFIX}recount"))? })
 }
 
-/// Returns the identifier of the recount in which a row with sums takes part.
+/// Returns the identifier of the recount that has marked a row with sums; `None` if the row is not marked.
 pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
     Ok(match row.find(RECOUNT, &mut 0)? {
         Some(ValueRef::String(id)) => Some(id.to_owned()),
@@ -112,7 +112,7 @@ pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
     })
 }
 
-/// Returns half of the SHA-256 of a key.
+/// Returns the first 128 bits of the SHA-256 of a key.
 fn hash(key: &EntityKey) -> u128 {
     let mut hash = Sha256::new();
     for text in [key.partition_key.as_str(), key.row_key.as_str()] {
@@ -158,14 +158,14 @@ impl Places {
     }
 }
 
-/// Returns a row with one property.
+/// Returns a row with one string property.
 pub(super) fn one_text(name: &str, text: &str) -> Row {
     let mut writer = RowWriter::with_capacity(1);
     writer.property(name, ValueRef::String(text));
     writer.finish()
 }
 
-/// Returns the row with the position of a view in the feed of a partition.
+/// Returns the row that stores the view's cursor in the feed of a partition.
 pub(super) fn write_position(cursor: &Cursor) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(1);
     writer.property("Cursor", ValueRef::String(&json(cursor)?));
@@ -176,7 +176,7 @@ pub(super) fn read_position(row: RowView<'_>) -> Result<Cursor> {
     parse(row, "Cursor")
 }
 
-/// Returns the row of a lease, with the follower that holds it.
+/// Returns the lease row. `holder` is the identifier of the follower that has the lease, if any.
 pub(super) fn lease_row(holder: Option<&str>) -> Row {
     let mut writer = RowWriter::with_capacity(1);
     if let Some(holder) = holder {
@@ -185,7 +185,7 @@ pub(super) fn lease_row(holder: Option<&str>) -> Row {
     writer.finish()
 }
 
-/// Returns the follower that holds a lease. A row that another program wrote has no holder.
+/// Returns the identifier of the follower that has the lease; `None` for a row that another program wrote.
 pub(super) fn holder(row: RowView<'_>) -> Option<String> {
     match row.find("Holder", &mut 0) {
         Ok(Some(ValueRef::String(holder))) => Some(holder.to_owned()),

@@ -1,8 +1,8 @@
-//! Recounts the sums of one partition of a view from its records, while writers change them.
+//! Recounts the sums in one partition of a view from the records of the entities, while other processes change both.
 //!
-//! Sums that agree with the records and do not change while both are read are skipped. For all other sums, a *recount* starts in each row with sums.
-//! A writer that changes such a row keeps the earlier amounts in its record, once per recount. The records therefore determine the correct sums at
-//! the start of the recount, regardless of how long reading them takes. The difference is then added to the current sums.
+//! Sums that agree with the records, and do not change while both are read, are correct and skipped. For all others, a *recount* marks each row.
+//! A writer that changes a marked row stores the earlier amounts in the entity's record, once per recount. The records therefore determine the
+//! correct sums at the time of the mark, regardless of how long reading them takes. The difference is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,36 +23,36 @@ use crate::view::operations::sum_in;
 use crate::view::record::{self, Amounts, BY, RECOUNT, Share};
 use crate::view::table::ViewTable;
 
-/// The contended rows, as named in error messages.
+/// The name, in error messages, of the rows for which writers compete.
 const RACE: &str = "the sums";
 
-/// The totals of a partition's records.
+/// The totals of the records in a partition.
 #[derive(Debug, Default)]
 struct Records {
-    /// Sums by row.
+    /// The totals by row and property.
     sums: BTreeMap<String, Amounts>,
-    /// Rows that one entity contributes, which are not sums.
+    /// The keys of rows that entities have put, which contain no sums.
     put: BTreeSet<String>,
 }
 
 impl Records {
-    /// Returns `true` if the numbers of a row equal the totals of the records.
+    /// Returns `true` if the sums in a row equal the totals of the records.
     fn agree(&self, row: &str, stored: &Amounts) -> bool {
         let sums = self.sums.get(row);
         self.put.contains(row) || without_zeros(sums) == without_zeros(Some(stored))
     }
 }
 
-/// A row with sums, as it was read.
+/// A row of the view as it was read.
 #[derive(Debug)]
 struct Stored {
     amounts: Amounts,
-    /// `true` if a recount has started in the row.
+    /// `true` if the row is marked by a recount.
     is_recounted: bool,
     etag: ETag,
 }
 
-/// Returns the rows that were written between two reads. A row that only the later read found has no earlier amounts.
+/// Returns the keys of the rows that were written between two reads. Ignores rows that only the later read found.
 fn changed<'a>(
     earlier: &'a BTreeMap<String, Stored>,
     later: &'a BTreeMap<String, Stored>,
@@ -61,15 +61,15 @@ fn changed<'a>(
     earlier.iter().filter(is_written).map(|(row, _)| row)
 }
 
-/// Returns the numbers that are not 0.
+/// Returns the amounts other than 0.
 fn without_zeros(amounts: Option<&Amounts>) -> BTreeMap<&String, i64> {
     let amounts = amounts.into_iter().flatten().map(|(name, amount)| (name, *amount));
     amounts.filter(|(_, amount)| *amount != 0).collect()
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Corrects the sums of a partition that differ from its records.
-    /// Returns the number of corrected rows. The sums of a row to which no record contributes become 0.
+    /// Corrects the sums in one partition of the view.
+    /// Returns the number of corrected rows. If no record contributes to a row, its sums become 0.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
         let (mut corrected, mut race) = (0, self.retry.start(RACE));
         loop {
@@ -95,8 +95,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums of several rows, which were found by the given records.
-    /// Returns `false` if another recount of the partition has started in the meantime, or a row with sums was deleted.
+    /// Recounts the sums in the given rows. `found_by` are the records from which these rows were determined to be wrong.
+    /// Returns `false` if another recount of the partition has started in the meantime, or a row with sums was deleted: start again.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
@@ -137,8 +137,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(is_whole)
     }
 
-    /// Starts a recount in a row with sums. Returns the current numbers of the row,
-    /// or `None` if the row does not exist and no record contributes to its sums.
+    /// Marks a row for a recount. Returns the row's sums at that time;
+    /// `None` if the row does not exist and no record contributes to it.
     async fn begin(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -163,8 +163,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Ends a recount in a row by adding the difference between the counted numbers and the numbers at its start. Returns `true` if they differed;
-    /// `None` if a row with sums no longer takes part in the recount. A row to which no record adds need not take part.
+    /// Removes the mark from a row, and adds the difference between the counted sums and the sums when it was marked. Returns `true` if they differed;
+    /// `None` if the mark of this recount is missing, although records contribute to the row.
     async fn end(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -198,7 +198,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Returns the rows of the view in one partition.
+    /// Returns the sums of all rows in one partition of the view.
     async fn sums_of(&self, place: &PartitionKey) -> Result<BTreeMap<String, Stored>> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::ALL));
         let mut rows = BTreeMap::new();
@@ -214,8 +214,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// Returns the totals of a partition's records, either now or at the beginning of a recount. A row that should be a record but cannot be
-    /// read is ignored; the entity to which it would belong is set aside.
+    /// Returns the totals of the records in one partition, either now or, with `recount`, at the start of that recount. Ignores rows that cannot be
+    /// read; when the entity of such a record is applied, it is set aside.
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
         let mut records = Records::default();
@@ -236,7 +236,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(records)
     }
 
-    /// Reads a range of the view's table, page by page.
+    /// Calls a function with each row of the view's table that a query finds.
     async fn each(
         &self,
         query: &Query,
@@ -249,7 +249,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Returns the numbers of a row that are not 0, from the columns that can contain a sum.
+/// Returns the sums in a row that are not 0.
 fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
     let mut amounts = Amounts::new();
     for property in R::SCHEMA.properties {
@@ -263,7 +263,7 @@ fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
     Ok(amounts)
 }
 
-/// Returns a row with 0 in the columns that can contain a sum, and with its other properties unchanged.
+/// Returns a row with 0 in all columns for sums. All other properties are unchanged.
 fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
     let mut writer = RowWriter::new();
     for property in row.properties() {
@@ -278,7 +278,7 @@ fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns a row with these numbers, and without the identifier of a recount.
+/// Returns a row with the given sums, and without the mark of a recount.
 fn with_sums(row: RowView<'_>, sums: &Amounts) -> Result<Row> {
     let mut writer = RowWriter::new();
     for property in row.properties() {

@@ -1,4 +1,4 @@
-//! Sightings of leases, for followers that run once and remember nothing. Such followers measure a lease only by the store's clock.
+//! Sightings of leases, which followers that run only once record in the view's table. They measure the age of a lease by the store's clock.
 
 use table_core::etag::ETag;
 use table_core::row::{Row, RowView, RowWriter};
@@ -11,14 +11,14 @@ use crate::view::View;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The first and the last time at which followers saw a lease, by the store's clock.
+/// The first and the last time, by the store's clock, at which followers saw a lease.
 struct Sighting {
     first: u64,
     last: u64,
 }
 
 impl Sighting {
-    /// Reads the sighting of a lease. Returns `None` if the row records another lease.
+    /// Reads the sighting of a lease. Returns `None` if the row is about a different lease.
     fn read(row: RowView<'_>, lease: &ETag) -> Result<Option<Self>> {
         if row.find("Lease", &mut 0)? != Some(ValueRef::String(&lease.to_string())) {
             return Ok(None);
@@ -31,7 +31,7 @@ impl Sighting {
         Ok(Some(Self { first, last }))
     }
 
-    /// Returns a row that records a sighting. The Timestamp of the row is the time of the sighting.
+    /// Returns a row that records a sighting. The row's Timestamp is the time of the last sighting.
     fn row(lease: &ETag, first: Option<u64>) -> Row {
         let mut writer = RowWriter::with_capacity(2);
         writer.property("Lease", ValueRef::String(&lease.to_string()));
@@ -43,7 +43,7 @@ impl Sighting {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Records that the lease was seen. Returns `true` if earlier calls have seen it for the duration of a lease.
+    /// Records that a lease was seen. Returns `true` if it was seen over at least the duration of a lease, which means that its follower is dead.
     pub(super) async fn is_sighted_long(&self, lease: &ETag) -> Result<bool> {
         let key = record::sighting_key()?;
         let found = self.get(&key).await?;

@@ -1,23 +1,23 @@
-//! The state row of a view: its name and version, its identifier, and whether it is built.
+//! The state row of a view: its name, its identifier, its latest version, and whether it is built.
 
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::{Result, ValueRef};
 use uuid::Uuid;
 
-/// The stored state of the view in a table.
+/// The state of a view, as stored in its table.
 #[derive(Clone, Debug)]
 pub(super) struct Standing {
-    /// The name of the view to which the rows belong; empty if an earlier release created the view.
+    /// The name of the view to which the rows belong; empty if an earlier release has created the view.
     pub(super) name: String,
-    /// The latest version of the view that is ready, recorded in the state of version 1.
+    /// The latest version of the view that is ready. It is recorded in the table of version 1.
     pub(super) latest: u32,
     pub(super) ready: bool,
-    /// An identifier that distinguishes the view from a view in an earlier table with the same name.
+    /// A random identifier that distinguishes the view from an earlier view in a table with the same name.
     pub(super) id: Uuid,
 }
 
 impl Standing {
-    /// Creates the state of a new view.
+    /// Creates the state of a new view, which is not built.
     pub(super) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), latest: 0, ready: false, id: Uuid::new_v4() }
     }

@@ -1,4 +1,4 @@
-//! The handle to a view: its state, its name and its version.
+//! The handle to a view. It knows the view's table, version and state.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,16 +29,16 @@ use crate::view::state_row::Standing;
 const KNOWN_TICKS: u64 = 100_000_000;
 /// The default time after which the lease of a follower expires.
 const LEASE: Duration = Duration::from_secs(30);
-/// The largest number of characters in the name of a table (TBL-1).
+/// The maximum length of a table name (TBL-1).
 const NAME: usize = 63;
-/// The default number of entities that may be set aside.
+/// The default number of entities that may be set aside before the view stops.
 const POISON_LIMIT: usize = 1_000;
 
 /// The handle to a view: see [the pattern](crate::view). Clones share their state.
 pub struct ViewTable<V: View, S> {
     pub(super) source: Table<V::Source, S>,
     pub(super) rows: Table<V::Row, S>,
-    /// The table of the first version, whose state records the latest version.
+    /// The table of the view's first version. Its state row contains the latest version.
     first: Table<V::Row, S>,
     pub(super) feed: Feed<S>,
     pub(super) retry: Retry,
@@ -47,13 +47,13 @@ pub struct ViewTable<V: View, S> {
     pub(super) memory: Arc<Memory>,
 }
 
-/// The state that clones share.
+/// The information that clones of a handle share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time of the last check that found the view ready, in ticks; 0 if no check has found the view ready.
-    /// The time is not trusted for long, because a table that was deleted and created again is not ready.
+    /// The time, in ticks, of the last check that found the view ready; 0 if no check has.
+    /// It is trusted only for a short time, because the table may be deleted and created again, and is then not ready.
     ready: AtomicU64,
-    /// The time of the last check that found no later version; 0 before the first such check.
+    /// The time, in ticks, of the last check that found no later version; 0 before the first such check.
     current: AtomicU64,
     pub(super) following: Following,
 }
@@ -71,15 +71,15 @@ pub(super) struct Memory {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewState {
-    /// The view is not built: rows from before it was created may be missing.
+    /// The view is not built: rows of entities from before its creation may be missing.
     Building,
-    /// The view has all rows, except for changes that are not applied yet.
+    /// The view is complete, except for changes that have not been applied yet.
     Ready,
 }
 
 impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
-    /// Creates a handle to a view, in the tables that are named by the schemas of its two types.
-    /// A later [version](View::VERSION) has a separate table.
+    /// Creates a handle to a view. The schemas of its source type and its row type name the tables.
+    /// The second and later [versions](View::VERSION) of a view have separate tables.
     #[must_use]
     pub fn new(store: S) -> Self {
         let first = store.table::<V::Row>();
@@ -103,7 +103,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
     /// Creates the table of the view if it does not exist. A new view is [building](ViewState::Building).
     ///
     /// # Errors
-    /// `SchemaMismatch` if the rows of the table belong to a view with another [name](View::name); any error from [`Table::create_if_missing`].
+    /// `SchemaMismatch` if the rows of the table belong to a view with a different [name](View::name); any error from [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         self.rows.clone().create_if_missing().await?;
         let (key, building) = (record::state_key()?, Standing::new(V::name()));
@@ -126,7 +126,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
 }
 
 impl<V: View, S> ViewTable<V, S> {
-    /// Sets the handle through which the feeds are followed.
+    /// Sets the handle with which the view follows the feeds of its source.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         Self { feed, ..self }
@@ -151,7 +151,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { poison_limit, ..self }
     }
 
-    /// Returns the handle to the feeds.
+    /// Returns the handle with which the view follows the feeds of its source.
     #[must_use]
     pub const fn feed(&self) -> &Feed<S> {
         &self.feed
@@ -159,7 +159,7 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the table of the view, for reads. Checks at most once every ten seconds that the view is ready,
+    /// Returns the table of the view for reading. Checks at most once every ten seconds that the view is ready,
     /// because a view whose table was deleted and created again is not ready.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(if standing.ready { ViewState::Ready } else { ViewState::Building })
     }
 
-    /// Reads the state row.
+    /// Reads the state row of the view, with its version.
     pub(super) async fn standing(&self) -> Result<(Standing, Option<ETag>)> {
         self.standing_in(&self.rows).await
     }
@@ -198,13 +198,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Marks the view as built, unless its state has changed since it was read. Returns `true` if it was marked.
+    /// Marks the view as ready, unless its state has changed since it was read. Returns `true` if it was marked.
     pub(super) async fn set_ready(&self, standing: Standing, etag: Option<ETag>) -> Result<bool> {
         let (key, ready) = (record::state_key()?, Standing { ready: true, ..standing });
         self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await
     }
 
-    /// Records in the table of the first version, if it exists, that this version is ready. Can be repeated.
+    /// Records in the table of the view's first version, if that table exists, that this version is ready. Idempotent.
     pub(super) async fn supersede(&self) -> Result<()> {
         if V::VERSION <= 1 {
             return Ok(());
@@ -227,7 +227,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Fails once a later version is ready. The check runs every ten seconds, or sooner or later if the clock jumps.
+    /// Returns an error if a later version of the view is ready. Reads the state at most about every ten seconds.
     pub(super) async fn check_version(&self) -> Result<()> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.current.load(Ordering::Relaxed);
@@ -251,7 +251,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Returns the name of the table of a later version: the name of the first table, `v` and the version.
+/// Returns the name of the table of a view's later version: the name of the first table, `v` and the version.
 /// If this name would be too long, a hash of the first table's name replaces the end of that name.
 fn later(first: &TableName, version: u32) -> Result<TableName> {
     let (name, end) = (first.as_str(), format!("v{version}"));

@@ -1,4 +1,4 @@
-//! Tests that compare a view with its source: the view is correct after any delivery, crash and rebuild.
+//! Tests of views, which compare a view with its source after changes in any order, crashes and rebuilds.
 
 mod bounds;
 mod concurrent;

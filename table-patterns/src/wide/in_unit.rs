@@ -64,7 +64,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             })
         };
         let kinds = rows.into_iter().enumerate().map(kind).collect::<Result<Vec<_>>>();
-        self.put_parts::<W>(&key, kinds)
+        self.put_parts::<W>(&key, kinds, old.is_some())
     }
 
     /// Adds a delete of all parts of a wide entity, conditional on the version that was read.
@@ -77,13 +77,14 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         version: &WideVersion,
     ) -> Result<&mut Self> {
         let kinds = (0..W::PARTS.len()).map(|part| version.of(part).map(OperationKind::Delete));
-        self.put_parts::<W>(&key.into_key()?, kinds.collect())
+        self.put_parts::<W>(&key.into_key()?, kinds.collect(), false)
     }
 
     fn put_parts<W: Wide>(
         &mut self,
         key: &EntityKey,
         kinds: Result<Vec<OperationKind>>,
+        is_whole: bool,
     ) -> Result<&mut Self> {
         let parts = kinds.and_then(|kinds| {
             let operation = |(part, kind)| Ok(Operation { row_key: row_key(key, part)?, kind });
@@ -91,6 +92,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         });
         let parts = parts.map_err(|error| self.here(error, key))?;
         self.check_place::<W::Header>(key)?;
-        self.add_rows(W::Header::SCHEMA.entity, parts)
+        self.add_rows(W::Header::SCHEMA.entity, parts)?;
+        Ok(self.admit_rows_of::<W::Header>(is_whole))
     }
 }

@@ -99,13 +99,13 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         if let Some(only) = only {
             let touched = rows.into_iter().enumerate().filter(|(at, _)| *at == only);
             let merges = touched.map(|(at, row)| (at, OperationKind::Merge(row, IfMatch::Any)));
-            return table.submit(&key, merges).await.map(drop);
+            return table.submit(&key, false, merges).await.map(drop);
         }
         let write = |found: Vec<Option<ETag>>| {
             let merges = rows.clone().into_iter().zip(found).enumerate().map(|(at, (row, etag))| {
                 (at, OperationKind::Merge(row, etag.map_or(IfMatch::Any, IfMatch::ETag)))
             });
-            table.submit(&key, merges.collect::<Vec<_>>())
+            table.submit(&key, false, merges.collect::<Vec<_>>())
         };
         table.with_other_writers(&key, false, write).await.map(drop)
     }

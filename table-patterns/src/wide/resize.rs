@@ -92,7 +92,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             });
             let gone =
                 (W::PARTS.len()..stored).map(|part| Ok((part, OperationKind::Delete(version.of(part)?))));
-            match self.submit(&key, written.chain(gone).collect::<Result<Vec<_>>>()?).await {
+            match self.submit(&key, true, written.chain(gone).collect::<Result<Vec<_>>>()?).await {
                 Ok(_) => return Ok(true),
                 // Another writer committed first: it changed a part, deleted the entity, or converted it.
                 Err(error) if error.is_conflict() => race.retry(self.in_place(error, &key)).await?,

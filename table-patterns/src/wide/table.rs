@@ -110,7 +110,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - `RequestBodyTooLarge` if all parts together exceed 4 MiB (EGT-3).
     /// - Any error from [`Wide::write`].
     pub async fn insert(&self, whole: &W) -> Result<WideVersion> {
-        self.write(whole, |_, row| Ok(OperationKind::Insert(row))).await
+        self.write(whole, false, |_, row| Ok(OperationKind::Insert(row))).await
     }
 
     /// Inserts or replaces the entity without a condition: the last writer wins.
@@ -123,7 +123,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     pub async fn insert_or_replace(&self, whole: &W) -> Result<WideVersion> {
         let key = whole.header().key_of()?;
         self.with_other_writers(&key, true, |found| {
-            self.write(whole, move |part, row| {
+            self.write(whole, true, move |part, row| {
                 Ok(match found.get(part).cloned().flatten() {
                     Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
                     None => OperationKind::Insert(row),
@@ -159,7 +159,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// `UpdateConditionNotSatisfied` if a part has been written since; `ResourceNotFound` if a part no longer exists; any error from
     /// [`insert`](Self::insert).
     pub async fn replace(&self, whole: &W, version: &WideVersion) -> Result<WideVersion> {
-        self.write(whole, |part, row| Ok(OperationKind::Replace(row, version.of(part)?))).await
+        self.write(whole, true, |part, row| Ok(OperationKind::Replace(row, version.of(part)?))).await
     }
 
     /// Returns the entity with its version; `None` if it does not exist.
@@ -202,7 +202,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
                 let row = with_undeclared::<W>(&row, rows.get(part))?;
                 Ok(OperationKind::Replace(row, version.of(part)?))
             };
-            match self.write(&whole, replace).await {
+            match self.write(&whole, false, replace).await {
                 Ok(version) => return Ok((whole, version)),
                 Err(error) if error.is_precondition_failed() => {
                     race.retry(self.in_place(error, &key)).await?;
@@ -220,7 +220,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         let key = key.into_key()?;
         let deletes = (0..W::PARTS.len()).map(|part| Ok((part, OperationKind::Delete(version.of(part)?))));
         let deletes = deletes.collect::<Result<Vec<_>>>()?;
-        self.submit(&key, deletes).await.map(drop)
+        self.submit(&key, false, deletes).await.map(drop)
     }
 
     async fn read(&self, key: &EntityKey) -> Result<Option<(W, Whole)>> {
@@ -256,20 +256,22 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     async fn write(
         &self,
         whole: &W,
+        is_whole: bool,
         kind: impl Fn(usize, Row) -> Result<OperationKind>,
     ) -> Result<WideVersion> {
         let (key, rows) = self.rows(whole)?;
         let operations = rows.into_iter().enumerate().map(|(part, row)| Ok((part, kind(part, row)?)));
-        let committed = self.submit(&key, operations.collect::<Result<Vec<_>>>()?).await?;
+        let committed = self.submit(&key, is_whole, operations.collect::<Result<Vec<_>>>()?).await?;
         let etags = committed.into_iter().collect::<Option<Vec<_>>>();
         let etags = etags.ok_or_else(|| self.in_place(Error::of(WideFault::NoETags), &key))?;
         Ok(WideVersion(etags))
     }
 
-    /// Writes parts in one transaction.
+    /// Writes parts in one transaction, if no program with a newer schema forbids it. `is_whole` is `true` if undeclared properties are removed.
     pub(super) async fn submit(
         &self,
         key: &EntityKey,
+        is_whole: bool,
         parts: impl IntoIterator<Item = (usize, OperationKind)>,
     ) -> Result<Committed> {
         let (store, table) = (self.table.store(), self.table.name()?);
@@ -279,6 +281,10 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         for (part, kind) in parts {
             let row_key = row_key(key, part).map_err(in_place)?;
             transaction.push(Operation { row_key, kind }).map_err(in_place)?;
+        }
+        self.table.admit(self.retry.runtime().now()).await?;
+        if is_whole {
+            self.table.admit_whole()?;
         }
         store.submit(table, transaction).await
     }

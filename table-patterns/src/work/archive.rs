@@ -1,22 +1,22 @@
-//! Archiving: moves an entity to another table. This is the pattern catalogue's example of queue-driven work (PAT-EC).
+//! Archiving: a step that moves an entity to another table. This is the pattern catalogue's example of queue-driven work (PAT-EC).
 //!
 //! # Context
 //! Employees who have left are moved from the `Current` table to the `Archive` table. No transaction spans two tables.
 //!
 //! # Key layout
-//! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`]
+//! The entity keeps its key and its properties. The step carries an [`ArchiveStep`]
 //! with the JSON `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the source is deleted, and the source is deleted only if it is still at the version that was copied. Even
-//! if processes die, or the source changes in the meantime, the entity is always in at least one table, and eventually only in the
-//! archive, with its latest content. Between the steps a reader finds it in both tables (PAT-EC-6).
+//! The copy is written before the original is deleted, and the original is deleted only if it still has the version that was copied. Even
+//! if processes die, or the original changes in the meantime, the entity is always in at least one table, and eventually only in the
+//! archive, with its latest content. In between, a reader finds it in both tables (PAT-EC-6).
 //!
 //! # Cost
 //! Moving an entity takes two reads, two writes, and a message.
 //!
 //! # Bounds
-//! An entity that is written continuously is copied again each time. After a number of rounds, the delivery fails and is repeated later.
+//! An entity that is written continuously must be copied again after each write. After several such rounds, the delivery fails and is repeated later.
 //!
 //! # When not to
 //! If all entities of a table must be moved, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.
@@ -36,7 +36,7 @@ use crate::outbox::{Message, Step};
 use crate::work::fault::WorkFault;
 use crate::work::handler::{Delivery, Handler};
 
-/// The message that moves an entity. Created by [`archive`], and handled by [`Archive`].
+/// The message of a step that moves an entity. Created by [`archive`], and handled by [`Archive`].
 ///
 /// ```
 /// use table_patterns::outbox::Message;
@@ -105,7 +105,7 @@ pub fn archive(from: &TableName, key: &EntityKey, to: &TableName) -> Result<Step
     Step::call(&message)
 }
 
-/// The handler of [`archive`] steps on a store.
+/// The handler of [`archive`] steps. It moves entities between the tables of one store.
 #[derive(Clone, Debug)]
 pub struct Archive<S> {
     store: S,
@@ -113,7 +113,7 @@ pub struct Archive<S> {
 }
 
 impl<S: TableStore> Archive<S> {
-    /// Creates a handler that moves entities between the tables of this store.
+    /// Creates a handler for the tables of `store`.
     pub fn new(store: S) -> Self {
         Self { store, retry: Retry::default() }
     }

@@ -1,4 +1,4 @@
-//! Attempts to process rows. Several attempts run concurrently, but rows from the same source are processed in the order of their changes.
+//! Attempts to process claimed outbox rows. Rows of different entities are processed concurrently, rows of one entity in the order of their changes.
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
@@ -18,7 +18,7 @@ use crate::work::outcome::End;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Makes one attempt to process each started row. Returns the rows with their outcomes, and the first error that left a row unchanged.
+    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error of an attempt that has no outcome.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
         let hands = Hands { claims: self, rows: Mutex::new(begun.clone()) };
         let attempts = by_source(&begun).into_iter().map(|run| {
@@ -45,13 +45,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Returns `true` if another entity had the same unique value at the last attempt. The row is tried again with growing delays, and is settled once
-/// one of the two entities releases the value, so the row never becomes poison.
+/// Returns `true` if the last attempt found another entity with the same unique value. Such a row never becomes poison: it is retried with
+/// growing delays, and is settled when one of the two entities releases the value.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }
 
-/// Groups rows by source, with their positions.
+/// Groups rows by the changed entity (the source), each with its position in `begun`.
 fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     let mut runs: Vec<Vec<(usize, &Pending)>> = Vec::new();
     for (at, pending) in begun.iter().enumerate() {
@@ -67,7 +67,7 @@ fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     runs
 }
 
-/// Rows in progress. Their claims are extended together with the lease of the message.
+/// The rows that are being processed. Their claims are extended together with the lease of the message.
 struct Hands<'a, 'd, 'q, S, Q> {
     claims: &'a Claims<'d, 'q, S, Q>,
     rows: Mutex<Vec<Pending>>,
@@ -75,7 +75,7 @@ struct Hands<'a, 'd, 'q, S, Q> {
 
 impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
     /// # Errors
-    /// Any error from setting the row aside.
+    /// Any error from setting the row aside as poison.
     async fn attempt(&self, pending: &Pending) -> Result<End> {
         let worker = self.claims.worker;
         if pending.attempts > worker.options.poison_after && !is_contested(pending) {
@@ -99,7 +99,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         }
     }
 
-    /// Sets a row aside as poison, with its last error and the number of started attempts.
+    /// Sets a row aside as poison, with its last error and the number of attempts that were started.
     async fn put_aside(&self, pending: &Pending, error: Option<String>, attempts: u32) -> Result<End> {
         let work = Work::Row(pending.place.clone()).write()?;
         let worker = self.claims.worker;

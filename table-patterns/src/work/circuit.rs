@@ -1,10 +1,10 @@
-//! Circuit breakers: while a target is down, it is tried only rarely, regardless of how much work waits for it.
+//! Circuit breakers: while a target (a table or a handler) is down, workers try it only rarely, regardless of how much work waits for it.
 //!
-//! A circuit is opened by a failed step that started while it was closed, or after its delay. Steps that were in progress together
-//! therefore open it once, and the delay grows only if a later try fails as well.
+//! A failed step opens the circuit of its target if the circuit was closed, or its delay was over, when the step started. If several concurrent steps
+//! fail, they therefore open the circuit once, and the delay grows only if a later try fails too.
 //!
-//! Targets are tables and handlers. A handler may have several destinations, of which only one is down. After the delay, sources whose steps have failed
-//! give way to sources that were refused without a try, so work that can be done is found however much other work fails.
+//! A handler may have several destinations, of which only one is down. Therefore, once the delay is over, sources (changed entities) that were
+//! refused without a try take precedence over sources whose steps have failed. Work that can succeed is found regardless of how much other work fails.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,18 +17,18 @@ use table_core::runtime::ticks_of;
 
 use crate::outbox::keys::hash;
 
-/// The maximum number of remembered targets.
+/// The maximum number of targets with an open circuit.
 const TARGETS: usize = 1_000;
-/// The maximum number of remembered sources of a target. Further sources are tried in any order.
+/// The maximum number of sources remembered for a target. Further sources are tried in any order.
 const SOURCES: usize = 10_000;
 
-/// A failed step, and the delay after which its source is tried again.
+/// The error of a failed step, and the delay after which the steps of the same source are tried again.
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
-    /// The delay in ticks; `None` if the number of attempts determines it.
+    /// The delay in ticks; `None` if it depends on the number of attempts.
     pub(super) delay: Option<u64>,
-    /// `true` if the step was not tried, because other steps for its target have failed.
+    /// `true` if the step was not tried, because its target is down.
     pub(super) is_refused: bool,
 }
 
@@ -38,18 +38,18 @@ impl From<Error> for StepError {
     }
 }
 
-/// Tracks the targets (tables and handlers) that were down when they were last tried.
+/// The circuits of the targets (tables and handlers) that were down when they were last tried.
 #[derive(Debug, Default)]
 pub(super) struct Circuits(Mutex<HashMap<String, Circuit>>);
 
 #[derive(Clone, Debug)]
 struct Circuit {
     failures: u32,
-    /// The time from which the target is tried again.
+    /// The time, in ticks, after which the target is tried again.
     until: u64,
-    /// The sources whose steps have failed in this round. A round ends when each waiting source was tried.
+    /// The sources whose steps have failed in this round. A round ends when no source is waiting any longer.
     failed: HashSet<u64>,
-    /// The sources that were refused, and not tried in this round.
+    /// The sources that were refused and have not been tried in this round.
     waiting: HashSet<u64>,
     error: Error,
 }
@@ -58,29 +58,29 @@ struct Circuit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) now: u64,
-    /// The delay after the first failure.
+    /// The delay after the first failure of a target.
     pub(super) first: u64,
-    /// A time that exceeds every delay.
+    /// A duration that is longer than any delay.
     pub(super) longest: u64,
 }
 
 impl Times {
-    /// Returns the time that is left until a circuit is closed. A time that is further ahead than every delay results from a clock that was set back,
-    /// and is treated as past.
+    /// Returns how long a circuit stays open that is open until `until`; `None` if it is no longer open. If the result would be longer than any delay,
+    /// the clock was set back, and the circuit is treated as closed.
     fn left(self, until: u64) -> Option<u64> {
         until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
     }
 }
 
-/// The permission of a step to try its target.
+/// The permission for a step to try its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pass {
     source: u64,
-    /// The time `until` of the circuit when the step started; `None` if the circuit was closed.
+    /// The `until` of the circuit when the step started; `None` if the circuit was closed.
     seen: Option<u64>,
 }
 
-/// Returns the number that identifies the source of a change.
+/// Returns a hash that identifies the changed entity (the source of a step).
 pub(super) fn source(table: &TableName, partition_key: &PartitionKey, source: &RowKey) -> u64 {
     let parts = [table.folded(), partition_key.as_str(), source.as_str()];
     hash(parts.into_iter().flat_map(|part| part.bytes().chain([0])))
@@ -91,7 +91,7 @@ impl Circuits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an error if the target must not be tried for a source yet.
+    /// Permits a step to try its target, or returns an error if steps of this source must not try it yet.
     pub(super) fn check(&self, target: &str, source: u64, times: Times) -> Result<Pass, StepError> {
         let Times { now, first, longest } = times;
         let mut circuits = self.all();
@@ -115,7 +115,7 @@ impl Circuits {
         Ok(Pass { source, seen: Some(circuit.until) })
     }
 
-    /// Records that a target is down. Returns the delay after which it is tried again.
+    /// Records that a step failed because its target is down. Returns the delay until the target is tried again.
     pub(super) fn failed(
         &self,
         target: &str,
@@ -147,20 +147,20 @@ impl Circuits {
         until.saturating_sub(times.now)
     }
 
-    /// Records that a target has responded.
+    /// Records that a target has responded, which closes its circuit.
     pub(super) fn answered(&self, target: &str) {
         self.all().remove(target);
     }
 }
 
 impl Circuit {
-    /// Returns the error of a step that is not tried before the delay has passed.
+    /// Returns the error for a step that is refused. `delay` is the time until it may be tried.
     fn refuse(&self, delay: u64) -> StepError {
         StepError { error: self.error.clone(), delay: Some(delay), is_refused: true }
     }
 }
 
-/// Adds a source, unless too many are remembered.
+/// Adds a source, unless the limit is reached.
 fn insert(sources: &mut HashSet<u64>, source: u64) {
     if sources.len() < SOURCES {
         sources.insert(source);

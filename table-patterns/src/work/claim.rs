@@ -1,8 +1,8 @@
-//! Claims: a worker claims rows of an outbox in portions, which prevents other workers from processing the same rows.
+//! Claims: a worker claims outbox rows in portions, which keeps other workers from processing the same rows.
 //!
-//! One transaction claims a portion until the lease of the message expires. An attempt is counted when it starts, in the transaction that ends the
-//! previous rows. Rows without earlier attempts are started together, and all other rows alone. If a row waits behind a long step until its claim
-//! expires, it is free again, and no attempt is counted.
+//! One transaction claims a portion until the lease of the message expires. An attempt is counted when it starts, in the transaction that also
+//! ends the attempts for the previous rows. Rows that were never tried are started together, and all other rows alone. If a claim expires while its
+//! row waits behind a long step, the row is free again, and no attempt is counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -28,23 +28,23 @@ use crate::work::worker::{Outcome, Worker};
 /// The number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
 
-/// The rows of one message, and the claims on them.
+/// The claims of a worker on the outbox rows to which a message refers.
 pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) worker: &'a Worker<S, Q>,
     pub(super) held: &'a Held<'q, Q>,
     /// The table and the partition of the rows.
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
-    /// The identifier of the claims, by which they are recognised after a lost response (CON-11).
+    /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
     pub(super) id: String,
     /// `true` if the message was delivered before, so an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
-    /// The earliest time at which a postponed row is due.
+    /// The earliest time at which a row that this worker has not completed is due.
     pub(super) later: Option<u64>,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Processes the rows of a message.
+    /// Processes the outbox rows to which a message refers.
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
@@ -63,7 +63,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
     }
 
-    /// Writes rows. Returns `None` if another worker changed one of them.
+    /// Submits operations on outbox rows. Returns `None` if another worker changed one of the rows.
     pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
         if operations.is_empty() {
             return Ok(Some(Committed::default()));
@@ -103,7 +103,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    /// Returns a page of the rows to which a message refers.
+    /// Returns one page of the outbox rows to which a message refers.
     async fn page(
         &self,
         work: &Work,
@@ -124,7 +124,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok((rows, page.continuation))
     }
 
-    /// Claims the free rows of a page, oldest change first, and starts the first of them. Returns `None` if another worker committed first.
+    /// Claims the free rows of a page, and starts attempts for the first of them. Rows are ordered by the time of their change. Returns `None` if
+    /// another worker committed first.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
         // A clock that is ahead only takes claimed rows early, which repeats work.
         let now = self.held.now().max(self.worker.outbox.runtime().now());
@@ -154,7 +155,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(Some((begun, free)))
     }
 
-    /// Completes the rows that were worked on, and starts the next rows of the portion that no other worker has claimed.
+    /// Records the outcomes of the ended attempts, and starts the next rows of the portion. Skips rows that another worker has claimed in the meantime.
     async fn next(
         &mut self,
         ended: Vec<(Pending, End)>,
@@ -207,8 +208,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
-    /// Returns the number of rows of a portion to start together: the first row, and the rows after it if none of them was tried before.
-    /// A row that was tried before may have killed its worker. It is therefore tried alone, so its attempt is not counted for other rows.
+    /// Returns how many rows of a portion to start together: the first row, and the rows after it if none of them was tried before.
+    /// A row that was tried before may have killed its worker, so it is tried alone. Its attempt is then not counted for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // If only a single attempt is allowed, it is not counted before the row is started.
@@ -217,7 +218,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         fresh.max(1).min(portion.len())
     }
 
-    /// Counts an ended row if all its steps were performed.
+    /// Counts the row in the metrics if all its steps were performed.
     fn count(&self, ended: &Pending, end: &End) {
         if matches!(end, End::Done) {
             let lag = self.worker.outbox.runtime().now().saturating_sub(ended.version);
@@ -230,12 +231,12 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Counts an attempt.
+/// Counts the attempt that starts for a row.
 fn begin(pending: &mut Pending) {
     pending.attempts = pending.attempts.saturating_add(1);
 }
 
-/// Converts the error of a deleted table to `None`, because such a table has no rows.
+/// Converts the error for a deleted table to `None`, because such a table has no rows.
 fn gone_is_none<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_table_not_found() => Ok(None),

@@ -1,8 +1,8 @@
-//! Errors of work: sweeps that read too much, steps without a handler, and expired claims.
+//! Errors of workers and sweeps: sweeps that read too many rows, steps without a handler, and expired claims.
 
 use table_core::{Error, Fault};
 
-/// The reason why work cannot be done.
+/// The reason why a worker or sweep cannot do its work.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WorkFault {
     #[error(
@@ -36,7 +36,7 @@ pub(super) enum WorkFault {
     Poison(#[source] serde_json::Error),
 }
 
-/// Returns the text of an error with its causes, truncated, for poison entries.
+/// Returns the text of an error with its causes, truncated to a length that can be stored in rows and poison entries.
 pub(super) fn kept(error: &Error) -> String {
     format!("{error:?}").chars().take(1_000).collect()
 }

@@ -1,4 +1,4 @@
-//! Handlers: application code that processes messages, registered by message type.
+//! Handlers: application code that processes the messages of one type.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,11 +17,11 @@ use crate::work::fault::WorkFault;
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
 /// - A handler may receive an older change after a newer change. A handler that writes the content of the message must store the
-///   [version](Delivery::version) with it, and skip older versions. A handler that reads the source each time must write under a condition that a
+///   [version](Delivery::version) with it, and skip older versions. A handler that instead reads the changed entity must write under a condition that a
 ///   concurrent delivery breaks, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
-/// - A handler must return: a request without a time limit, for example, can occupy the worker forever. Return an [outage](crate::work::outage) when the
-///   time is over.
+/// - A handler must return: a request without a time-out, for example, can block the worker forever. Return an [outage](crate::work::outage) when the
+///   request times out.
 /// - After an error, the message is delivered again. The code of the error decides whether the attempt counts towards poison.
 ///
 /// # Failures and outages
@@ -33,9 +33,9 @@ use crate::work::fault::WorkFault;
 /// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer version of the program, and never becomes poison |
 /// | every other code, also `SchemaMismatch` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
 ///
-/// A panic of a handler is a failure, and stops no other message, unless the program is built with `panic = "abort"`.
+/// A panic in a handler counts as a failure and does not affect other messages, unless the program is built with `panic = "abort"`.
 ///
-/// An error of a store has the right code already. For other errors, [`failure`](crate::work::failure) and [`outage`](crate::work::outage) state
+/// An error from a store already has the right code. For other errors, [`failure`](crate::work::failure) and [`outage`](crate::work::outage) declare
 /// the choice. A target that rejects one message is a failure; a target that cannot be reached is an outage. If in doubt, return a failure, because
 /// a message that always causes an outage is retried forever.
 ///
@@ -80,12 +80,12 @@ pub trait Handler<M: Message>: Send + Sync {
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// The action that a worker takes for steps with a given name.
+/// A handler for all steps with a certain name, registered by an application or by a pattern.
 pub(crate) trait Take: Send + Sync {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
 
-/// The handler of a message type.
+/// Adapts the handler of a message type to the steps that carry such messages.
 pub(crate) struct OfMessage<M, H> {
     handler: H,
     message: PhantomData<fn(&M)>,
@@ -110,7 +110,7 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Converts an error of a handler. A `SchemaMismatch` from a handler's own table must not cause the message to be left to other programs forever.
+/// Converts an error from a handler. A `SchemaMismatch` comes from the handler's own table, and must not leave the message to other programs forever.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),
@@ -118,7 +118,7 @@ fn own(error: Error) -> Error {
     }
 }
 
-/// The lease on the current work.
+/// The lease that a worker holds on its current work.
 pub(crate) trait Keep: Send + Sync {
     fn keep(&self) -> BoxFuture<'_, Result<()>>;
 
@@ -132,19 +132,19 @@ pub(crate) trait Keep: Send + Sync {
 pub struct Delivery<'a> {
     /// The table of the change.
     pub table: &'a TableName,
-    /// The partition of the change.
+    /// The partition in which the change was made.
     pub partition_key: &'a PartitionKey,
-    /// The row of the changed entity.
+    /// The RowKey of the changed entity.
     pub source: &'a RowKey,
     /// The version of the change. Later changes to one entity have larger versions: the [assigned version](crate::outbox::Intent::version),
     /// or the Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, as on a store whose
     /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub version: Option<u64>,
-    /// The payload of the message.
+    /// The JSON of the message.
     pub(crate) payload: &'a str,
-    /// The version of the payload.
+    /// The version of the message type with which the payload was written.
     pub(crate) written_as: u32,
-    /// `true` if the message was recorded by a program that has the key of the outbox.
+    /// `true` if the message has a valid seal: it was recorded by a program that has the key of the outbox.
     pub(crate) is_genuine: bool,
     pub(crate) lease: &'a dyn Keep,
 }
@@ -153,7 +153,7 @@ impl Delivery<'_> {
     /// Extends the lease if half of it has passed.
     ///
     /// # Errors
-    /// `MessageNotFound` or `PopReceiptMismatch` if another worker has received the work; stop in this case.
+    /// `MessageNotFound` or `PopReceiptMismatch` if another worker has received the message; the handler must then stop.
     pub async fn keep(&self) -> Result<()> {
         self.lease.keep().await
     }

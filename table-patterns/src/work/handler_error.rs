@@ -1,4 +1,4 @@
-//! The errors of handlers: a failure counts towards poison, an outage does not.
+//! Constructors for the errors of handlers. A failure counts towards poison, an outage does not.
 
 use std::error::Error as StdError;
 
@@ -15,8 +15,8 @@ enum HandlerFault {
     Outage(Box<dyn StdError + Send + Sync>),
 }
 
-/// Creates the error of a handler that cannot process this message, with the code `InvalidInput`. The attempt counts towards poison, and other
-/// messages are processed meanwhile. The cause is a string or an error, even one whose code alone would be an
+/// Creates the error of a handler that cannot process its message, with the code `InvalidInput`. The attempt counts towards poison, and other
+/// messages are processed meanwhile. The cause is a string or an error; the code of that error has no effect, even if it alone would be an
 /// [outage](crate::work::Handler#failures-and-outages).
 ///
 /// ```
@@ -41,7 +41,7 @@ pub fn failure(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
 }
 
 /// Creates the error of a handler whose target is unavailable, with the code `ServerBusy`. The attempt does not count towards poison, and the
-/// handler receives other messages rarely until one succeeds: after each delay, first the messages that were not tried before.
+/// handler receives other messages only rarely until one succeeds: after each delay, first those that have not been tried.
 ///
 /// ```
 /// use table_patterns::work;

@@ -1,6 +1,6 @@
-//! The lease of a worker on a message. It is extended during the work, and abandoned when it is lost (PAT-EC-3, QUE-21).
+//! A worker's lease on a message. The worker extends it during the work, and abandons the work if the lease is lost (PAT-EC-3, QUE-21).
 //!
-//! Each response of the queue shows the queue's time, which all workers share. Claims and waits are recorded in that time. The clock of the
+//! Each response of the queue contains the queue's time, which all workers share. Claims and waits are recorded in that time. The clock of the
 //! process only measures the time since the last response.
 
 use std::sync::{Mutex, PoisonError};
@@ -13,17 +13,17 @@ use table_core::{Error, ErrorCode, Result, ticks};
 
 use crate::work::handler::Keep;
 
-/// A received message.
+/// A message that this worker has received and leased.
 pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,
     pub(crate) pace: &'a Runtime,
-    /// The time for which each extension hides the message.
+    /// The duration for which each extension hides the message.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
 }
 
-/// The last response of the queue.
+/// The last response of the queue about the message.
 #[derive(Clone)]
 struct Answer {
     lease: Lease,
@@ -34,15 +34,15 @@ struct Answer {
 }
 
 impl Answer {
-    /// Creates the response to a request that hid the message for `hidden`.
+    /// Creates the record of a response, given that its request hid the message for `hidden`.
     fn new(lease: Lease, hidden: Duration, asked: u64) -> Self {
         let at = ticks::from_datetime(lease.visible).unwrap_or(asked).saturating_sub(ticks_of(hidden));
         Self { lease, at, asked }
     }
 }
 
-/// Returns `true` if an error of a queue means that the message was deleted or received by another worker. The receiver may also have been this
-/// worker, if the response with the new receipt was lost (CON-11), which has the same effect.
+/// Returns `true` if an error of the queue means that the message was deleted or received again. The receiver may be this worker
+/// itself, if the response with the new receipt was lost (CON-11); the effect is the same.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
         error.last_response().unwrap_or(error).code(),
@@ -51,7 +51,7 @@ pub(crate) fn is_lost(error: &Error) -> bool {
 }
 
 impl<'a, Q: QueueStore> Held<'a, Q> {
-    /// Creates the lease on a message that was received at the given time.
+    /// Creates the lease on a message. `received` is the time of the request that received it.
     pub(crate) fn new(
         (queues, queue): (&'a Q, &'a QueueName),
         pace: &'a Runtime,
@@ -65,7 +65,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the time until which the message is hidden, in ticks, by the clock of the queue.
+    /// Returns the time, in ticks by the clock of the queue, until which the message is hidden.
     pub(crate) fn until(&self) -> u64 {
         ticks::from_datetime(self.answer().lease.visible).unwrap_or(ticks::MAX)
     }

@@ -8,18 +8,18 @@ use std::time::Duration;
 pub struct WorkMetrics {
     /// The number of messages received.
     pub received: u64,
-    /// The number of intents done.
+    /// The number of intents whose steps were all performed.
     pub done: u64,
     /// The number of steps performed.
     pub steps: u64,
-    /// The number of guarded steps that were skipped because the same change or a newer one had been applied.
+    /// The number of guarded steps that were skipped because the same change or a newer one had already been applied.
     pub stale: u64,
     /// The number of retries within an attempt, after transient errors (PAT-EC-5).
     pub retries: u64,
-    /// The number of attempts that failed and messages that could not be processed; both are repeated later.
+    /// The number of failed attempts, and of messages that could not be processed. Both are repeated later.
     pub failures: u64,
-    /// The number of attempts that failed because a store or a handler was unavailable. They do not count towards poison, so an alarm must watch this
-    /// number as well: a handler decides by [its error](crate::work::Handler#failures-and-outages), and one that always reports an outage is
+    /// The number of attempts that failed because a store or the target of a handler was unavailable. They do not count towards poison, so an alarm must watch
+    /// this number too: a handler decides by [its error](crate::work::Handler#failures-and-outages), and one that always reports an outage is
     /// retried forever.
     pub outages: u64,
     /// The number of failures of [`Worker::run`](crate::work::Worker::run) to receive messages.

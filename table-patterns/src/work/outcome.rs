@@ -5,7 +5,7 @@ use table_core::operation::Operation;
 
 use crate::outbox::rows::{Note, Pending};
 
-/// The outcome of an attempt to process a row.
+/// The outcome of an attempt to process an outbox row.
 pub(super) enum End {
     /// All steps were performed.
     Done,
@@ -13,19 +13,19 @@ pub(super) enum End {
     Poisoned,
     /// The row waits for another attempt.
     Failed {
-        /// The error; `None` if the row was not tried and keeps its last error.
+        /// The error of the attempt; `None` if no step was tried, so that the row keeps its last error.
         error: Option<String>,
-        /// The number of attempts that count towards poison.
+        /// The number of attempts for the row, including earlier ones, that count towards poison.
         attempts: u32,
-        /// The delay in ticks until the next attempt by this worker.
+        /// The delay, in ticks, until this worker's next attempt.
         delay: u64,
-        /// `true` if another program may claim the row immediately.
+        /// `true` if workers of other programs may claim the row immediately.
         is_free: bool,
     },
 }
 
 impl End {
-    /// Returns the operations that end the attempt at the given time.
+    /// Returns the operations that record this outcome in the row. `now` is the queue's time in ticks.
     pub(super) fn operations(&self, pending: &Pending, now: u64) -> Result<Vec<Operation>> {
         Ok(match self {
             Self::Done => vec![pending.done()],
@@ -37,7 +37,7 @@ impl End {
         })
     }
 
-    /// Returns the delay after which this worker retries the row.
+    /// Returns the delay until this worker retries the row; `None` if the row needs no further attempt.
     pub(super) const fn again(&self) -> Option<u64> {
         match self {
             Self::Failed { delay, .. } => Some(*delay),

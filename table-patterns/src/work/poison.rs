@@ -1,4 +1,4 @@
-//! Poison: work that failed too often, kept with its reason (PAT-EC-4, QUE-20).
+//! Poison: work that failed too often, kept with its last error until a person decides (PAT-EC-4, QUE-20).
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -23,22 +23,22 @@ use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// The time for which an entry is hidden while it is requeued or discarded.
+/// The duration for which an entry is hidden while it is requeued or discarded.
 const HIDDEN: Duration = Duration::from_secs(60);
-/// The number of entries per receive request (QUE-10).
+/// The number of entries per receive request; at most 32 (QUE-10).
 const PORTION: usize = 32;
 
-/// An intent or a message that was set aside.
+/// An intent or a message that was set aside as poison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct PoisonEntry {
-    /// The message that describes the work, as found in the queue; the properties of a large message may be in another order.
+    /// The message that describes the work, as it was in the work queue; the properties of a large message may be in a different order.
     pub work: String,
-    /// The last error, if known.
+    /// The error of the last attempt, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The number of started attempts, or the number of deliveries for an unreadable message.
+    /// The number of started attempts; for an unreadable message, the number of deliveries.
     #[serde(alias = "DequeueCount")]
     pub attempts: u32,
     /// The time at which the work was set aside, in [ticks](table_core::ticks).
@@ -46,13 +46,13 @@ pub struct PoisonEntry {
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Creates an entry with the current time.
+    /// Creates an entry for work that is set aside now.
     pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts an entry into the poison queue. The row or the message of the entry is moved or deleted
-    /// afterwards, so a crash between the two steps leaves two entries rather than none.
+    /// Puts an entry into the poison queue. The caller then moves the entry's row or deletes its message, so a crash
+    /// between the two steps leaves two entries rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = entry.text()?;
         let queue = self.outbox.queue().poison()?;
@@ -75,7 +75,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Returns at most `count` poison entries, 1 to 32, without removing them.
-    /// A message that is not an entry is returned as an entry whose work is the text of the message, with an error.
+    /// A message that is not a valid entry is returned as an entry that contains the text of the message as its work, and an error.
     ///
     /// # Errors
     /// Any error from the queue store.
@@ -106,8 +106,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Requeues all poison entries that a filter selects, and returns the number of these entries. Entries that are put into the queue after the start
-    /// of this call are left. The other entries become visible again after a minute.
+    /// Requeues all poison entries that `chosen` selects. Returns the number of requeued entries. Ignores entries that are put into the queue after
+    /// the start of this call. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. Entries that were requeued before the error remain requeued.
@@ -136,8 +136,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(requeued)
     }
 
-    /// Deletes all poison entries that a filter selects, together with their rows, and returns the number of these entries. Entries that are put into
-    /// the queue after the start of this call are left. The other entries become visible again after a minute.
+    /// Deletes all poison entries that `chosen` selects, together with their rows. Returns the number of deleted entries. Ignores entries that are put
+    /// into the queue after the start of this call. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. Entries that were deleted before the error remain deleted.
@@ -205,17 +205,17 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 }
 
-/// A walk over the entries that were in the poison queue when it began.
+/// A scan of the poison queue that ignores entries added after its start.
 #[derive(Default)]
 struct Walk {
-    /// The time of the queue at the start, in ticks.
+    /// The queue's time at the start of the scan, in ticks.
     start: Option<u64>,
-    /// The entries that were returned. Entries that are left in the queue become visible again during a long walk.
+    /// The entries that were already returned. During a long scan, entries that are left in the queue become visible again.
     seen: HashSet<MessageId>,
 }
 
 impl Walk {
-    /// Returns some of the entries that were not returned before, or `None` at the end.
+    /// Returns further entries that were not returned before; `None` at the end of the scan.
     async fn next<S: TableStore, Q: QueueStore>(
         &mut self,
         outbox: &Outbox<S, Q>,
@@ -234,7 +234,7 @@ impl Walk {
     }
 }
 
-/// A poison entry in its flat form: the JSON of the work with one more property, instead of JSON within JSON.
+/// A poison entry in its flat form: the JSON object of the work with one more property, instead of JSON text within JSON.
 #[derive(Serialize, Deserialize)]
 struct Flat {
     #[serde(flatten)]
@@ -243,7 +243,7 @@ struct Flat {
     aside: Aside,
 }
 
-/// The part of a poison entry that is not in the work.
+/// The part of a flat poison entry that is added to the JSON of the work.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Aside {
@@ -254,9 +254,9 @@ struct Aside {
 }
 
 impl PoisonEntry {
-    /// Returns the text of the entry in the poison queue. An entry that would be too large in its usual form (QUE-6), because the quotes in JSON are
-    /// escaped once more, is stored as the work with the `SetAside` property, which workers and earlier releases ignore. Work that is
-    /// too large even then is stored as it is. Every message can therefore be set aside.
+    /// Returns the text that represents the entry in the poison queue. In its usual form, an entry contains the work as a JSON string, whose quotes
+    /// are escaped. If that is too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier
+    /// releases ignore. If even this is too large, the text is the unchanged work. Any work can therefore be set aside.
     fn text(&self) -> Result<String> {
         let written = |text: serde_json::Result<String>| {
             text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))

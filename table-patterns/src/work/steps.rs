@@ -1,4 +1,4 @@
-//! Performing the steps of an intent, and completing its message.
+//! Performs the steps of the intents to which a message refers.
 
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -25,18 +25,18 @@ use crate::work::handler::{Delivery, Keep};
 use crate::work::lease::{Held, is_lost};
 use crate::work::worker::{Outcome, Worker};
 
-/// The origin of an intent.
+/// The origin of an intent: the partition of the change, its version, and whether the intent has a valid seal.
 #[derive(Clone, Copy)]
 struct StepOrigin<'a> {
     table: &'a TableName,
     partition_key: &'a PartitionKey,
     version: Option<u64>,
-    /// `true` if the intent was recorded by a program that has the key of the outbox.
+    /// `true` if the intent has a valid seal: it was recorded by a program that has the key of the outbox.
     is_genuine: bool,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Performs the work of a message.
+    /// Performs the work that a message describes.
     pub(super) async fn work(&self, held: &Held<'_, Q>, message: &Message) -> Result<Outcome> {
         match Work::read(&message.text)? {
             Work::Inline { table, partition_key, intent, seal, tried } => {
@@ -46,7 +46,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs an intent without a row. Its attempts are recorded in the message.
+    /// Performs an intent that is contained in the message itself. Its attempts are recorded in the message.
     async fn inline(
         &self,
         held: &Held<'_, Q>,
@@ -84,7 +84,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs the steps of the intent in a row.
+    /// Performs the steps of the intent that an outbox row contains.
     pub(super) async fn take_row(
         &self,
         lease: &dyn Keep,
@@ -166,7 +166,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Counts a failed attempt. Returns the delay until the next attempt, or `None` if no later attempt can succeed.
+    /// Counts a failed attempt in the metrics. Returns the delay until the next attempt; `None` if the work is unreadable and cannot succeed.
     pub(super) fn failed(&self, error: &Error, attempts: u32, delay: Option<u64>) -> Option<u64> {
         match Failure::of(error) {
             Failure::Newer => self.count(|metrics| metrics.left += 1),
@@ -178,7 +178,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (!is_final).then(|| delay.unwrap_or_else(|| self.delay_after(attempts)))
     }
 
-    /// Returns the number of started attempts that count towards poison.
+    /// Returns how many of the started attempts count towards poison: an attempt that ends with an outage does not.
     pub(super) fn counted(error: &Error, begun: u32) -> u32 {
         match Failure::of(error) {
             Failure::Lasting => begun,
@@ -186,7 +186,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns the error of a message without a handler in this worker.
+    /// Returns the error for a message that has no handler in this worker.
     fn unknown(&self, name: &str) -> Error {
         let mut known: Vec<_> = self.handlers.keys().map(|known| format!("`{known}`")).collect();
         known.sort_unstable();
@@ -229,8 +229,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// Returns `true` if an error means that a target is down: an outage that also affects the other steps for this target. A lost lease does not mean
-/// that, nor does contention at one row.
+/// Returns `true` if an error means that the target of a step is down: an outage that would also affect other steps for this target. A lost
+/// lease and contention at one row are not such outages.
 fn is_down(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage
         && !is_lost(error)

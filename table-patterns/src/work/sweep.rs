@@ -1,11 +1,11 @@
-//! Sweeps, which find intents whose messages were lost (PAT-EC-8).
+//! Sweeps: searches for intents whose messages were lost, which send new messages for them (PAT-EC-8).
 //!
-//! A sweep searches for outbox rows that are older than their messages should be, and sends a message for each. It finds partitions in the registry,
-//! whose entries are created before the first intent of a partition. It therefore only reads outboxes. [`Sweep::sweep_table`] reads a table instead,
+//! A sweep searches for outbox rows whose messages are overdue, and sends a new message for each. It finds partitions in the registry,
+//! to which each partition is added before its first intent. It therefore reads only outbox rows. [`Sweep::sweep_table`] scans a table instead,
 //! for intents that were recorded without registering their partition, and for audits.
 //!
-//! Ages are measured by the store's clock, or by the clock of the sweep if that clock is ahead.
-//! A wrong clock of a sweep or of a worker therefore delays no message.
+//! The age of a row is measured by the store's clock, or by the clock of the sweep if that clock is ahead.
+//! A wrong clock of a sweep or a worker therefore never delays a message.
 
 use std::time::Duration;
 
@@ -23,10 +23,10 @@ use crate::outbox::rows::{self, Note, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::fault::WorkFault;
 
-/// The maximum number of quiet partitions that a sweep reads.
+/// The maximum number of quiet partitions (without pending intents) that one sweep reads.
 const QUIET: usize = 64;
 
-/// The longest time for which a sweep relies on the claim of a worker, whose clock may be ahead.
+/// The longest time for which a sweep relies on a worker's claim: the worker's clock may be ahead.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
 /// A search for pending intents whose messages were lost. It sends new messages for them.
@@ -49,16 +49,16 @@ pub struct Sweep<S, Q> {
     min_age: Duration,
 }
 
-/// A sweep in progress.
+/// The state of a running sweep.
 #[derive(Default)]
 struct Progress {
     report: SweepReport,
-    /// The store's time, which is read on first use.
+    /// The store's time; `None` until it is needed.
     now: Option<u64>,
 }
 
 impl Progress {
-    /// Returns the store's time.
+    /// Returns the store's time, and reads it from the store on the first call.
     async fn time<S: TableStore>(&mut self, store: &S) -> Result<u64> {
         match self.now {
             Some(now) => Ok(now),
@@ -73,12 +73,12 @@ impl Progress {
 pub struct SweepReport {
     /// The number of partitions that were read.
     pub partitions: u64,
-    /// The number of intents that are not done, except poison; see [`Outbox::backlog`].
+    /// The number of intents that are pending and not poison; see [`Outbox::backlog`].
     pub pending: u64,
     /// The number of messages sent.
     pub prompted: u64,
-    /// The number of partitions that were marked as quiet.
-    /// Each later sweep reads only some of the quiet partitions, chosen at random, until one of them is written again.
+    /// The number of partitions that the sweep marked as quiet, because they have no pending intents.
+    /// Each later sweep reads only some of the quiet partitions, chosen at random, until an intent is written to one of them.
     pub quiet: u64,
     /// The number of invalid registry rows, and of partitions and rows that could not be swept. All other partitions and rows were swept.
     pub failed: u64,
@@ -153,7 +153,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         registry::remove_erased(self.outbox.store(), entry, now).await
     }
 
-    /// Returns all active partitions, and some of the quiet partitions.
+    /// Returns all active partitions, and at most 64 quiet partitions.
     fn chosen(&self, entries: Vec<Entry>) -> Vec<Entry> {
         let (mut quiet, mut chosen): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.is_quiet);
         let random = usize::try_from(self.outbox.runtime().random() >> 32).unwrap_or(0);
@@ -163,10 +163,10 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         chosen
     }
 
-    /// Scans an entire table for outbox rows, up to a limit on the number of rows read.
+    /// Scans an entire table for outbox rows. The scan fails if it reads too many rows.
     ///
     /// # Errors
-    /// `InvalidInput` if more than `max_rows` rows were read (DQ-5); any error from the stores.
+    /// `InvalidInput` if the scan reads more than `max_rows` rows (DQ-5); any error from the stores.
     pub async fn sweep_table(&self, table: &TableName, max_rows: u64) -> Result<SweepReport> {
         let mut progress = Progress::default();
         let query = Query::new(rows::everywhere());
@@ -174,8 +174,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// Sends a message for each due row that a query finds. The outer error comes from the queue, which all partitions share; the inner error comes from the
-    /// table.
+    /// Sends a message for each due outbox row that `query` finds. The outer error comes from the queue, which all partitions share; the inner error
+    /// comes from reading the table.
     async fn sweep(
         &self,
         table: &TableName,
@@ -221,7 +221,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
     }
 
-    /// Returns `true` if a message is due for a row, by the store's time.
+    /// Returns `true` if a message for the row is due at the store's time `now`.
     fn is_due(&self, pending: &Pending, now: u64) -> bool {
         let after = ticks_of(self.min_age);
         // A claimed row, or one that waits for its next attempt, has a message that will be delivered again.
@@ -234,7 +234,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         last > latest || now.saturating_sub(last) >= after
     }
 
-    /// Records that a message is sent for a row. Returns the message, if one is due.
+    /// If a message for an outbox row is due, records in the row that it is sent, and returns it.
     async fn note(
         &self,
         table: &TableName,

@@ -1,4 +1,4 @@
-//! Tests of invalid rows and messages, which are reported and do not affect other work.
+//! Tests of workers and sweeps with invalid rows and messages, which must be reported and must not affect other work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ mod large;
 mod leases;
 mod sweeps;
 
-/// Creates an outbox, with the engine below it and their clock.
+/// Creates an outbox on an in-memory engine. Returns it with the engine and the time that the clock of both shows.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = || {
@@ -163,7 +163,7 @@ impl Handler<Mail> for Nothing {
     }
 }
 
-/// A handler whose table has a newer schema.
+/// A handler that fails as if the schema stored for its table were newer than the program.
 struct Older;
 
 impl Handler<Mail> for Older {
@@ -200,7 +200,7 @@ fn pat_ec_4_a_layout_unknown_to_the_handler_is_poison_with_its_reason() {
     tries(false);
 }
 
-/// A handler that is down while the switch is on.
+/// A handler whose target is down while the flag is `true`. Counts its calls.
 struct Down(Arc<std::sync::atomic::AtomicBool>, Arc<AtomicU64>);
 
 impl Handler<Mail> for Down {

@@ -1,4 +1,4 @@
-//! Workers, which receive messages, perform their steps, and delete them last (PAT-EC-1 to PAT-EC-5).
+//! Workers: they receive messages, perform the steps of the intents, and delete the messages last (PAT-EC-1 to PAT-EC-5).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -32,23 +32,23 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The time for which a received message is hidden, and for which each extension hides it again, in whole seconds (QUE-21).
+    /// The duration for which a received message is hidden, and hidden again by each extension; in whole seconds (QUE-21).
     pub lease: Duration,
-    /// The number of messages per receive, 1 to 32.
+    /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
-    /// The number of concurrent intents of a message. Intents of one source run in the order of their changes. With 1, each intent starts when the
-    /// previous one has ended. An intent that was tried before always runs alone.
+    /// The number of intents of a message that are processed concurrently. Intents of one changed entity run in the order of their changes. With 1, each intent
+    /// starts when the previous one has ended. An intent that was tried before always runs alone.
     pub concurrency: usize,
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
     /// Attempts are counted when they start; message deliveries do not count.
     pub poison_after: u32,
-    /// The maximum number of tries of a step within one attempt, for transient errors (PAT-EC-5).
+    /// The maximum number of tries of a step within one attempt, in case of transient errors (PAT-EC-5).
     pub step_attempts: u32,
-    /// The delay between tries.
+    /// The delays between the tries of a step within one attempt.
     pub backoff: Backoff,
-    /// The delay between attempts, and between deliveries of a message that could not be processed.
+    /// The delays between attempts, and between deliveries of a message that could not be processed.
     pub redelivery: Backoff,
-    /// The delay of [`Worker::run`] when the queue is empty.
+    /// The delay between receive requests of [`Worker::run`] when the queue is empty.
     pub poll_interval: Duration,
 }
 
@@ -119,26 +119,26 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Registers the handler of a [message](Message), and replaces any earlier handler.
     /// If a handler handles several messages, register it for each of them: `.handler::<Closed>(mail.clone())`.
     ///
-    /// A message without a handler in this worker, or with a later version, is left to a worker that supports it. It becomes poison when its attempts
+    /// A message without a handler in this worker, or with a later version, is left to a worker that supports it. It becomes poison if its attempts
     /// are used up. An unreadable message becomes poison immediately.
     #[must_use]
     pub fn handler<M: Message>(self, handler: impl Handler<M> + 'static) -> Self {
         self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
     }
 
-    /// Registers the action of a pattern for its steps.
+    /// Registers the handler that runs the steps with the name `name`.
     pub(crate) fn takes(mut self, name: String, take: impl Take + 'static) -> Self {
         self.handlers.insert(name, Arc::new(take));
         self
     }
 
-    /// Returns the counters.
+    /// Returns the counters of this worker.
     #[must_use]
     pub fn metrics(&self) -> WorkMetrics {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last error, such as `QueueNotFound`, that occurred when [`run`](Self::run) received messages.
+    /// Returns the last error, such as `QueueNotFound`, with which [`run`](Self::run) failed to receive messages.
     /// After such an error, `run` waits and tries again.
     #[must_use]
     pub fn receive_error(&self) -> Option<Error> {
@@ -149,12 +149,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         count(&mut self.metrics.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Receives once and processes the messages. Returns their number.
+    /// Receives messages once and processes them. Returns the number of received messages.
     ///
-    /// Failed work is counted and repeated later. It is not an error of this call.
+    /// Work that fails is counted in the metrics and repeated later. It is not an error of this call.
     ///
     /// # Errors
-    /// Any error from receiving, such as `QueueNotFound`.
+    /// Any error from receiving messages, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
         // The clock is read before the call, so the lease is never assumed to be longer than it is.
         let now = self.outbox.runtime().now();
@@ -168,7 +168,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(received)
     }
 
-    /// Works until no message is visible.
+    /// Processes messages until none is visible.
     ///
     /// # Errors
     /// Any error from [`run_once`](Self::run_once).
@@ -177,7 +177,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(())
     }
 
-    /// Works until `stop` returns `true`, which is called between receives. Waits if the queue is empty or receiving fails.
+    /// Processes messages until `stop`, which is called between receive requests, returns `true`. Waits if the queue is empty or receiving fails.
     pub async fn run(&self, stop: impl Fn() -> bool + Send) {
         let mut failures = 0;
         while !stop() {
@@ -235,8 +235,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at the given time. A remaining wait that exceeds the longest wait of any claim or retry was recorded by a clock that is
-    /// ahead, and is ignored.
+    /// Returns `true` if a row is free at the time `now`. If the rest of its wait is longer than any claim or retry delay, the wait was recorded with a clock
+    /// that is ahead, and is ignored.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
         // Earlier releases did not record the length of their waits.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
@@ -245,23 +245,23 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         left <= ticks_of(Duration::from_secs(1)) || left > most
     }
 
-    /// Returns a time that exceeds every claim and every wait of a worker with these options, in ticks.
+    /// Returns a duration, in ticks, that is longer than any claim or delay of a worker with these options.
     fn longest_wait(&self) -> u64 {
         ticks_of(self.options.lease.max(self.options.redelivery.max)).saturating_mul(2)
     }
 
-    /// Returns the current time and the delays, for the circuits.
+    /// Returns the time `now` with the delays that the circuits use.
     pub(super) fn times(&self, now: u64) -> Times {
         Times { now, first: ticks_of(self.options.redelivery.initial), longest: self.longest_wait() }
     }
 
-    /// Returns the delay in ticks until the next attempt to process an intent, after `attempts` started attempts.
+    /// Returns the delay, in ticks, before the next attempt to process an intent that was already attempted `attempts` times.
     pub(super) fn delay_after(&self, attempts: u32) -> u64 {
         let random = self.outbox.runtime().random();
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
-    /// Retries after transient errors, with back-off, as long as the lease holds.
+    /// Calls `attempt` and repeats it after transient errors, with back-off, as long as the lease is kept.
     pub(crate) async fn retry<T, F>(&self, lease: &dyn Keep, attempt: impl Fn() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -284,11 +284,11 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// The outcome of processing a message.
+/// The outcome of a delivered message.
 pub(crate) enum Outcome {
-    /// The message was processed and is deleted.
+    /// All work was done, so the message is deleted.
     Done,
-    /// The message becomes visible again after a delay in ticks, with a new text if one is given.
+    /// Some work is left: the message becomes visible again after a delay in ticks, with a new text if one is given.
     Again { delay: u64, text: Option<String> },
 }
 

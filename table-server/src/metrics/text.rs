@@ -9,7 +9,7 @@ use super::histogram::BOUNDS;
 use crate::account::Account;
 use crate::operation::Operation;
 
-/// The maximum number of partitions in the text, those with the most requests first.
+/// The maximum number of partitions in the text. The partitions with the most requests come first.
 const HOTTEST: usize = 10;
 
 /// The work that a server is currently doing.

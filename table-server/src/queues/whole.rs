@@ -150,7 +150,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
 /// Returns the metadata that a request sets.
 ///
 /// # Errors
-/// `InvalidMetadata` if the service does not accept the metadata; `MetadataTooLarge` if it exceeds the maximum size.
+/// `InvalidMetadata` if the service does not accept the metadata (QUE-17); `MetadataTooLarge` if it exceeds the maximum size.
 fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
     let mut metadata = Metadata::new();
     for (header, value) in headers {
@@ -161,10 +161,9 @@ fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
         let value = value.ok_or_else(|| {
             Refusal::new(400, "InvalidMetadata", format!("`{name}`: names must be identifiers, values ASCII"))
         })?;
-        let value = value.trim();
-        // Several headers with the same name form one list (AUTH-21).
-        let list = metadata.entry(name.to_owned()).and_modify(|list| list.extend([",", value]));
-        list.or_insert_with(|| value.to_owned());
+        if metadata.insert(name.to_owned(), value.trim().to_owned()).is_some() {
+            return Err(Refusal::new(400, "InvalidMetadata", format!("`{name}` is given twice")));
+        }
     }
     let bytes: usize = metadata.iter().map(|(name, value)| name.len() + value.len()).sum();
     if bytes > METADATA_BYTES {

@@ -55,7 +55,7 @@ impl Limits {
 /// A writer that counts bytes.
 struct Counter {
     bytes: usize,
-    /// `true` if a non-ASCII character is counted as `\u` escapes.
+    /// `true` if non-ASCII characters are counted as `\u` escapes.
     ascii: bool,
 }
 

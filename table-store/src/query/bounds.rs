@@ -171,7 +171,7 @@ mod tests {
             }
         }
 
-        /// If a query is printed for a request, its text is parsed as the same query.
+        /// Tests that the text of a query in a request is parsed as the same query.
         #[test]
         fn filter_text_reads_back_as_the_same_query(filter in arbitrary::filter()) {
             let query = Query::from_filter(filter);

@@ -11,7 +11,7 @@ use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query, QueryClass, Select};
 
-/// The requests and the cost of a query, computed without I/O. Programs read the fields; `Display` prints the plan for human readers.
+/// The requests and the cost of a query, computed without I/O. Programs use the fields; `Display` formats the plan for people.
 ///
 /// ```
 /// use table_core::TableName;

@@ -28,7 +28,7 @@ pub enum Grant {
     Account(AccountGrant),
 }
 
-/// The grant of a table token.
+/// The table, the key range and the operations that a table token permits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableGrant {

@@ -1,4 +1,4 @@
-//! The shape of a string: its runs of letters and digits, and its other characters.
+//! The shape of a string: each run of letters or digits is represented by one symbol, and other characters are kept.
 
 use uuid::Uuid;
 

@@ -9,8 +9,9 @@ use crate::commands::{Context, ORDER_HELP, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::{Profiles, Purpose, Store};
 
-/// The file with saved queries and growth samples, in the folder of the profiles.
+/// The file with saved queries, in the folder of the profiles.
 const NOTEBOOK: &str = "tables-queries.json";
+/// The file with the recorded sizes of tables, in the same folder.
 const GROWTH: &str = "tables-growth.json";
 
 /// Options of `explore`.

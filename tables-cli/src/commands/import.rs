@@ -37,7 +37,7 @@ pub(super) struct Import {
     /// The types of CSV columns without an `@type` column, separated by commas: Age=Int32,Badge=Int64 [default: strings]
     #[arg(long, value_delimiter = ',', value_name = "NAME=TYPE")]
     types: Vec<String>,
-    /// Guess the types of other CSV columns from each value
+    /// Guess the type of each value in CSV columns that have no declared type
     #[arg(long)]
     guess_types: bool,
     /// Write rejected lines with their reason to this file, and continue to the end

@@ -84,7 +84,7 @@ pub const FAMILIES: &[Family] = &[
     Family::new("ASAS", "shared access signatures for an account", &[(1, 5)]),
     Family::new("SCL", "scalability targets", &[(1, 4)]),
     Family::new("RTY", "retries", &[(1, 6)]),
-    Family::new("QUE", "queues", &[(1, 16), (20, 23)]),
+    Family::new("QUE", "queues", &[(1, 17), (20, 23)]),
     Family::new("BLB", "blobs", &[(1, 12)]),
     Family::new("LOG", "analytics logs", &[(1, 7)]),
     Family::new("AZ", "deviations of Azurite", &[(1, 20)]),

@@ -1,5 +1,5 @@
-//! Tests of behaviour that the live tests of `azure-data-tables` 12.7 for Python expect, sent as raw requests. Each test names its origin. None of
-//! their code is copied.
+//! Tests of behaviour that the live tests of `azure-data-tables` 12.7 and `azure-storage-queue` 12.18 for Python expect, sent as raw requests. Each
+//! test names its origin. None of their code is copied.
 
 use tests::ask::{Answer, Ask};
 
@@ -99,4 +99,24 @@ fn acl_2_a_policy_without_values_has_no_access_policy() {
         assert!(found.contains(expected), "{found}");
     }
     assert_eq!(found.matches("<AccessPolicy>").count(), 1, "{found}");
+}
+
+/// `azure-storage-queue`, `test_get_user_delegation_sas` of `test_queue.py`: the service creates a key for a token of Entra ID.
+#[test]
+fn a_user_delegation_key_is_not_implemented() {
+    let body = "<KeyInfo><Start>2026-11-27T00:00:00Z</Start><Expiry>2026-11-28T00:00:00Z</Expiry></KeyInfo>";
+    let target = "?restype=service&comp=userdelegationkey";
+    for ask in [Ask::new("POST", target), Ask::queue("POST", target)] {
+        let refused = ask.body("application/xml", body).of(&SERVER);
+        assert_eq!(refused.code(), (501, "NotImplemented"), "{}", refused.body);
+        assert!(refused.body.contains("does not create user delegation keys"), "{}", refused.body);
+    }
+}
+
+/// `test_table_client_location_mode` of `test_table_client.py`: the client recognises a write to the secondary by this sentence.
+#[test]
+fn acc_2_a_write_to_the_secondary_is_refused_by_the_services_sentence() {
+    let table = Ask::new("POST", "Tables").secondary().json("{\"TableName\":\"Secondary\"}");
+    let code = (403, "WriteOperationNotSupportedOnSecondary");
+    refused(&table.of(&SERVER), code, "Write operations are not allowed.");
 }

@@ -2,21 +2,28 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod clusters;
 mod counted;
 mod days;
 mod diagnostics;
+mod encoded;
 mod forms_of_ids;
 mod forms_of_texts;
 mod forms_of_times;
 mod hosts;
 mod identity;
+mod journeys;
 mod logs;
 mod messaging;
 mod names;
 mod one_line;
 mod orchestrations;
+mod packages;
 mod runs;
+mod sinks;
 mod streams;
+mod timelines;
+mod trackers;
 
 use std::fmt::Debug;
 

@@ -15,9 +15,12 @@ type Time = Pattern<{ pattern("HHmmssfffffffff") }>;
 
 macro_rules! natural {
     ($($codec:ident: $($type:ty),+;)*) => {
-        $($(impl KeyPart for $type {
-            type Codec = $codec;
-        })+)*
+        $($(
+            #[diagnostic::do_not_recommend]
+            impl KeyPart for $type {
+                type Codec = $codec;
+            }
+        )+)*
     };
 }
 

@@ -9,6 +9,7 @@ use crate::operation::{Operation, OperationKind};
 use crate::store::TableStore;
 use crate::table::Table;
 use crate::table::bulk::{Bulk, BulkTarget, BulkVerb};
+use crate::table::written_types::WrittenTypes;
 use crate::transaction::Transaction;
 
 impl<E: ToEntity, S: TableStore> Table<E, S> {
@@ -63,7 +64,7 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     async fn commit(&self, batch: &Transaction) -> Result<()> {
         let replaces = |operation: &Operation| matches!(operation.kind, OperationKind::InsertOrReplace(_));
         let is_whole = batch.operations().iter().any(replaces);
-        self.submit(batch.clone(), is_whole).await.map(drop)
+        self.submit(batch.clone(), &[WrittenTypes::new(E::schemas(), is_whole)]).await.map(drop)
     }
 
     fn split(&self, batch: Transaction) -> Result<(Transaction, Transaction)> {

@@ -16,7 +16,7 @@ use crate::table::layout::renamed;
 use crate::table::layout::unknown::{Stored, unknown_parts};
 use crate::table::request;
 
-/// Stores a schema instead of the current one if the compatibility allows it, or if the caller passes a reason as `accepted`.
+/// Replaces the stored schema if the new one is compatible with it, or if the caller passes a reason in `accepted`.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,

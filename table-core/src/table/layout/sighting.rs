@@ -39,7 +39,7 @@ pub struct Sightings {
 const OLDER: &str = "older";
 /// The row that is written to read the store's time.
 const CLOCK: &str = "clock";
-/// The prefix of the rows of grants. The entity type and the fingerprint of the schema follow.
+/// The RowKey prefix of the rows that record grants. The entity type and the fingerprint of the schema follow it.
 const GRANTED: &str = "granted";
 /// The property that stores a grant's expiry, in ticks.
 const EXPIRY: &str = "Expiry";

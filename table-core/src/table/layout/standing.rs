@@ -29,7 +29,7 @@ const LEASE_TICKS: u64 = 5 * 10_000_000;
 struct Compared {
     /// `true` if the schemas are equal.
     is_own: bool,
-    /// `true` if the schema of the handle lacks announced parts.
+    /// `true` if the schema of the handle lacks indexes or properties that the stored schema announces.
     lacks_announced: bool,
 }
 
@@ -80,13 +80,22 @@ impl Standing {
         self
     }
 
+    /// Adds the states of other schemas in the same table, which were opened at the same time.
+    pub(super) fn with_related(mut self, opened: Vec<Self>) -> Self {
+        let table = self.design.table.to_ascii_lowercase();
+        let place = |other: Self| ((table.clone(), other.design.entity.clone()), Arc::new(other));
+        let related = self.related.get_mut().unwrap_or_else(PoisonError::into_inner);
+        related.extend(opened.into_iter().map(place));
+        self
+    }
+
     /// Returns the schema of the handle.
     pub(super) const fn design(&self) -> &StoredSchema {
         &self.design
     }
 
     /// Returns the state of a schema in a table of the same store.
-    pub(super) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
+    pub(crate) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
         let is_table = |name: &str| name.eq_ignore_ascii_case(table.as_str());
         if self.design.entity == design.entity && is_table(&self.design.table) {
             return Arc::clone(self);

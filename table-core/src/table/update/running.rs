@@ -18,6 +18,7 @@ use crate::entity::{FromEntity, ToEntity, Versioned};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::row::Row;
+use crate::schema::EntitySchema;
 use crate::selection::Primary;
 use crate::table::fault::TableFault;
 use crate::table::read::Found;
@@ -28,6 +29,8 @@ pub(super) struct Changed {
     pub(super) after: Row,
     /// The key after the change.
     pub(super) key: EntityKey,
+    /// The schema of the entity; empty for an entity without one.
+    pub(super) designs: &'static [&'static EntitySchema],
     /// The version that was changed, or `None` if the update did not read it.
     pub(super) version: Option<Found>,
 }
@@ -114,6 +117,7 @@ pub struct Update<'a, E, F, R> {
     // These fields are function pointers, because rustc would check the trait bounds again at each `.await`.
     read: fn(&Found) -> Result<E>,
     encode: fn(&E) -> Result<(Row, EntityKey)>,
+    designs: fn(&E) -> &'static [&'static EntitySchema],
     on_written: fn(&mut E, &ETag, u64),
     of: PhantomData<fn() -> R>,
 }
@@ -132,6 +136,7 @@ impl<'a, E: FromEntity + ToEntity, F, R> Update<'a, E, F, R> {
             entity,
             read: |found| found.read::<Primary, E>().map(Versioned::into_value),
             encode: |entity| Ok((entity.entity_row()?, entity.entity_key()?)),
+            designs: E::own_schema,
             on_written: E::on_written,
             of: PhantomData,
         }
@@ -146,8 +151,9 @@ impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
         let (before, _) = (self.encode)(&entity)?;
         (self.change)(&mut entity).into_result()?;
         let (after, key) = (self.encode)(&entity)?;
+        let designs = (self.designs)(&entity);
         self.entity = Some(entity);
-        Ok(Changed { before, after, key, version })
+        Ok(Changed { before, after, key, version, designs })
     }
 
     fn written(&mut self, (etag, stamp): (ETag, u64)) -> Result<Versioned<E>> {

@@ -1,4 +1,5 @@
-//! Chains of copies: nodes of trees, each with the value of its root, in two partitions. Workers run late, twice and in any order.
+//! Tests of chains of copies: nodes in trees, each of which copies the value of its root from its parent, in two partitions. Workers run late, twice and
+//! in any order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::entities::Entities;
 use crate::outbox::Outbox;
 use crate::work::{Sweep, Worker, WorkerOptions};
 
-/// A node of a tree. A root has its own value; any other node has the value of its root, which its parent passes on.
+/// A node of a tree. A root has its own value; every other node copies the root's value from its parent.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Nodes", copied_by(Parent), copies_from(Parent))]
 #[partition_key(half)]
@@ -60,7 +61,7 @@ impl CopyRelation for Parent {
     }
 }
 
-/// Returns the partition of a node. Neighbours in a chain are sometimes in the same partition and sometimes not.
+/// Returns the partition of a node. A node and its parent are in the same partition or in different ones, depending on their numbers.
 fn half(id: u32) -> String {
     if id % 4 < 2 { "left".into() } else { "right".into() }
 }
@@ -93,7 +94,7 @@ impl Forest {
         Worker::new(self.outbox.clone()).with_index_handler(&self.nodes)
     }
 
-    /// Performs all work, and checks each node against its root.
+    /// Performs all pending work, then checks the value of each node against its root.
     async fn check(&self) -> Result<()> {
         self.worker().run_until_idle().await?;
         Sweep::new(self.outbox.clone()).min_age(Duration::ZERO).sweep_registered().await?;
@@ -112,19 +113,19 @@ impl Forest {
     }
 }
 
-/// A change to one node. The parent of a node has a smaller number.
+/// A change to the nodes. The parent of a node always has a smaller number.
 #[derive(Clone, Debug)]
 enum Act {
     Put(u32, Option<u32>, u8),
     Rename(u32, u8),
     Move(u32, Option<u32>),
     Delete(u32),
-    /// Deletes a node together with its parts. A node may be an owner, although it has no parts.
+    /// Deletes a node together with its child entities, of which it has none.
     DeleteWithParts(u32),
-    /// Writes several nodes in bulk.
+    /// Writes several nodes with one bulk call.
     Bulk(Vec<(u32, Option<u32>, u8)>),
     DeleteAll(Vec<u32>),
-    /// Changes several nodes in one unit.
+    /// Changes several nodes in one unit of work.
     Unit(Vec<(u32, u8)>),
     Settle(u32),
     Work,
@@ -151,7 +152,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Applies a change. Fails if the node or its parent does not exist.
+/// Applies a change. Returns an error if a node or its parent does not exist.
 async fn apply(forest: &Forest, act: &Act) -> Result<()> {
     let nodes = &forest.nodes;
     match act {
@@ -236,7 +237,7 @@ fn pat_den_2_a_bulk_may_contain_a_source_and_its_holders() {
     .unwrap();
 }
 
-/// A member of a ring. Its count is one more than the count of the previous member.
+/// A member of a ring. It copies the count of the previous member, plus one.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Rings", copied_by(Before), copies_from(Before))]
 #[partition_key(half)]
@@ -274,7 +275,7 @@ impl CopyRelation for Before {
     }
 }
 
-/// Links members in a ring, so that their counts never agree, and lets workers process the changes. Waits take no time.
+/// Links members into a ring, whose counts therefore never agree, and lets workers process the changes. Sleeping takes no time.
 fn settle_ring(length: u32) {
     let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let (read, slept) = (Arc::clone(&now), Arc::clone(&now));

@@ -1,4 +1,4 @@
-//! Tests of sources and holders with indexes, lists and feeds, which every write of a copy maintains.
+//! Tests of sources and holders that also have indexes, lists and feeds: every update of a copy must maintain these.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -39,7 +39,7 @@ struct Ticket {
     tenant: String,
     #[digits(6)]
     number: u32,
-    /// The agent's number in the same tenant, or in the tenant `central`.
+    /// The number of the agent, who belongs to the same tenant or, if `central` is `true`, to the tenant `central`.
     agent: Option<i32>,
     central: bool,
     agent_name: Option<String>,
@@ -69,7 +69,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// The result of a search that finds no ticket in either index.
+/// The result of searching two indexes, neither of which contains the value.
 const NONE: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
 
 type Through = Outbox<Engine, Engine>;
@@ -101,7 +101,7 @@ impl Desk {
         assert!(report.is_clean(), "{:?}", report.findings);
     }
 
-    /// Returns the tickets whose agent has the given name, found by the index in the partition and by the remote index.
+    /// Returns the tickets whose agent is named `name`, found by the index in the partition and by the remote index.
     fn named(&self, name: &str) -> [Vec<u32>; 2] {
         let here = block_on(self.tickets.get_by_index(Ticket::by_agent("contoso", name))).unwrap();
         let there = block_on(self.tickets.query_eventual(Ticket::names(name)).collect()).unwrap();
@@ -109,7 +109,7 @@ impl Desk {
         [here.iter().map(|ticket| ticket.number).collect(), there.collect()]
     }
 
-    /// Returns the number of feed entries for a ticket.
+    /// Returns how many feed entries exist for a ticket.
     fn entries(&self, row_key: &str) -> usize {
         let feed = Feed::new(self.outbox.store().clone());
         let (table, partition) = (TableName::new("Desk").unwrap(), PartitionKey::new("contoso").unwrap());
@@ -179,7 +179,7 @@ fn pat_intra_5_a_source_keeps_its_own_unique_index() {
     assert_eq!(error.code(), ErrorCode::UniqueViolation);
 }
 
-/// Settling the holder repairs a write by another tool, and maintains the indexes.
+/// Settling the copies of a holder repairs it after a write by another tool, and maintains its indexes.
 #[test]
 fn pat_den_2_settlement_maintains_the_indexes_of_a_holder() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! Tests with concurrent writers and workers.
+//! Tests of copies with concurrent writers and workers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

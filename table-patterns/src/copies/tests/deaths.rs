@@ -1,4 +1,4 @@
-//! Tests in which a program dies before or after any request, or is suspended at any request while all other programs continue.
+//! Tests of copies in which a process dies before or after any request, or is suspended at any request while all other processes continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use table_core::etag::IfMatch;
 use super::kit::{Company, Department, Employee, Project, ada, bob, project, sales};
 use crate::faults::Fault;
 
-/// Creates two employees, a department and a project, all consistent.
+/// Creates two employees, a department and a project whose copies are all correct.
 fn company() -> Company {
     let company = Company::new();
     block_on(async {
@@ -26,10 +26,10 @@ fn company() -> Company {
     company
 }
 
-/// A scenario whose requests may be lost.
+/// A function that writes to the company. Any of its requests may fail or lose its response.
 type Scene = fn(&Company);
 
-/// Every kind of write, followed by a worker. Errors are ignored, because the process is dead when they occur.
+/// Every kind of write, followed by a worker. Errors are ignored, because they mean that the process has died.
 const SCENES: [(&str, Scene); 8] = [
     ("rename", |company| {
         let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
@@ -95,8 +95,8 @@ fn pat_den_2_copies_converge_after_a_crash_at_any_request() {
     }
 }
 
-/// Asserts that all copies are correct. A reference whose holder was never written may be
-/// left over; the next change to its source finds and removes it.
+/// Asserts that all copies are correct. Allows references of holders that were never written,
+/// which the next change to the source removes.
 fn assert_left_over(company: &Company, at: &str) {
     let wanted = company.assert_copies(at);
     assert!(company.references().is_superset(&wanted), "{at}: {wanted:?}");
@@ -124,8 +124,8 @@ fn pat_ec_5_a_request_that_fails_once_is_retried_by_the_worker() {
     }
 }
 
-/// A process is suspended at a request. The other processes complete all pending work. Then the suspended process resumes and dies, and no process
-/// runs after it. Its late writes must not overwrite newer data.
+/// A process is suspended at a request. The other processes complete all pending work. Then the suspended process resumes and dies; no other process
+/// runs afterwards. Its late writes must not overwrite newer data.
 #[test]
 fn pat_den_2_a_delayed_process_undoes_nothing() {
     let meanwhile: [(&str, Scene); 5] = [

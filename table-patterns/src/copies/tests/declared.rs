@@ -1,4 +1,4 @@
-//! Tests of entities that declare copies, which every handle maintains.
+//! Tests that every kind of handle maintains the copies that an entity declares.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -118,7 +118,7 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
     });
 }
 
-/// Two holders of one source are read in turn. If the source changes between the two reads, both are read again.
+/// Writes two holders of one source in one transaction. If the source changes between the two reads of it, it is read again for both holders.
 #[test]
 fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     for bulk in [false, true] {

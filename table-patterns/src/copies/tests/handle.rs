@@ -1,4 +1,4 @@
-//! Tests that every write of a source or a holder through the handle maintains the copies.
+//! Tests that every write of a source or a holder through its handle maintains the copies.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -11,7 +11,7 @@ fn manager(company: &Company) -> Option<String> {
     company.departments().into_iter().next().and_then(|department| department.manager_last_name)
 }
 
-/// Another process changes Ada's name just before the first transaction.
+/// Makes another process change Ada's name just before the first transaction.
 fn renamed_meanwhile(
     rival: Company,
     name: &'static str,
@@ -103,7 +103,7 @@ fn pat_den_2_every_verb_on_a_holder_copies_the_values_of_its_sources() {
     });
 }
 
-/// A unit completes holders and sources among other entities at the commit (PAT-DEN-2).
+/// A unit of work that contains holders, sources and other entities sets the copies when it is committed (PAT-DEN-2).
 #[test]
 fn pat_den_2_a_unit_updates_copies() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of sources and their holders in one unit, in which each holder copies the new values of its source.
+//! Tests of units of work that write sources together with their holders: each holder must copy the new values of its source.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ struct Ticket {
     agent_name: Option<String>,
 }
 
-/// An entity that copies the title of a ticket, and the name of the ticket's agent, which is a copy itself.
+/// An entity that copies the title of a ticket and the name of the ticket's agent, which the ticket itself has copied.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copies_from(OfTicket))]
 #[partition_key(tenant)]
@@ -149,8 +149,8 @@ impl Desk {
         self.tickets.get(Ticket::key("t", id)).await
     }
 
-    /// Checks that each ticket and its index entry have the agent's name, each line has its ticket's title and
-    /// the agent's name, and each source has one reference per holder.
+    /// Checks that each ticket and its index entry contain the agent's name, that each line contains its ticket's title and
+    /// the agent's name, and that each source has one reference per holder.
     async fn check(&self) -> Result<()> {
         let work = Worker::new(self.outbox.clone()).with_index_handler(&self.agents);
         work.with_index_handler(&self.tickets).with_index_handler(&self.lines).run_until_idle().await?;
@@ -262,7 +262,7 @@ fn pat_den_2_a_holder_of_two_sources_or_with_a_condition_is_written_later() {
     .unwrap();
 }
 
-/// A change to one entity in a unit.
+/// A change to one entity, made by a unit of work.
 #[derive(Clone, Debug)]
 enum Act {
     Agent(u32, Option<u8>),
@@ -270,7 +270,7 @@ enum Act {
     Line(u32, Holder),
 }
 
-/// The expected state of a holder.
+/// The state of a holder after an act: deleted, or with a reference to a source.
 #[derive(Clone, Copy, Debug)]
 enum Holder {
     Gone,

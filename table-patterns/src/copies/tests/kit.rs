@@ -1,5 +1,5 @@
-//! A company in which departments contain the names of their managers in the same partition, and projects in
-//! another table contain the names of their leads and deputies.
+//! A fixture for the tests of copies: a company in which departments copy the names of their managers within a partition, and projects in
+//! another table copy the names of their leads and deputies.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(super) struct Department {
     pub(super) manager_email: Option<String>,
 }
 
-/// An entity in a separate table, so its sources are never in its partition.
+/// A project. It is stored in a different table than employees, so its sources are never in its partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Projects", copies_from(Lead, Deputy))]
 #[partition_key(name)]
@@ -143,7 +143,7 @@ impl CopyRelation for Deputy {
 
 pub(super) type Store = FaultyStore<Engine>;
 
-/// The company as seen by one process.
+/// The company, with the handles of one process.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,
@@ -160,7 +160,7 @@ impl Company {
         Self::on(Engine::in_memory(), |store| store)
     }
 
-    /// Returns another process on the same data an hour later, when the claims of dead workers have expired.
+    /// Returns the company as seen by another process, an hour later, when the claims of dead workers have expired.
     pub(super) fn again(&self) -> Self {
         Self::at(self.hour + 1, self.engine.clone(), |store| store)
     }
@@ -201,7 +201,7 @@ impl Company {
             .with_index_handler(&self.projects)
     }
 
-    /// Performs all recorded work, even if messages were lost.
+    /// Performs all pending work, including work whose messages were lost.
     pub(super) fn recover(&self) {
         block_on(async {
             self.worker().run_until_idle().await?;
@@ -211,7 +211,7 @@ impl Company {
         .unwrap();
     }
 
-    /// Returns every row of a table, including reserved rows, with keys and properties as text.
+    /// Returns all rows of a table, including reserved rows: their keys, and their properties as text.
     pub(super) fn rows(&self, table: &str) -> Vec<(String, String, String)> {
         let (table, query) = (TableName::new(table).unwrap(), Query::new(KeyRange::ALL));
         let (mut rows, mut from) = (Vec::new(), None);
@@ -239,7 +239,7 @@ impl Company {
         }
     }
 
-    /// Returns the partition and row key of every stored reference.
+    /// Returns the keys of all stored references.
     pub(super) fn references(&self) -> BTreeSet<(String, String)> {
         let rows = self.rows("Company").into_iter();
         rows.filter(|(_, row_key, _)| row_key.starts_with(super::super::REFERENCE_PREFIX))
@@ -269,12 +269,12 @@ impl Company {
         block_on(scan.collect()).unwrap()
     }
 
-    /// Asserts that each copy equals its source, and that exactly the expected references exist.
+    /// Asserts that each copy equals its source, and that exactly the required references are stored. `at` is part of the failure message.
     pub(super) fn assert_agreement(&self, at: &str) {
         assert_eq!(self.references(), self.assert_copies(at), "{at}: references");
     }
 
-    /// Asserts that each copy equals its source, and returns the expected references.
+    /// Asserts that each copy equals its source. Returns the keys of the required references.
     pub(super) fn assert_copies(&self, at: &str) -> BTreeSet<(String, String)> {
         let employees = self.employees();
         let find = |department: &str, id: Option<i32>| {
@@ -319,7 +319,7 @@ impl Company {
         wanted
     }
 
-    /// Returns the number of unfinished intents.
+    /// Returns the number of intents that have not been completed.
     pub(super) fn pending(&self) -> usize {
         let is_intent = |row: &(String, String, String)| row.1.starts_with(OUTBOX_PREFIX);
         ["Company", "Projects"]

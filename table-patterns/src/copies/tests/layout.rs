@@ -1,4 +1,4 @@
-//! Tests of the physical layout, as a snapshot that matches the pattern catalogue.
+//! Tests of the stored rows of copies: a snapshot that matches the pattern catalogue.
 
 use pollster::block_on;
 

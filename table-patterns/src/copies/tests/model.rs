@@ -1,4 +1,4 @@
-//! Tests that compare random sequences of actions with a simple model. Workers run late, twice and in any order.
+//! Tests that compare copies with a simple model after random sequences of actions. Workers run late, twice and in any order.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ enum Act {
     Plan(u16, Option<u32>, Option<u32>),
     Lead(u16, Option<u32>, Option<u32>),
     Drop(u16),
-    /// Delivers one of the pending messages.
+    /// Receives a pending message and processes it.
     Work,
     /// Settles the copies of an employee, as a repeated or delayed delivery would.
     Propagate(u32),
@@ -48,11 +48,11 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The expected names of employees, and the references.
+/// A model of the company: the last names of employees, and the numbers of those to whom departments and projects refer.
 #[derive(Clone, Debug, Default)]
 struct Model {
     names: BTreeMap<u32, String>,
-    /// The department, if it exists, with its manager, if any.
+    /// The department, if it exists, and its manager, if it has one.
     #[expect(
         clippy::option_option,
         reason = "the outer option is the department, the inner one its manager"
@@ -75,7 +75,7 @@ fn number(id: Option<u32>) -> Option<i32> {
     id.map(|id| i32::try_from(id).unwrap())
 }
 
-/// Applies an act to the company and to the model, and asserts that both accept it or both reject it.
+/// Applies an act to both the company and the model, and asserts that both accept it or both reject it.
 fn run(company: &Company, model: &mut Model, act: &Act) {
     // The worker clears holders of a deleted source. Before that, a project may refer to a missing employee.
     match *act {

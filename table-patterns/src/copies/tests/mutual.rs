@@ -1,4 +1,4 @@
-//! Tests of two entities in one partition, each of which is both a source and a holder of the other.
+//! Tests of two entities in one partition that copy from each other.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -12,7 +12,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
-/// A person with the name of a mentor. Two people may be each other's mentors.
+/// A person, with a copy of the name of a mentor. Two people may be each other's mentors.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People", copied_by(Mentor), copies_from(Mentor))]
 #[partition_key(team)]
@@ -74,7 +74,7 @@ async fn people() -> Result<(Store, Outbox<Store, Engine>, People)> {
     Ok((store, outbox, people))
 }
 
-/// Checks each name after all work is done.
+/// Performs all pending work, then checks the copied name of each person.
 async fn check(outbox: &Outbox<Store, Engine>, people: &People, names: [(&str, &str); 2]) -> Result<()> {
     Worker::new(outbox.clone()).with_index_handler(people).run_until_idle().await?;
     for (id, (name, mentor)) in (1..).zip(names) {
@@ -124,7 +124,7 @@ fn pat_den_2_other_verbs_and_units_make_two_entities_sources_of_each_other() {
     .unwrap();
 }
 
-/// The source is read for its copy, and again as a holder. Another writer changes it between the two reads.
+/// A person is read as the source of a copy, and again as a holder. Another writer changes the person between the two reads.
 #[test]
 fn pat_den_2_a_source_that_changes_while_it_becomes_a_holder_is_read_again() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of owners that are sources, with parts that are their holders.
+//! Tests of parent entities whose child entities (parts) hold copies of them.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -24,7 +24,7 @@ struct Order {
     title: String,
 }
 
-/// A part of an order, with a copy of its title.
+/// A line of an order: a part of the order, with a copy of its title.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", copies_from(OfOrder))]
 #[partition_key(customer)]
@@ -38,7 +38,7 @@ struct Line {
     title: Option<String>,
 }
 
-/// A note about an order, which is not a part of it.
+/// A note about an order, with a copy of its title. It is not a part of the order.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", copies_from(SeenOrder))]
 #[partition_key(customer)]
@@ -103,7 +103,7 @@ impl CopyRelation for SeenOrder {
     }
 }
 
-/// PAT-DEN-2, PAT-CK-3: holders that are parts do not prevent the deletion, and the other holders are cleared.
+/// PAT-DEN-2, PAT-CK-3: holders that are parts do not prevent the deletion of their source, and all other holders are cleared.
 #[test]
 fn pat_den_2_an_owner_is_deleted_with_the_parts_that_hold_its_copies() {
     block_on(async {

@@ -15,11 +15,13 @@ use crate::outbox::Step;
 
 impl Batch {
     pub(super) fn add_entity(&mut self, plan: EntityPlan, done: &mut Vec<Done>) -> Result<()> {
-        let EntityPlan { key, kind, rows, derived_steps, steps, records, recorder, identified, .. } = plan;
+        let EntityPlan { key, kind, rows, derived_steps, steps, records, recorder, identified, is_whole } =
+            plan;
         if self.places.contains_key(&key.row_key) {
             return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &key.row_key));
         }
         self.identified |= identified;
+        self.whole |= is_whole;
         self.count_bytes(&key.row_key, kind.row());
         let kind = self.take_condition(&key.row_key, kind, done)?;
         if self.rows.contains_key(&key.row_key) {

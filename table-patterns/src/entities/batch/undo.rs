@@ -26,12 +26,15 @@ impl Batch {
         limits: Option<&Limits>,
         change: impl FnOnce(&mut Self, &mut Vec<Done>) -> Result<()>,
     ) -> Result<()> {
-        let (mut done, bytes, identified) = (Vec::new(), self.bytes, self.identified);
+        let (mut done, bytes, flags) = (Vec::new(), self.bytes, (self.identified, self.whole));
         let changed =
             change(self, &mut done).and_then(|()| limits.map_or(Ok(()), |limits| self.check(limits)));
         if changed.is_err() {
             done.into_iter().rev().for_each(|done| self.reverse(done));
-            (self.bytes, self.identified) = (bytes, identified);
+            self.bytes = bytes;
+            (self.identified, self.whole) = flags;
+            // The refused operations may have been measured.
+            self.body_bytes.clear();
         }
         changed
     }

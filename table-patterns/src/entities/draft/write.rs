@@ -150,11 +150,6 @@ impl EntityWrite<'_> {
         &self.plan.key
     }
 
-    /// Returns `true` if the write removes properties that the program does not know.
-    pub(crate) const fn is_whole(&self) -> bool {
-        self.plan.is_whole
-    }
-
     /// Lets the store recognise the write after a lost response, if it is the only write of its transaction.
     pub(crate) fn identified(self) -> Self {
         Self { plan: EntityPlan { identified: true, ..self.plan }, ..self }

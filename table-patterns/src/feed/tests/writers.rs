@@ -1,4 +1,4 @@
-//! Tests of writers of one feed: delayed, abandoned, and in parallel.
+//! Tests of the writers of one feed: some are delayed, some are dropped, and several run in parallel.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

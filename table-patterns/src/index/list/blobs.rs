@@ -1,4 +1,4 @@
-//! Configuration of blobs for lists: the store, the names of blobs, and the grace period for unreferenced blobs.
+//! Configuration of the blobs for lists: the blob store, the names of blobs, and the grace period for unreferenced blobs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};
 use crate::index::list::fault::ListFault;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The size of an upload part in bytes. It exceeds 5 MiB, the highest minimum that any store requires.
+/// The size of an upload part in bytes. It is larger than 5 MiB, the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 
-/// A stored blob to which no entity refers yet.
+/// A blob that was uploaded for a list and to which no entity refers yet.
 pub(crate) struct Upload {
     path: Path,
     born: u64,
 }
 
-/// The blob store for lists that do not fit into an entity or should not be stored in one, with one blob per
-/// list, to which the entity refers (PAT-IX option 1, PAT-IX-4).
+/// The blob store for lists that do not fit into an entity, or that should not be stored in one. Each list has its own
+/// blob, and an entity refers to it (PAT-IX option 1, PAT-IX-4).
 ///
-/// Passed to a table by [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the
-/// limit of [`spill_above`](Self::spill_above), and stays there until it is empty. The entity records the location of the list. Tables with different
+/// Pass it to [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the
+/// limit of [`spill_above`](Self::spill_above), and stays there until it is empty. The list's entity refers to the blob. Handles with different
 /// limits can therefore be used together, but every program that uses the table needs the blob store.
 ///
 /// ```
@@ -71,15 +71,15 @@ pub struct ListBlobs {
 }
 
 impl ListBlobs {
-    /// Creates the configuration for lists below a prefix of a blob store. The prefix must contain only the lists of one table store.
+    /// Creates the configuration. The prefix in the blob store must contain only lists of one table store.
     #[must_use]
     pub fn new(blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), spill_above: None, grace: DAY }
     }
 
     /// Sets the number of keys above which a list is stored in a blob.
-    /// With 0, all lists are stored in blobs; by default, only lists that do not fit into an entity
-    /// are.
+    /// With 0, all lists are stored in blobs; by default, only lists that do not fit into an
+    /// entity.
     #[must_use]
     pub fn spill_above(self, keys: usize) -> Self {
         Self { spill_above: Some(keys), ..self }
@@ -92,12 +92,12 @@ impl ListBlobs {
         Self { grace, ..self }
     }
 
-    /// Returns `true` if a list of this length exceeds the configured limit for entities.
+    /// Returns `true` if a list with `keys` keys exceeds the limit of [`spill_above`](Self::spill_above).
     pub(crate) fn is_beyond(&self, keys: usize) -> bool {
         self.spill_above.is_some_and(|most| keys > most)
     }
 
-    /// Returns the folder of a table's lists, or of its orphan marks.
+    /// Returns the folder for a table's lists (`lists`) or for the marks of its orphaned blobs (`orphans`).
     pub(crate) fn folder(&self, kind: &str, table: &TableName) -> Result<Path> {
         // Table names consist of letters and digits and are case-insensitive (TBL-2, TBL-4).
         let folder = format!("{}/{kind}/{}", self.prefix, table.as_str().to_ascii_lowercase());
@@ -112,7 +112,7 @@ impl ListBlobs {
         Ok(self.folder("lists", table)?.join(partition).join(row).join(name))
     }
 
-    /// Reads the list in a blob.
+    /// Reads the content of a list's blob.
     ///
     /// # Errors
     /// `BlobNotFound`, `Corrupted`, or any error from the blob store.
@@ -120,7 +120,7 @@ impl ListBlobs {
         LargeReader::open(self.blobs.as_ref(), blob).await?.bytes().await
     }
 
-    /// Stores a list in a new blob.
+    /// Uploads the content of a list to a new blob.
     pub(crate) async fn upload(
         &self,
         table: &TableName,
@@ -133,7 +133,7 @@ impl ListBlobs {
         Ok((blob, Upload { path, born }))
     }
 
-    /// Returns an error if an upload took too long, because the collector could remove the blob before an entity refers to it.
+    /// Returns an error if an upload took so long that the collector could remove the blob before an entity refers to it.
     ///
     /// # Errors
     /// `InvalidInput` if the upload took more than half of the grace period.
@@ -144,7 +144,7 @@ impl ListBlobs {
         Err(Error::of(ListFault::Slow(upload.path.to_string())))
     }
 
-    /// Removes a blob after the write of its entity was refused. If the removal fails, the blob is an orphan, which the collector removes.
+    /// Removes an uploaded blob after the write of its entity was refused. If this fails, the blob is orphaned, and the collector removes it later.
     pub(crate) async fn discard(&self, upload: &Upload) {
         let _ = self.blobs.delete(&upload.path).await;
     }

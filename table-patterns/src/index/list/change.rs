@@ -1,4 +1,4 @@
-//! Changes a list in the partition of its entities: reads it, changes it, and writes it on condition that its version has not changed.
+//! Changes lists in the partition of their entities: reads a list, changes it, and writes it on condition that it is unchanged.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::index::changes::OwnerOf;
 use crate::index::list::blobs::{ListBlobs, Upload};
 use crate::index::list::{ListForm, ListWrite, Lists, Member};
 
-/// The change to one list by one entity.
+/// A change to one list, caused by a change to one entity.
 #[derive(Clone, Debug)]
 pub(crate) struct ListChange {
     pub(crate) form: ListForm,
     pub(crate) owner_of: OwnerOf,
     pub(crate) owner: EntityKey,
-    /// The member that is added; `None` if the entity is removed from the list.
+    /// The member to add; `None` to remove the entity from the list.
     pub(crate) member: Option<Member>,
     pub(crate) blobs: Option<ListBlobs>,
     pub(crate) pace: Runtime,
@@ -100,7 +100,7 @@ impl DerivedRow for ListChange {
     }
 }
 
-/// The blob of a list, uploaded before the transaction that refers to it.
+/// The blob of a list, already uploaded for the transaction that will refer to it.
 struct Uploaded {
     blobs: ListBlobs,
     pace: Runtime,

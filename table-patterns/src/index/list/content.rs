@@ -1,4 +1,4 @@
-//! The content of a list's blob: a version, and sorted lines of JSON.
+//! The content of a list's blob: a line with the format version, and sorted lines of JSON.
 //!
 //! | line | content |
 //! |---|---|
@@ -18,7 +18,7 @@ use crate::index::list::fault::{Content, ListFault};
 
 const FIRST: &str = "tables list 1";
 
-/// Encodes a list.
+/// Encodes the members of a list. `list` is the key of the entity that refers to the blob.
 pub(crate) fn encode<'k>(
     table: &TableName,
     list: &EntityKey,
@@ -39,7 +39,7 @@ pub(crate) fn encode<'k>(
 /// Decodes the members of a list.
 ///
 /// # Errors
-/// `Corrupted` if the content is not a list, or belongs to another entity; `FormatTooNew` if it has a newer version.
+/// `Corrupted` if the content is not a list, or belongs to a different entity; `FormatTooNew` if its format version is newer.
 pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Result<BTreeSet<EntityKey>> {
     let (of, lines) = head(bytes)?;
     if of != (table.clone(), list.clone()) {
@@ -56,7 +56,7 @@ pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Resul
     Ok(owners)
 }
 
-/// Returns the table and the key of the entity to which the list belongs.
+/// Returns the table and the key of the entity that refers to the blob.
 ///
 /// # Errors
 /// Any error from [`decode`].
@@ -107,7 +107,7 @@ mod tests {
         EntityKey::new(partition_key, row_key).unwrap()
     }
 
-    /// The bytes of an earlier version, which must remain readable.
+    /// The content of a blob as written by an earlier release, which must remain readable.
     const GOLDEN: &str = "tables list 1\n[\"LastNames\",\"O'Neil \\\"Ab\\\"\",\"all\"]\n[\"Marketing\",\"000007\"]\n\
                           [\"Sales\",\"\"]\n[\"Sales\",\"000152\"]\n[\"\u{1F600}\",\"1\"]\n[\"\u{FF21}\",\"1\"]\n";
 

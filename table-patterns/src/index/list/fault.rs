@@ -1,4 +1,4 @@
-//! Errors of lists: full and invalid lists, and blobs that cannot be read.
+//! Errors of lists: lists that are full or invalid, and list blobs that cannot be read.
 
 use table_core::Fault;
 use table_core::key::EntityKey;
@@ -58,7 +58,7 @@ pub(crate) enum ListFault {
     Content(Content),
 }
 
-/// The defect in the content of a list's blob.
+/// The defect found in the content of a list's blob.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Content {
     #[error("is not UTF-8")]

@@ -1,4 +1,4 @@
-//! The format of an index's lists: the properties that contain the members, and their encoding (PAT-IX-4).
+//! The format of an index's list entities: the properties that contain the members, and their encoding (PAT-IX-4).
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,16 @@ use table_core::{Error, Result, ValueRef};
 use crate::blob::BlobRef;
 use crate::index::list::fault::ListFault;
 
-/// One member of a list: the parts of its owner's key that are not in the list's key, starting with the parts of the `RowKey`.
+/// One member of a list: the parts of the entity's key that are not in the list's key, starting with the parts of the `RowKey`.
 pub(crate) type Member = Vec<String>;
 
 /// The storage format of an index's lists.
 #[derive(Clone, Debug)]
 pub(crate) struct ListForm {
     index: &'static IndexSchema,
-    /// The name of the property: `EmployeeIDs` if one string identifies a member, `EmployeeDetails` if several strings identify it.
+    /// The name of the first property: `EmployeeIDs` if one string identifies a member, `EmployeeDetails` if several strings identify it.
     property: String,
-    /// The names of a member's properties, in the order of its encoded values.
+    /// The names of the key parts that identify a member, in the order of [`Member`].
     names: Vec<&'static str>,
 }
 
@@ -47,7 +47,7 @@ impl ListForm {
         format!("{}Blob", self.property)
     }
 
-    /// Returns the blob of a list, if the list is stored in one.
+    /// Returns the address of the blob that contains a list; `None` if the list is stored in the entity itself.
     ///
     /// # Errors
     /// `EntityMismatch` if the property is not a blob address.
@@ -62,7 +62,7 @@ impl ListForm {
         }
     }
 
-    /// Returns the row that refers to the blob of a list.
+    /// Returns the row of an entity whose list is stored in `blob`.
     pub(crate) fn pointer(&self, blob: &BlobRef) -> Row {
         let mut row = RowWriter::with_capacity(1);
         row.property(&self.blob_name(), ValueRef::String(&blob.to_string()));
@@ -73,7 +73,7 @@ impl ListForm {
         if piece == 0 { self.property.clone() } else { format!("{}{piece}", self.property) }
     }
 
-    /// Returns the member for the properties of an index entry.
+    /// Converts an index entry to a list member.
     pub(crate) fn member(&self, row: &Row) -> Result<Member> {
         let mut hint = 0;
         let text = |name: &&str| match row.view().find(name, &mut hint)? {
@@ -83,7 +83,7 @@ impl ListForm {
         self.names.iter().map(text).collect()
     }
 
-    /// Returns the properties of a member, as in an index entry.
+    /// Converts a list member to the properties of an index entry.
     pub(crate) fn row(&self, member: &Member) -> Row {
         let mut row = RowWriter::with_capacity(member.len());
         for (name, text) in self.names.iter().zip(member) {
@@ -92,7 +92,7 @@ impl ListForm {
         row.finish()
     }
 
-    /// Returns the members of a stored list.
+    /// Returns the members of a list that is stored in an entity.
     ///
     /// # Errors
     /// `EntityMismatch` if the row is not a list of this index.
@@ -118,7 +118,7 @@ impl ListForm {
         Ok(members)
     }
 
-    /// Returns an error if a list has grown beyond the declared bound. A shrinking list may exceed the bound, because the bound may have been lowered.
+    /// Returns an error if a list that has grown exceeds its declared bound. Do not call this for a list that shrinks: the bound may have been lowered since.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4).
@@ -131,7 +131,7 @@ impl ListForm {
         }
     }
 
-    /// Returns the list as the row of an entity, in as many properties as needed.
+    /// Returns the row of an entity with the list, spread over as many properties as needed.
     ///
     /// # Errors
     /// `IndexListFull` if the members do not fit into one entity (PAT-IX-4).
@@ -167,7 +167,7 @@ impl ListForm {
         Ok(row)
     }
 
-    /// Returns the error for reading a list in a blob through a handle without a blob store.
+    /// Returns the error for a list that needs a blob, if the handle has no blob store.
     pub(crate) fn without_blobs(&self) -> Error {
         Error::of(ListFault::WithoutBlobs(self.index.name))
     }

@@ -1,4 +1,4 @@
-//! Reads and writes lists, each stored in an entity or in a blob that the entity refers to.
+//! Reads and writes lists, each of which is stored in an entity or in a blob to which the entity refers.
 
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
@@ -24,10 +24,10 @@ pub(crate) struct Lists<'a> {
     pub(crate) limits: Limits,
 }
 
-/// A pending write to a list.
+/// A prepared write of a list.
 pub(crate) struct ListWrite {
     pub(crate) kind: OperationKind,
-    /// The new blob to which the row refers, if any.
+    /// The new blob to which the written row refers, if any.
     pub(crate) upload: Option<Upload>,
 }
 
@@ -36,7 +36,7 @@ impl Lists<'_> {
     ///
     /// # Errors
     /// - `EntityMismatch` or `Corrupted` if the row is not a list of this index.
-    /// - `BlobNotFound` if the blob of the list no longer exists: read the entity again.
+    /// - `BlobNotFound` if the blob of the list no longer exists; read the list's entity again.
     /// - `InvalidInput` if the list is in a blob and no blob store is configured.
     pub(crate) async fn read<E: Entity>(
         &self,
@@ -47,7 +47,7 @@ impl Lists<'_> {
         self.read_by(owner_of::<E>, form, key, found).await
     }
 
-    /// Returns the members of a stored list, given a function that computes the owner of a member.
+    /// Returns the members of a stored list. `owner_of` computes the entity to which a member belongs.
     pub(crate) async fn read_by(
         &self,
         owner_of: OwnerOf,
@@ -62,7 +62,7 @@ impl Lists<'_> {
         Ok(Members::of_blob(blob, owners))
     }
 
-    /// Returns the write that changes the stored list; `None` if nothing must be written. A new blob is uploaded before a row refers to it.
+    /// Returns the write that changes a list from `before` to `after`; `None` if nothing must be written. If the list needs a new blob, uploads it first.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4); any error from the blob store.
@@ -114,7 +114,7 @@ impl Lists<'_> {
         Ok((form.pointer(&blob), Some(upload)))
     }
 
-    /// Returns an error if the upload of a blob took too long, because the collector could remove the blob before an entity refers to it.
+    /// Returns an error if an upload took so long that the collector could remove the blob before an entity refers to it.
     ///
     /// # Errors
     /// `InvalidInput` if the upload took more than half of the grace period.
@@ -122,7 +122,7 @@ impl Lists<'_> {
         self.blobs.map_or(Ok(()), |blobs| blobs.check_age(upload, self.pace.now()))
     }
 
-    /// Removes a blob after the write of its entity was refused. If the removal fails, the blob is an orphan, which the collector removes.
+    /// Removes an uploaded blob after the write of its entity was refused. If this fails, the blob is orphaned, and the collector removes it later.
     pub(crate) async fn discard(&self, upload: &Upload) {
         if let Some(blobs) = self.blobs {
             blobs.discard(upload).await;
@@ -130,7 +130,7 @@ impl Lists<'_> {
     }
 }
 
-/// Returns `true` if an error means that a stored row is not a list or that its members are missing. A repair replaces such a row.
+/// Returns `true` if an error means that a stored row is not a valid list, or that its blob is missing. A repair replaces such a row.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted | ErrorCode::BlobNotFound)
 }

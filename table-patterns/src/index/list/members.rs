@@ -1,4 +1,4 @@
-//! Members of a list.
+//! The members of a list, as read from an entity or a blob.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,16 +14,16 @@ use crate::index::list::{ListForm, Member};
 /// The members of one list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
-    /// The owners, with their encoded properties if an entity contains the list. A blob contains only keys.
+    /// The keys of the entities in the list, with their encoded form if the list is stored in an entity. A blob contains only keys.
     owners: BTreeMap<EntityKey, Option<Member>>,
-    /// Members of an entity that belong to no owner. They are kept until a repair removes them.
+    /// Encoded members that belong to no possible entity. They are kept until a repair removes them.
     strays: BTreeSet<Member>,
-    /// The blob that the list was read from.
+    /// The blob from which the list was read; `None` for a list in an entity.
     blob: Option<BlobRef>,
 }
 
 impl Members {
-    /// Returns the members of a list that an entity stores.
+    /// Decodes the members of a list that is stored in an entity.
     ///
     /// # Errors
     /// `EntityMismatch` if the row is not a list of this index.
@@ -38,18 +38,18 @@ impl Members {
         Ok(members)
     }
 
-    /// Returns the members of a list that a blob stores.
+    /// Creates the members of a list that is stored in a blob.
     pub(crate) fn of_blob(blob: BlobRef, owners: BTreeSet<EntityKey>) -> Self {
         let owners = owners.into_iter().map(|owner| (owner, None)).collect();
         Self { owners, strays: BTreeSet::new(), blob: Some(blob) }
     }
 
-    /// Returns the keys of the owners, in order.
+    /// Returns the keys of the entities in the list, in order.
     pub(crate) fn owners(&self) -> impl ExactSizeIterator<Item = &EntityKey> {
         self.owners.keys()
     }
 
-    /// Returns the number of members without an owner.
+    /// Returns the number of members that belong to no possible entity.
     pub(crate) fn strays(&self) -> usize {
         self.strays.len()
     }
@@ -79,12 +79,12 @@ impl Members {
         self.owners.remove(owner);
     }
 
-    /// Removes members without an owner.
+    /// Removes the members that belong to no possible entity.
     pub(crate) fn leave_strays(&mut self) {
         self.strays.clear();
     }
 
-    /// Returns the encoded members for an entity; `None` if they were read from a blob, which contains only keys.
+    /// Returns the members as encoded in an entity; `None` if they were read from a blob, which contains only keys.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;
@@ -92,10 +92,10 @@ impl Members {
         Some(texts)
     }
 
-    /// Refuses to move members without an owner to a blob, which would drop them.
+    /// Checks that a list can move to a blob, which would drop members that belong to no possible entity.
     ///
     /// # Errors
-    /// `EntityMismatch` if any member has no owner.
+    /// `EntityMismatch` if such a member exists.
     pub(crate) fn check_owned(&self, form: &ListForm) -> Result<()> {
         let Some(stray) = self.strays.first() else { return Ok(()) };
         Err(Error::of(ListFault::Stray { index: form.index().name, stray: format!("{stray:?}") }))

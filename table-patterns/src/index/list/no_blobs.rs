@@ -1,4 +1,4 @@
-//! Uninhabited stand-ins for list blobs in builds without the `blobs` feature.
+//! Uninhabited types that replace list blobs in builds without the `blobs` feature.
 
 use table_core::Result;
 use table_core::key::EntityKey;
@@ -6,11 +6,11 @@ use table_core::name::TableName;
 
 use crate::blob::BlobRef;
 
-/// The blob store for lists, which needs the `blobs` feature.
+/// The blob store for lists, which is available only with the `blobs` feature.
 #[derive(Clone, Debug)]
 pub(crate) enum ListBlobs {}
 
-/// A stored blob to which no entity refers yet.
+/// A blob that was uploaded for a list and to which no entity refers yet.
 pub(crate) enum Upload {}
 
 #[expect(clippy::unused_async, reason = "the signatures of the feature `blobs`")]

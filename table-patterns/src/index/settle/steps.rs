@@ -1,4 +1,4 @@
-//! The writes that settle an entry: its guard, and the copy or the list.
+//! The writes that settle an index entry: its guard, and its copy or list.
 
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
@@ -19,7 +19,7 @@ use crate::index::settle::{Entries, Entry, Target};
 use crate::outbox::keys::guard_key;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Adds the write of a guard, and the write of its entry if the entry differs. Returns `false` if another writer wrote first.
+    /// Adds the writes for one key: the guard, and the entry if it differs. Returns `false` if the entity has changed since it was read.
     pub(super) async fn operations(
         &self,
         entry: &Entry,
@@ -53,7 +53,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(true)
     }
 
-    /// Returns the write that corrects the row at a key; `None` if it is correct.
+    /// Returns the write that corrects the copy or list at a key; `None` if it is correct.
     async fn step(
         &self,
         key: &EntityKey,

@@ -1,4 +1,4 @@
-//! Decides whether a recorded change is settled by the entity that was read.
+//! Decides whether a recorded change can be settled with the entity that was read.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -10,23 +10,23 @@ use crate::entities::{StepRecorder, touch};
 use crate::index::remote::EntryFingerprint;
 use crate::index::settle::{Entries, Target};
 
-/// The decision about a key.
+/// The decision for one key of a recorded change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The entry is written with its guard.
+    /// Write the entry and its guard.
     Write,
-    /// This change or a later one has been settled, or a later change will be settled.
+    /// Nothing is left to do: this change or a later one has been settled, or a recorded later change will be settled.
     Settled,
-    /// The read is stale.
+    /// The entity that was read is stale; read it again.
     Behind,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Returns the decision for one key.
+    /// Decides for one key. `now` is the entry of the entity that was read, and `written` the time at which that entity was written.
     ///
-    /// IMPORTANT: the entry of the current entity is written only if it equals the entry of the recorded change. Otherwise either the read
-    /// is stale, or a later change has replaced the entry. A later change is proven if the entity was written later, or if the guard or a
-    /// record contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them. Programs built from
+    /// IMPORTANT: the entry of the current entity is written only if it equals the entry of the recorded change. If not, either the read
+    /// was stale, or a later change has replaced the entry. A later change is proven if the entity was written later, or if the guard or a
+    /// recorded intent contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them. Programs built from
     /// an older release and other tools delete entities without a record; then only a write can prove that the entity does not exist.
     pub(super) async fn verdict(
         &self,
@@ -52,7 +52,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         })
     }
 
-    /// Returns `true` if the entity does not exist. The check is a write that never succeeds, because a read could be answered by a stale replica.
+    /// Returns `true` if the entity does not exist. Checks this with a write that never succeeds, because a read might be answered by a stale replica.
     async fn is_gone(&self) -> Result<bool> {
         let (store, table, owner) =
             (self.handle.table.store(), self.handle.table.name()?, &self.change.owner);

@@ -1,4 +1,4 @@
-//! The pass from entities to index rows: finds and writes missing entries.
+//! The phase of a pass from entities to index rows: finds missing index entries, and writes them if requested.
 
 use std::collections::BTreeMap;
 
@@ -24,18 +24,18 @@ use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
 use crate::requests::CONCURRENCY;
 
-/// The damage at the key of an entity's entry.
+/// Damage found at the key of an entity's index entry.
 struct Wrong {
     kind: FindingKind,
-    /// The desired entry.
+    /// The entry as it should be.
     entry: IndexEntry,
     /// `true` if the key is free for the entry.
     is_free: bool,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Checks the entries of entities. Missing entries are written together.
-    /// Other damage, and entities that a concurrent writer changed, are processed one by one.
+    /// Checks the index entries of entities. Writes missing entries together, several per transaction.
+    /// Entities with other damage, and entities that a concurrent writer has changed, are processed one by one.
     pub(super) async fn entities(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let looks = (0..items.len()).map(|position| async move {
             let Some(item) = items.get(position) else { return Ok(Ok(None)) };
@@ -76,7 +76,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_values().collect())
     }
 
-    /// Processes entities one by one: several concurrently, but in order if they share a key in the index.
+    /// Processes entities one by one, several of them concurrently. Entities that share a key in the index are processed in order.
     async fn alone(
         &self,
         items: &[Item],
@@ -98,7 +98,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Returns the damage of an entity's index entry, given the entity as it was read with the page.
+    /// Returns the damage of an entity's index entry, based on the entity as read with the page.
     async fn look(&self, table: &TableName, item: &Item) -> Result<Option<Wrong>> {
         let entity: E = read_as(&item.key, &item.found.row).map_err(|error| {
             error
@@ -108,7 +108,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.judge((&entity, Some(&item.found.row)), &item.key).await
     }
 
-    /// Confirms and repairs the damage of one entity.
+    /// Confirms the damage of one entity with further reads, and repairs it if requested.
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let mut repaired = None;
         let mut race = self.table.retry.start(RACE);
@@ -147,7 +147,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns the damage at the key of an entity's entry; `None` if it is correct.
+    /// Returns the damage at the key of an entity's index entry; `None` if the entry is correct.
     async fn judge(&self, (entity, stored): (&E, Option<&Row>), owner: &EntityKey) -> Result<Option<Wrong>> {
         let entry = self.index.entry(entity).and_then(|entry| with_room(self.schema(), entry))?;
         let Some(entry) = entry else { return Ok(None) };
@@ -180,8 +180,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes the entry of an entity. Within its partition, this is one transaction with the entity. The transaction requires the entity's version and changes
-    /// it, so no writer with another value can interfere.
+    /// Writes the index entry of an entity. Within its partition, one transaction writes both, on condition that the entity's version is unchanged, so no
+    /// concurrent write with a different value can interfere.
     async fn make_good(&self, current: Current<E>, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();
@@ -200,7 +200,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Removes the row at the key of an entity's copy if it has no owner: it is unreadable, or its entity has no such entry.
+    /// Removes the row at the key of an index entry if the row is unreadable or belongs to an entity that has no entry there.
     async fn clear(&self, at: &EntityKey, owner: &EntityKey) -> Result<()> {
         let table = self.table.table_of(self.schema())?;
         let Some(found) = self.store().get(&table, at, &Select::All).await? else { return Ok(()) };

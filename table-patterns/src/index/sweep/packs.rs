@@ -1,4 +1,4 @@
-//! Entities with missing index entries in their partition, which are written together, with as many per transaction as fit.
+//! Groups entities with missing index entries in their own partition into transactions, with as many entities per transaction as fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,18 +14,18 @@ use crate::entities::{Batch, EntityPlan, Outcome, StepRecorder};
 use crate::index::sweep::{Item, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
-/// The entities of one transaction, with their positions in the list that is being processed.
+/// The entities of one transaction, each with its position in the list of processed entities.
 struct Pack {
     positions: Vec<usize>,
     batch: Batch,
 }
 
-/// Entities by partition, grouped into transactions.
+/// The transactions, by partition.
 pub(super) struct Packs {
     index: &'static IndexSchema,
     limits: Limits,
     of: BTreeMap<PartitionKey, Vec<Pack>>,
-    /// The keys of all copies in the transactions.
+    /// The keys of all copies that the transactions write.
     copies: BTreeSet<EntityKey>,
 }
 
@@ -34,8 +34,8 @@ impl Packs {
         Self { index, limits, of: BTreeMap::new(), copies: BTreeSet::new() }
     }
 
-    /// Adds an entity with its missing entry.
-    /// Returns `false` if another added entity already gets a copy under that key; check this entity after that copy has been written.
+    /// Adds an entity and its missing index entry to a transaction.
+    /// Returns `false` if another added entity already has a copy under the same key. Then check this entity after that copy has been written.
     pub(super) fn add(
         &mut self,
         position: usize,
@@ -58,8 +58,8 @@ impl Packs {
         Ok(true)
     }
 
-    /// Returns sequences of transactions. Transactions with copies are independent.
-    /// Transactions with lists of one partition may write the same list, and run sequentially.
+    /// Returns chains of transactions. The chains are independent of each other. A transaction that writes copies is a chain by itself;
+    /// transactions with lists of one partition may write the same list, and form one chain, to be written in order.
     fn into_chains(self) -> Vec<Vec<Pack>> {
         let partitions = self.of.into_values();
         match self.index.kind {
@@ -70,11 +70,11 @@ impl Packs {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Writes the transactions, several concurrently. Returns the positions of the entities that now have their entry.
+    /// Writes the transactions, several chains concurrently. Returns the positions of the entities whose entry was written.
     ///
     /// The writes need no further confirmation: each transaction is conditional on the version of every entity, on the absence of a unique copy's
     /// key, or on the version of a list. If a concurrent writer changed one of a transaction's entities, the transaction is refused. The result then
-    /// omits these entities, which must be checked separately.
+    /// omits these entities; check them separately.
     pub(super) async fn write(&self, packs: Packs) -> Result<BTreeSet<usize>> {
         let chains = packs.into_chains().into_iter().map(|chain| async move {
             let mut written = Vec::new();

@@ -1,4 +1,4 @@
-//! The pass from index rows to entities: finds and removes rows without an owner.
+//! The phase of a pass from index rows to entities: finds index entries that belong to no entity, and removes them if requested.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -18,7 +18,7 @@ use crate::index::sweep::{Item, Phase, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Checks several rows of the index concurrently for an owner.
+    /// Checks index rows concurrently, and returns the findings in order.
     pub(super) async fn rows(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let rows = (0..items.len()).map(|position| async move {
             match items.get(position) {
@@ -34,7 +34,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Checks one row of the index for an owner.
+    /// Checks whether each entry in one index row belongs to an entity. Confirms the findings, and repairs them if requested.
     async fn row(&self, table: &TableName, key: &EntityKey, mut found: StoredRow) -> Result<Vec<Finding>> {
         let mut race = self.table.retry.start(RACE);
         let at = |error: Error| {
@@ -68,7 +68,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns a finding for each entry of a row that has no owner; `None` if every entry has one.
+    /// Returns a finding for each entry in a row that belongs to no entity or cannot be read; `None` if all entries are correct.
     async fn astray(&self, key: &EntityKey, row: &Row) -> Result<Option<Vec<Finding>>> {
         let schema = self.schema();
         let mut astray = Vec::new();

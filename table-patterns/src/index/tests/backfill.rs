@@ -1,4 +1,4 @@
-//! Tests of the writes of a backfill: full transactions, several concurrent transactions, and a limited rate.
+//! Tests of how a backfill writes: with full transactions, several at a time, and at a limited rate.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
 
-/// Returns entities, three of which share a list.
+/// Creates entities with the given ids in one department. Every three of them share a list.
 fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     let one = |id: u32| Staff {
         department: department.to_owned(),
@@ -31,7 +31,7 @@ fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     ids.map(one).collect()
 }
 
-/// The three additional transactions, which record that the pass has begun, that the rows are complete, and that the index is ready.
+/// The number of additional transactions: they record that the pass over the rows has begun, that the rows are complete, and that the index is ready.
 const NOTES: usize = 3;
 
 #[test]
@@ -145,7 +145,7 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
     .unwrap();
 }
 
-/// One entity of a transaction changes before the transaction is written. The transaction is refused, and none of its entities is omitted.
+/// An entity changes before the transaction that contains it is written. The transaction is refused, and its entities are then processed one by one.
 #[test]
 fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     block_on(async {
@@ -179,7 +179,7 @@ fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     .unwrap();
 }
 
-/// The first entity in key order gets the value, regardless of which transactions contain the entities.
+/// If two entities have the same value, the first one in key order gets it, regardless of how entities are grouped into transactions.
 #[test]
 fn pat_intra_5_the_first_entity_of_a_page_gets_the_value_and_others_are_named() {
     block_on(async {
@@ -237,7 +237,7 @@ fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
     .unwrap();
 }
 
-/// At most the entities of one second are written together, regardless of the page size.
+/// Even if a page is larger, only the entities of one second are written together.
 #[test]
 fn a_rate_bounds_the_writes_between_two_waits() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests in which a backfill dies at any submit, or runs with concurrent writers. Later runs continue the backfill, and the result agrees with the model.
+//! Tests of backfills that die at any submit, or that run with concurrent writers. Later runs continue them, and the result must agree with the model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -19,10 +19,10 @@ use crate::entities::{Entities, StepRecorder};
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeEmailDirectory, EmployeeNamesakes, jones};
 use crate::index::{IndexReport, IndexState};
 
-/// The number of entities per page; each page takes several transactions.
+/// The number of entities per page; the backfill writes each page in several transactions.
 const PAGE: usize = 25;
 
-/// Runs a backfill, and returns the number of entities that it reported.
+/// Runs a backfill. Stores the number of processed entities, according to its last progress, in `scanned`.
 async fn told<I: Index, O: StepRecorder>(
     table: &Entities<I::Entity, Disturbed, O>,
     scanned: &mut u64,
@@ -37,7 +37,7 @@ async fn told<I: Index, O: StepRecorder>(
         .await
 }
 
-/// Runs a backfill that dies, and then another backfill. Returns `true` if the first backfill died.
+/// Runs a backfill that dies at a given submit, then a second backfill that continues it. Returns `true` if the first one died.
 async fn dies_and_goes_on<I: Index, O: StepRecorder>(
     store: &Disturbed,
     table: &Entities<I::Entity, Disturbed, O>,
@@ -133,7 +133,7 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
     }
 }
 
-/// A repair works like a backfill. Here the indexes are lost, and the repair dies at any submit.
+/// A repair works like a backfill. Here, the index rows are lost, and the repair dies at any submit.
 #[test]
 fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     let entities: Vec<_> = (0..30).map(staff).collect();
@@ -160,7 +160,7 @@ fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     }
 }
 
-/// An act of another writer during a backfill.
+/// A write by another writer during a backfill.
 #[derive(Clone, Debug)]
 enum Live {
     Put(Staff),
@@ -171,7 +171,7 @@ enum Live {
 type Model = Arc<Mutex<BTreeMap<EntityKey, Staff>>>;
 
 impl Live {
-    /// Applies the act to the engine and to the model.
+    /// Applies the write to the engine, and, if it succeeds, to the model.
     fn act(self, engine: &Engine, model: &Model) {
         let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
         let (Self::Put(staff) | Self::Change(staff) | Self::Delete(staff)) = &self;
@@ -197,7 +197,7 @@ impl Live {
     }
 }
 
-/// Returns entities with few different values, which causes collisions in keys, lists and transactions.
+/// Generates entities that share few different values, which causes collisions in keys, lists and transactions.
 fn some_staff() -> impl Strategy<Value = Staff> {
     (prop::sample::select(vec!["Sales", "Marketing"]), 0_u32..12, 0..5, 17_u8..20, prop::option::of(0_u8..20))
         .prop_map(|(department, id, name, age, email)| Staff {
@@ -218,12 +218,12 @@ fn live() -> impl Strategy<Value = Live> {
     })
 }
 
-/// Returns `true` if the data can cause this error of a backfill, at least temporarily.
+/// Returns `true` for errors of a backfill that the generated entities can cause, at least temporarily.
 fn is_of_the_data(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }
 
-/// Runs all three backfills, and returns which of them succeeded.
+/// Runs the backfills of all three indexes, and returns which of them succeeded.
 async fn all<S: table_core::TableStore + Clone>(
     table: &Entities<Staff, S, crate::entities::NoOutbox>,
     page: usize,
@@ -243,7 +243,7 @@ async fn all<S: table_core::TableStore + Clone>(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Writers act between any two requests of a backfill. None of their writes is lost, and ready indexes are complete.
+    /// Other writers write between any two requests of a backfill. None of their writes may be lost, and every ready index must be complete.
     #[test]
     fn con_3_a_backfill_with_concurrent_writers_agrees_with_the_model(
         old in prop::collection::vec(some_staff(), 0..24),
@@ -301,7 +301,7 @@ proptest! {
     }
 }
 
-/// Returns the rows that must exist despite full lists and duplicate values: the entities.
+/// Returns the rows that must exist even if lists are full and unique values occur twice: the entities.
 fn expected_parts(model: &BTreeMap<EntityKey, Staff>) -> super::kit::Rows {
     let is_entity = |(_, key): &(String, EntityKey)| key.row_key.as_str().starts_with("empid_");
     let mut rows = super::kit::Rows::new();

@@ -1,4 +1,4 @@
-//! Tests of rows that do not stop a backfill, check or repair: values that no key can contain, properties of wrong types, and rows of no type.
+//! Tests that bad rows do not stop a backfill, check or repair: values that no key can contain, properties of wrong types, and rows of no known type.
 
 use pollster::block_on;
 use table_core::Result;
@@ -55,7 +55,7 @@ struct Member {
 type Members = Entities<Member, Engine, Records>;
 type Verb = fn(&Members, &Member) -> Result<()>;
 
-/// Returns members, two of which have names that no key can contain, together with a garbled member, a row of no type, and an invalid entry.
+/// Creates members, two of which have names that no key can contain, and adds a garbled member, a row of no known type, and an invalid index entry.
 fn members() -> (Engine, Members) {
     let engine = Engine::in_memory();
     let old = block_on(engine.table::<before::Member>().create_if_missing()).unwrap();
@@ -69,7 +69,7 @@ fn members() -> (Engine, Members) {
     (engine.clone(), block_on(members.create_if_missing()).unwrap())
 }
 
-/// Writes a row as another tool would.
+/// Writes a row without going through a handle, as another tool would.
 fn write(engine: &Engine, row_key: &str, write: impl FnOnce(&mut RowWriter)) {
     let mut row = RowWriter::new();
     write(&mut row);
@@ -80,7 +80,7 @@ fn write(engine: &Engine, row_key: &str, write: impl FnOnce(&mut RowWriter)) {
     block_on(engine.submit(&TableName::new("Staff").unwrap(), transaction)).unwrap();
 }
 
-/// Returns the keys of findings of a kind, each once and in order.
+/// Returns the keys of the findings of one kind, without duplicates and in order.
 fn found(report: &IndexReport, kind: FindingKind) -> Vec<&str> {
     let of_kind = report.findings.iter().filter(|finding| finding.kind == kind);
     let keys: std::collections::BTreeSet<_> = of_kind.map(|finding| finding.at.row_key.as_str()).collect();
@@ -167,7 +167,7 @@ fn key_8_a_value_that_leaves_no_space_for_a_guard_key_is_refused_on_write() {
     }
 }
 
-/// The first letter of a name, computed by code that panics for an empty name.
+/// The first letter of a name. Its codec panics if the name is empty.
 enum Initial {}
 
 impl DerivedPart<String> for Initial {

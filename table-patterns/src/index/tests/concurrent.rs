@@ -1,4 +1,4 @@
-//! Tests with many concurrent writers, in which nothing is lost or duplicated.
+//! Tests that many concurrent writers neither lose nor duplicate index entries.
 
 use std::sync::{Arc, Barrier};
 use std::thread;

@@ -1,4 +1,4 @@
-//! A store that dies at a submit, lets another writer act before it, and counts requests.
+//! A store for tests that can die at a submit, lets another writer act before a request, and counts requests.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -14,30 +14,30 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::{Error, ErrorCode, Result};
 
-/// How a submit to a [`Disturbed`] store fails.
+/// The point at which a program dies that uses a [`Disturbed`] store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The program dies before the submit is sent.
+    /// Before the submit is sent.
     Before,
-    /// The program dies after the submit was applied, without a response.
+    /// After the submit was applied, before the response.
     After,
 }
 
 type Hook = Box<dyn Fn(&Engine) + Send>;
 
-/// An engine that counts submits, fails from a given submit on, and runs hooks before submits and gets.
+/// A wrapper around an engine. It counts requests, makes all submits fail from a given one on, and runs test functions before submits and gets.
 #[derive(Clone)]
 pub(super) struct Disturbed {
     pub(super) engine: Engine,
     pub(super) submits: Arc<AtomicUsize>,
     pub(super) gets: Arc<AtomicUsize>,
-    /// The last submitted transaction, applied or not.
+    /// The transaction that was submitted last, whether it was applied or not.
     pub(super) last: Arc<Mutex<Option<Transaction>>>,
     fault: Arc<Mutex<Option<(usize, Fault)>>>,
     hooks: Arc<Mutex<Vec<Hook>>>,
     get_hooks: Arc<Mutex<Vec<Hook>>>,
     under_way: Arc<AtomicUsize>,
-    /// The largest number of concurrent submits.
+    /// The largest number of submits that were in progress at the same time.
     pub(super) at_once: Arc<AtomicUsize>,
 }
 
@@ -56,7 +56,7 @@ impl Disturbed {
         }
     }
 
-    /// Makes the submit with this number and all later submits fail.
+    /// Makes a submit and all later submits fail. `submit` is its number, counted from 0 at the time of this call.
     pub(super) fn die_at(&self, submit: usize, fault: Fault) {
         *self.fault.lock().unwrap() = Some((self.submits.load(Ordering::Relaxed) + submit, fault));
     }
@@ -65,17 +65,17 @@ impl Disturbed {
         *self.fault.lock().unwrap() = None;
     }
 
-    /// Runs a hook before the next submit that has no hook yet.
+    /// Runs a function before the next submit. With several functions, each runs before one submit, in the order in which they were set.
     pub(super) fn before_submit(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Runs a hook before the next get that has no hook yet.
+    /// Runs a function before the next get. With several functions, each runs before one get, in the order in which they were set.
     pub(super) fn before_get(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.get_hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Returns the number of gets and submits of `work`.
+    /// Awaits `work`. Returns its result with the number of gets and submits that it sent.
     pub(super) async fn count<T>(&self, work: impl Future<Output = T>) -> (T, usize, usize) {
         let (gets, submits) = (self.gets.load(Ordering::Relaxed), self.submits.load(Ordering::Relaxed));
         let done = work.await;
@@ -83,7 +83,7 @@ impl Disturbed {
     }
 }
 
-/// A submit in progress, until it is answered or its future is dropped.
+/// Counts a submit as in progress until this value is dropped.
 struct UnderWay(Arc<AtomicUsize>);
 
 impl UnderWay {
@@ -100,7 +100,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Lets all other waiting futures run once.
+/// Lets all other waiting futures make progress once.
 async fn yield_once() {
     let mut is_second = false;
     poll_fn(|context| {

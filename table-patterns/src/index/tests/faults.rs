@@ -1,4 +1,4 @@
-//! Tests in which a program dies before or after any submit. The stored rows are then either the old rows or the new rows (PAT-INTRA-4).
+//! Tests of programs that die before or after any submit: afterwards, the stored rows must be either all old or all new (PAT-INTRA-4).
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -55,7 +55,7 @@ fn pat_intra_4_a_crash_at_any_submit_leaves_all_or_nothing() {
     }
 }
 
-/// Another writer acts directly on the engine between the read and the write of a writer, as a remote store would experience it.
+/// Another writer changes rows directly in the engine, between the read and the write of the tested writer.
 #[test]
 fn con_3_changes_between_the_read_and_the_write_are_detected() {
     block_on(async {
@@ -103,7 +103,7 @@ fn con_3_changes_between_the_read_and_the_write_are_detected() {
     .unwrap();
 }
 
-/// The futures are `Send` and run on multi-threaded runtimes.
+/// The futures of a handle are `Send`, so they can run on multi-threaded runtimes.
 #[test]
 fn futures_are_send() {
     fn is_send<T: Send>(future: T) {

@@ -1,4 +1,4 @@
-//! Shared helpers for the tests: an entity, its expected and stored rows, and a clock that advances while a caller waits.
+//! A fixture for the tests of indexes: an entity, functions that return its expected and its stored rows, and a clock that advances while a caller sleeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::index::RemoteChange;
 use crate::index::list::ListForm;
 use crate::outbox::{Intent, Step};
 
-/// An entity with every kind of index in its partition. Lists have a low bound, and fill up quickly.
+/// An entity with every kind of index in its own partition. Its lists have a low bound, so they fill up quickly.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company", crate = table_core)]
 #[partition_key(department)]
@@ -79,7 +79,7 @@ pub(super) fn staff() -> impl Strategy<Value = Staff> {
     )
 }
 
-/// Rows by table and key, as text without versions.
+/// Rows by table and key. The value is the properties as text.
 pub(super) type Rows = BTreeMap<(String, EntityKey), String>;
 
 fn text(row: &Row) -> String {
@@ -90,7 +90,7 @@ fn text(row: &Row) -> String {
     row.view().properties().map(shown).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the expected rows for these entities, computed only from the definition of each index.
+/// Returns the rows that must be stored for entities, computed only from the definition of each index.
 pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>) -> Rows {
     let mut rows = Rows::new();
     let mut lists: BTreeMap<_, (ListForm, BTreeSet<Vec<String>>)> = BTreeMap::new();
@@ -116,7 +116,7 @@ pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>)
     rows
 }
 
-/// Returns the stored rows of these tables.
+/// Returns the rows that are stored in `tables`, without recorded changes.
 pub(super) async fn stored<S: TableStore + Clone>(store: &S, tables: &[&str]) -> Result<Rows> {
     let mut rows = Rows::new();
     for table in tables {
@@ -136,12 +136,12 @@ pub(super) async fn stored<S: TableStore + Clone>(store: &S, tables: &[&str]) ->
 
 const RECORD: &str = "~record_";
 
-/// An outbox that stores its records as rows of the partition, and does nothing else.
+/// An outbox for tests. It stores records as rows of the partition, without messages and workers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records(Arc<AtomicUsize>);
 
 impl Records {
-    /// Takes the next number.
+    /// Returns the number for the next record.
     pub(super) fn record_number(&self) -> usize {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
@@ -175,7 +175,7 @@ fn change_text(step: &Step) -> String {
     serde_json::Value::Array(items).to_string()
 }
 
-/// Returns the stored records by key, with their changes.
+/// Returns the stored records of a partition: their keys and their changes.
 pub(super) async fn records<E: Entity, S: TableStore + Clone>(
     store: &S,
     partition: &str,
@@ -190,7 +190,7 @@ pub(super) async fn records<E: Entity, S: TableStore + Clone>(
     bags.into_iter().map(read).collect()
 }
 
-/// Returns a runtime whose time advances only while a caller waits, with that time in ticks.
+/// Returns a runtime whose time advances only while a caller sleeps, and the time that has passed, in ticks.
 pub(super) fn waiting() -> (Runtime, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(0));
     let (now, later) = (Arc::clone(&time), Arc::clone(&time));

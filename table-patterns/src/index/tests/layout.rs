@@ -1,4 +1,4 @@
-//! Tests that the layouts equal those in the pattern catalogue, character by character.
+//! Tests that the stored rows equal those in the pattern catalogue, character by character.
 
 use futures_util::TryStreamExt;
 use pollster::block_on;
@@ -17,7 +17,7 @@ fn shown(rows: super::kit::Rows) -> String {
     rows.into_iter().map(line).collect()
 }
 
-/// The catalogue's tables for employees with an index in their partition.
+/// The catalogue's rows for employees with an index in their own partition.
 #[test]
 fn pat_intra_and_ix_2_the_rows_of_an_indexed_insert() {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
@@ -63,7 +63,7 @@ fn pat_intra_and_ix_2_the_rows_of_an_indexed_insert() {
     .unwrap();
 }
 
-/// The catalogue's tables for employees with indexes in other partitions, with its queries by point (PAT-INTER-1) and by range (PAT-INTER-2).
+/// The catalogue's rows for employees with indexes in other partitions, and its point queries (PAT-INTER-1) and range queries (PAT-INTER-2) of them.
 #[test]
 fn pat_inter_the_rows_of_a_settled_insert() {
     #[expect(

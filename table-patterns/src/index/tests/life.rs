@@ -1,4 +1,4 @@
-//! Tests of an index's states: built over old rows, online, resumable and at a limited rate; then disabled and enabled again.
+//! Tests of an index's states. An index is built over old rows, online, resumably and at a limited rate; then it is disabled and enabled again.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::old::{ALL_READY, build, old_rows, staff};
 use crate::EntityStore;
 use crate::index::{IndexState, Phase};
 
-/// After a later change to the schema (DQ-1), only a backfill is needed, and no query returns a result before the index is complete.
+/// A change to the schema (DQ-1) requires only a backfill, and no query uses the new index before it is complete.
 #[test]
 fn a_new_index_supports_queries_only_once_it_is_built() {
     block_on(async {
@@ -168,7 +168,7 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
     .unwrap();
 }
 
-/// A writer changes an entity between the backfill's read and its write.
+/// Another writer changes an entity after the backfill has read it and before the backfill writes.
 #[test]
 fn a_backfill_writes_no_outdated_rows() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of lists in blobs: their moves, concurrent readers and writers, and the blobs that remain after a collection.
+//! Tests of lists in blobs: moves between entities and blobs, concurrent readers and writers, and the blobs that are left after a collection.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

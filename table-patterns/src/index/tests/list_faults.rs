@@ -1,5 +1,5 @@
-//! Tests with faults at each request to the table and the blobs, and with conflicts at each step.
-//! A list in a blob is never lost, missing or incomplete.
+//! Tests of list blobs with faults at each request to the table or the blob store, and with conflicts at each step:
+//! a list is never lost, missing or incomplete.
 
 use pollster::block_on;
 use table_core::etag::IfMatch;
@@ -12,7 +12,7 @@ use super::people::{
 
 const NAMES: [&str; 2] = ["Jones", "Cao"];
 
-/// Lists that begin in entities, move to blobs, change there, and are removed. Failed steps are not repeated.
+/// Creates lists in entities, which then move to blobs, change there, and are removed. Ignores errors.
 async fn program(people: &People) {
     for id in 0..3 {
         let _ = people.insert(&jones(id)).await;
@@ -27,7 +27,7 @@ async fn program(people: &People) {
     let _ = settle_all(people).await;
 }
 
-/// Settles the remaining records, and asserts that the lists then agree with the entities and that the store contains only blobs that rows name.
+/// Settles the pending records. Asserts that the lists then agree with the entities, and that the blob store contains exactly the blobs that rows name.
 async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     scene.store.live();
     scene.blobs.heal();
@@ -97,7 +97,7 @@ fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     }
 }
 
-/// Another writer's list is moved, changed and removed between the read and the write of this writer.
+/// Another writer's change moves a list to a blob, changes it or removes it between the read and the write of the tested writer.
 #[test]
 fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {
@@ -127,7 +127,7 @@ fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     }
 }
 
-/// An older settling does not undo a newer one, even if the list is in a blob.
+/// A settlement that was overtaken by a later one does not undo it, even if the list is in a blob.
 #[test]
 fn pat_ix_4_an_overtaken_settlement_starts_again() {
     block_on(async {

@@ -1,5 +1,5 @@
-//! Tests that compare lists with a simple map from value to keys: random writes, changes
-//! delivered twice and in any order, and every location of a list.
+//! Tests that compare lists with a simple map from values to keys, after random writes, whose changes
+//! are settled twice and in any order. The lists are in entities, in blobs, or move between them.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -14,9 +14,9 @@ const NAMES: [&str; 3] = ["Jones", "jones", "O'Neil/Ab"];
 enum Verb {
     Put(Employee),
     Delete(Employee),
-    /// Delivers any earlier change.
+    /// Settles any earlier change, for the first time or again.
     Settle(prop::sample::Index),
-    /// Advances the time, and collects blobs to which no entity refers.
+    /// Advances the clock, and collects the blobs to which no entity refers.
     Collect,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the rules of index entities, PAT-IX-1 to PAT-IX-7, for the three locations of a list.
+//! Tests of the rules for lists, PAT-IX-1 to PAT-IX-7. Each test runs with lists in entities, lists in blobs, and lists that move to blobs.
 
 use std::sync::Arc;
 use std::thread;
@@ -20,7 +20,7 @@ use crate::index::ListBlobs;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];
 
-/// The limits for the three locations of a list: in an entity, in a blob, and first in an entity and then in a blob.
+/// Limits above which lists are stored in blobs. With these, lists are always in entities, always in blobs, or move to a blob as they grow.
 const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
 
 #[test]
@@ -242,7 +242,7 @@ fn pat_ix_6_a_writer_touches_its_partition_and_no_cross_partition_list_blob() {
     .unwrap();
 }
 
-/// Returns values that are not valid keys, or that are equal for stores that ignore case.
+/// Returns values that are not valid keys, and values that are equal in stores that ignore case.
 fn hostile() -> Vec<String> {
     let texts = [
         "jones",

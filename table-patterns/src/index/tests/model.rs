@@ -1,4 +1,4 @@
-//! Tests that compare random writes with a simple map: the results must be equal, and the index rows must match the index definitions.
+//! Tests that compare indexed entities with a simple map after random writes: results must be equal, and index rows must match the index definitions.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ fn verb() -> impl Strategy<Value = Verb> {
 
 type Model = BTreeMap<EntityKey, Staff>;
 
-/// Returns the possible errors if the entities cannot all be stored.
+/// Returns the errors of which one must occur because the entities in `after` cannot all be stored; empty if they can.
 fn forbidden(after: &Model, before: &Model) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let all = || after.values();
@@ -71,7 +71,7 @@ fn merged(old: &Staff, new: &Staff) -> Staff {
     }
 }
 
-/// Returns the model after a verb, or the possible errors.
+/// Returns the model after a write; or the errors of which one must occur.
 fn applied(model: &Model, verb: &Verb) -> Result<Model, Vec<ErrorCode>> {
     let mut after = model.clone();
     let key_of = |staff: &Staff| staff.key_of().unwrap();

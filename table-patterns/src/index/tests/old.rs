@@ -1,4 +1,4 @@
-//! A table whose entities were written before its indexes were declared.
+//! A fixture for tests of backfills: a table with entities that were written before their indexes were declared.
 
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
@@ -7,7 +7,7 @@ use super::kit::{Staff, StaffByAge, StaffByEmail, StaffByLastName, ada};
 use crate::entities::{Entities, NoOutbox};
 use crate::index::IndexState;
 
-/// The schema of `Staff` before it had indexes.
+/// The program of an earlier release, in which `Staff` had no indexes.
 mod before {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Company", crate = table_core)]
@@ -35,7 +35,7 @@ pub(super) fn staff(id: u32) -> Staff {
     }
 }
 
-/// Writes entities with a program that declares no indexes.
+/// Writes entities with the program of the earlier release.
 pub(super) async fn old_rows<S: TableStore + Clone>(store: &S, entities: &[Staff]) -> table_core::Result<()> {
     let old = store.table::<before::Staff>().create_if_missing().await?;
     for Staff { department, id, last_name, age, email, note } in entities.iter().cloned() {

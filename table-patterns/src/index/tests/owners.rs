@@ -1,4 +1,4 @@
-//! Tests of two entity types that require the same keys for their entries in another partition.
+//! Tests of two entity types whose index entries in another partition would have the same keys.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -22,7 +22,7 @@ struct Customer {
     email: String,
 }
 
-/// A supplier, whose index entries have the same keys as the entries of customers.
+/// A supplier. Its index entries have the same keys as those of customers.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Suppliers")]
 #[partition_key(tenant)]
@@ -35,7 +35,7 @@ struct Supplier {
     email: String,
 }
 
-/// A partner. The keys of its index entries begin with another literal, in the same table.
+/// A partner. Its index entries are in the same table as those of customers, but their keys begin with a different literal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Partners")]
 #[partition_key(tenant)]
@@ -48,7 +48,7 @@ struct Partner {
     email: String,
 }
 
-/// A visitor, in the table of customers. Its index is a list in the table of e-mail addresses, whose `PartitionKey` does not begin with a literal.
+/// A visitor, in the same table as customers. Its index is a list in the table of e-mail addresses, under a `PartitionKey` that begins with no literal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! Shared helpers for the tests of lists: an entity with a list in its partition and a remote list, and a table whose lists can be in blobs.
+//! A fixture for the tests of lists: an entity with a list in its partition and a remote list, in a table whose lists can be stored in blobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::entities::Entities;
 use crate::faults::FaultyBlobs;
 use crate::index::{ListBlobs, RemoteChange};
 
-/// PAT-IX option 2 is `ByLastName`, and option 3 is `Namesakes`; both are option 1 if their lists are in blobs.
+/// `ByLastName` is PAT-IX option 2, and `Namesakes` is option 3; both are option 1 if their lists are in blobs.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -58,7 +58,7 @@ pub(super) fn jones(id: u32) -> Employee {
 
 pub(super) type People<S = Disturbed> = Entities<Employee, S, Records>;
 
-/// A table on a store that can be disturbed, with blobs that can fail and a clock that is set by the test.
+/// A table with a store that can fail, a blob store that can fail, and a clock that is set by the test.
 pub(super) struct Scene {
     pub(super) store: Disturbed,
     pub(super) blobs: FaultyBlobs,
@@ -66,7 +66,7 @@ pub(super) struct Scene {
     pub(super) now: Arc<AtomicU64>,
 }
 
-/// Creates a scene in which lists above a number of members are in blobs.
+/// Creates a fixture in which lists with more than `beyond` members are stored in blobs.
 pub(super) async fn scene(beyond: usize) -> Result<Scene> {
     let (store, blobs) = (Disturbed::new(Engine::in_memory()), FaultyBlobs::default());
     let now = Arc::new(AtomicU64::new(NOON));
@@ -88,7 +88,7 @@ async fn opened<S: TableStore + Clone + 'static>(
 }
 
 impl Scene {
-    /// Returns another program on the same engine, without faults.
+    /// Returns the table as seen by another program, which uses the engine directly, so its requests to the table never fail.
     pub(super) async fn other(&self, beyond: usize) -> Result<People<Engine>> {
         opened(&self.store.engine, &self.blobs, beyond, &self.now).await
     }
@@ -98,7 +98,7 @@ impl Scene {
         self.now.fetch_add(ticks_of(GRACE), Ordering::SeqCst);
     }
 
-    /// Collects blobs to which no entity refers, until none remains.
+    /// Runs the collector until it has removed all blobs to which no entity refers.
     pub(super) async fn collect_all(&self) -> Result<()> {
         for _ in 0..3 {
             self.wait();
@@ -107,7 +107,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Returns the names of the blobs to which rows of these tables refer.
+    /// Returns the names of the blobs to which rows refer.
     pub(super) async fn named(&self) -> Result<Vec<String>> {
         let mut names = BTreeSet::new();
         for table in ["Company", "LastNames"] {
@@ -126,7 +126,7 @@ impl Scene {
     }
 }
 
-/// Settles the remote lists from the records of all departments.
+/// Settles the remote lists for all recorded changes, and deletes the records.
 pub(super) async fn settle_all<S: TableStore + Clone + 'static>(people: &People<S>) -> Result<()> {
     for department in DEPARTMENTS {
         let store = people.table().store();
@@ -140,7 +140,7 @@ pub(super) async fn settle_all<S: TableStore + Clone + 'static>(people: &People<
     Ok(())
 }
 
-/// Returns the recorded changes.
+/// Returns the changes that are recorded and not yet settled.
 pub(super) async fn recorded<S: TableStore + Clone>(people: &People<S>) -> Result<Vec<RemoteChange>> {
     let mut changes = Vec::new();
     for department in DEPARTMENTS {
@@ -154,10 +154,10 @@ pub(super) fn model<'p>(people: impl IntoIterator<Item = &'p Employee>) -> Model
     people.into_iter().map(|person| (person.key_of().unwrap(), person.clone())).collect()
 }
 
-/// The employees by key.
+/// A model of the table: the employees by key.
 pub(super) type Model = BTreeMap<EntityKey, Employee>;
 
-/// Asserts that every list agrees with the model, wherever it is stored.
+/// Asserts that every list agrees with the model, whether it is in an entity or a blob.
 pub(super) async fn assert_lists<S: TableStore + Clone>(
     people: &People<S>,
     model: &Model,

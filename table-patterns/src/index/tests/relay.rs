@@ -1,5 +1,4 @@
-//! Tests of remote indexes with the outbox, its workers and its sweep.
-//! The indexes agree with their entities after a crash at any point (PAT-INTER-3).
+//! Tests of remote indexes with an outbox, workers and sweeps: after a crash at any request, the indexes eventually agree with their entities (PAT-INTER-3).
 
 use std::time::Duration;
 
@@ -32,8 +31,8 @@ async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
     Ok((store, outbox, table))
 }
 
-/// Runs a new process an hour later, which finds the recorded changes and settles them.
-/// The queue has lost all messages, and the claims of the dead process have expired.
+/// Runs a new process, which finds and settles the recorded changes. It starts an hour later:
+/// the claims of the dead process have expired. The queue has lost all messages.
 async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Result<()> {
     let real = Runtime::new();
     let later = Clock::new(move || real.now() + 36_000_000_000);

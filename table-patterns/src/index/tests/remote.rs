@@ -1,4 +1,4 @@
-//! Tests of indexes in other partitions and tables. They converge for any order of their changes (PAT-INTER-3).
+//! Tests of indexes in other partitions and tables: they converge regardless of the order in which their changes are settled (PAT-INTER-3).
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ async fn settle_all<S: TableStore + Clone + 'static>(table: &Entities<Employee, 
     Ok(())
 }
 
-/// Makes the values of unique indexes distinct per key, because duplicates in different partitions could not be refused immediately.
+/// Makes the employee's unique values depend on its key, so that no two employees share one: duplicates in different partitions are not refused immediately.
 fn apart(employee: Employee) -> Employee {
     let wing = u32::from(employee.department == "Sales") * 100;
     Employee {
@@ -123,7 +123,8 @@ fn pat_inter_3_a_crash_at_any_submit_of_a_settlement_is_recovered() {
     }
 }
 
-/// A worker is suspended before one of its requests until everything is settled. It then sends that request, and dies. No other process follows it.
+/// A worker is suspended before one of its requests until all other work is settled. It then sends that request and dies. No other process repairs its
+/// writes.
 #[test]
 fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     type Act = fn(&Entities<Employee, Engine, Records>);
@@ -189,7 +190,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     }
 }
 
-/// A worker is overtaken between its reads and its write.
+/// Another worker settles a later change between the reads and the write of the tested worker.
 #[test]
 fn an_older_settlement_does_not_undo_a_newer_one() {
     block_on(async {
@@ -224,7 +225,8 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
     .unwrap();
 }
 
-/// The value returns to its earlier owner between the read of the desired owner and the read of the stored owner.
+/// A value returns to its earlier owner after the worker has read the entity with the new value, and before it reads the entity to which the stored entry
+/// belongs.
 #[test]
 fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
     block_on(async {
@@ -293,7 +295,7 @@ fn pat_inter_5_a_possibly_stale_entity_is_marked_and_can_be_verified() {
     .unwrap();
 }
 
-/// A projection of the included properties.
+/// A projection of the properties that the index includes.
 #[derive(Clone, Debug, PartialEq, table_core::Projection)]
 #[projection(of = Employee, crate = table_core)]
 struct Name {
@@ -347,7 +349,7 @@ fn pat_ec_4_duplicates_in_different_partitions_are_reported_when_settled() {
     .unwrap();
 }
 
-/// An entity with arbitrary properties. Its entry in another table contains all of them, with the parts of its key.
+/// An entity with arbitrary properties. Its copy in another table contains all of them, and the parts of its key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -368,7 +370,7 @@ impl Any {
         Self { department: "Sales".to_owned(), id, badge: id, rest: rest.collect() }
     }
 
-    /// Returns one of the largest entities that a store accepts.
+    /// Creates an entity of the maximum size that a store accepts.
     fn largest(id: u32) -> Result<Self> {
         let mut any = Self::new(id, 17, 32_600);
         let key = any.key_of()?;

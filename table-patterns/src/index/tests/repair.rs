@@ -1,4 +1,4 @@
-//! Tests that the checker finds every kind of damage and nothing else, and that the repair corrects it, even with concurrent writers.
+//! Tests that a check finds every kind of damage and nothing else, and that a repair corrects it, even with concurrent writers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, jones};
 
-/// A change to a table by another tool.
+/// A change to index rows by another tool.
 #[derive(Clone, Debug)]
 enum Damage {
-    /// Deletes one of the rows that are not entities.
+    /// Deletes an index row.
     Delete(prop::sample::Index),
-    /// Changes a property of a row that is not an entity.
+    /// Changes properties of an index row.
     Change(prop::sample::Index),
-    /// Copies an index row to the key of another value.
+    /// Copies an index row to the key of a different value.
     Misplace(prop::sample::Index, &'static str),
-    /// Makes a row that is not an entity unreadable.
+    /// Makes an index row unreadable.
     Blank(prop::sample::Index),
 }
 
@@ -241,8 +241,8 @@ fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// A member seems to have no owner when the repair reads it, but an entity gets the value before the repair writes. The member then belongs in the
-/// list and remains.
+/// A list member belongs to no entity when the repair reads it, but an entity gets the value before the repair writes. The member is then correct and
+/// must remain.
 #[test]
 fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {
@@ -268,7 +268,7 @@ fn a_repair_removes_no_member_that_has_just_joined() {
     .unwrap();
 }
 
-/// The value moves from one entity to another between the reads of a copy, its owner, and the copy again.
+/// A value moves from one entity to another between the check's reads of the copy, of its owner, and of the copy again.
 #[test]
 fn a_check_reports_no_row_whose_owner_has_just_changed() {
     block_on(async {

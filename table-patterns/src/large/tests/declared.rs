@@ -1,4 +1,4 @@
-//! Tests of blobs, parts and logs of entities that declare an index and a feed.
+//! Tests of large entities, wide entities and logs whose entity types declare an index and a feed.
 
 use table_core::group::{Many, One};
 use table_core::key::PartitionKey;

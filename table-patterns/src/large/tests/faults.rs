@@ -1,4 +1,4 @@
-//! Tests that failures at any request leave neither dangling references nor unreferenced blobs.
+//! Tests that a failure at any request leaves neither addresses of missing blobs nor blobs to which no entity refers.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::faults::Fault;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Inserts the entity with both blobs.
+    /// Inserts the entity with both of its blobs: a photo and a CV.
     Insert(u32),
-    /// Replaces the entity, with a photo and without a CV.
+    /// Replaces the entity with one that has a photo and no CV.
     Replace(u32),
-    /// Sets one blob of an entity.
+    /// Sets one of the entity's blobs.
     Set(u32, bool),
-    /// Removes one blob of an entity.
+    /// Removes one of the entity's blobs.
     Remove(u32, bool),
     Delete(u32),
     Collect,
-    /// Waits for tenths of the grace period.
+    /// Advances the clock by tenths of the grace period.
     Wait(u64),
 }
 
@@ -37,10 +37,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The possible content of an entity: a photo and a CV.
+/// The content of an entity, if it exists: its photo and its CV, if they exist.
 type Held = Option<[Option<u8>; 2]>;
 
-/// Returns the content after a step.
+/// Returns the content of the entity after a step.
 fn after(step: &Step, held: Held, value: u8) -> Held {
     let with = |photo: bool, value| held.map(|[old, cv]| if photo { [value, cv] } else { [old, value] });
     match *step {
@@ -80,7 +80,7 @@ impl Scene {
         }
     }
 
-    /// Reads the entity, and each of its blobs completely.
+    /// Reads an entity, and the complete content of each of its blobs.
     fn held(&self, id: u32) -> Result<Held> {
         if block_on(self.employees.table().get(Employee::key("Sales", id)))?.is_none() {
             return Ok(None);
@@ -93,8 +93,8 @@ impl Scene {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A request of a step fails, on the table or in the blob store. No entity ever names a missing blob, an acknowledged value can be
-    /// read, and at the end exactly the named blobs exist: blobs are written before entities and removed after them (BLB-12).
+    /// A request of a step fails, either to the table or to the blob store. No entity may ever refer to a missing blob, each acknowledged value must be
+    /// readable, and at the end exactly the blobs in use must exist: blobs are written before entities and removed after them (BLB-12).
     #[test]
     fn pat_large_2_no_failure_leaves_a_dangling_name_or_an_orphan(
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..12, any::<bool>(), any::<bool>()))), 1..20),

@@ -1,4 +1,4 @@
-//! Tests of entities with several blobs.
+//! Tests of large entities with several blobs.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of the convergence of guarded steps for any order and number of deliveries, with several sources that claim one target.
+//! Tests that guarded steps converge regardless of the order and number of deliveries, with several sources that claim one target.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -6,14 +6,14 @@ use table_core::embedded::Engine;
 
 use super::*;
 
-/// An action of a source on the target: claim it with a value, or release it.
+/// A change by a source: it claims the target with a value, or releases it.
 #[derive(Clone, Debug)]
 struct Change {
     origin: Origin,
     value: Option<i32>,
 }
 
-/// Returns a history in which a source claims the target only while no other source claims it. Versions increase.
+/// Returns a history of changes with increasing versions, in which a source claims the target only while no other source claims it.
 fn history(wishes: &[(u8, bool)]) -> Vec<Change> {
     let table = TableName::new("Company").unwrap();
     let mut owner = None;

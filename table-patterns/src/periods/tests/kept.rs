@@ -1,4 +1,4 @@
-//! Tests of period entities with an index, a list, a feed, slots and a participant: every table maintains all of them.
+//! Tests of entities with one table per period that have an index, a list, a feed, slots and a participant: each table must maintain all of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +45,7 @@ impl Series for Arrival {
     const SLOTS: &'static [&'static str] = HOURS;
 }
 
-/// A row that the participant adds for each scan.
+/// A row that the participant adds whenever a scan is written.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]

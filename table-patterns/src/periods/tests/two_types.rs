@@ -1,4 +1,4 @@
-//! Tests of transactions across two types in the table of one period.
+//! Tests of transactions that write two entity types in the table of one period.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
@@ -19,7 +19,7 @@ struct Reading {
     value: i32,
 }
 
-/// The readings of a day: their number and the largest value.
+/// A summary of a day's readings: their number and the largest value.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings")]
 #[partition_key(device)]
@@ -51,7 +51,7 @@ impl Periodic for Rollup {
 
 type Types = (Entities<Reading, Engine>, Entities<Rollup, Engine>);
 
-/// Records a reading and its rollup. Before the first commit, `before` runs. Returns the number of runs.
+/// Records a reading and updates the summary of its day. Runs `before` before the first commit. Returns how often the transaction function was called.
 async fn record(
     (readings, rollups): &Types,
     reading: &Reading,

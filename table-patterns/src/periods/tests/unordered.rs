@@ -1,4 +1,4 @@
-//! Tests of reads over several periods on a store whose pages are not in key order.
+//! Tests of queries of several periods on a store whose pages are not in key order.
 
 use chrono::TimeDelta;
 use pollster::block_on;
@@ -42,7 +42,7 @@ proptest! {
     }
 }
 
-/// The periods contain more rows than one page.
+/// Each period contains more rows than fit into one page.
 #[test]
 fn cos_1_a_read_of_several_pages_is_in_key_order_too() {
     let scattered = scattered();

@@ -1,4 +1,4 @@
-//! The parts of blobs in an export.
+//! Exports blobs in parts.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use crate::tenant::line::{BlobLine, Line};
 use crate::tenant::place::Place;
 use crate::tenant::position::MissingBlob;
 
-/// The size of a blob part.
+/// The maximum size in bytes of a part.
 const PART: u64 = 1 << 20;
 
-/// A part of a blob to which a row refers.
+/// A part of a blob that has not been exported yet. A row refers to the blob.
 #[derive(Debug)]
 pub(in crate::tenant) struct Part {
     place: usize,
@@ -30,7 +30,7 @@ pub(in crate::tenant) struct Part {
 }
 
 impl Export<'_> {
-    /// Adds the parts of the blobs to which a row refers. Returns the number of blobs.
+    /// Adds to `parts` the parts of all blobs to which a row refers. Returns the number of these blobs.
     pub(super) fn parts(
         &self,
         (place, table): (&Place, &TableName),
@@ -73,7 +73,7 @@ impl Export<'_> {
         Ok(blobs)
     }
 
-    /// Returns the line for the next part of a blob; `None` if no parts are left. Blobs that do not exist are recorded in the position.
+    /// Returns the export line for the next part; `None` if no parts are left. Records blobs that do not exist as missing in the position.
     pub(super) async fn next_part(&mut self) -> Result<Option<String>> {
         while let Some(part) = self.blobs.front() {
             match self.part(part).await {

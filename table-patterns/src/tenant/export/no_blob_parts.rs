@@ -1,4 +1,4 @@
-//! The parts of blobs in an export, for programs without the `blobs` feature.
+//! Replaces the export of blobs in builds without the `blobs` feature, which export no blobs.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use table_core::query::EntityRef;
 use crate::tenant::export::Export;
 use crate::tenant::place::Place;
 
-/// A part of a blob, which does not exist without the `blobs` feature.
+/// An uninhabited type: without the `blobs` feature, exports contain no parts of blobs.
 #[derive(Debug)]
 pub(in crate::tenant) enum Part {}
 

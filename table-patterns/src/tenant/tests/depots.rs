@@ -1,4 +1,4 @@
-//! Depots with three types in the same tables of days, and one type in tables of months with the same prefix.
+//! A fixture for tenants with tables of periods: each tenant is a depot. Three types share the daily tables, and one has monthly tables with the same prefix.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::feed::Cursor;
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::Tenant;
 
-/// A scan. It declares an index and a feed.
+/// A scan of a parcel. Its type declares an index and a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans", feed)]
 #[partition_key(depot)]
@@ -27,7 +27,7 @@ pub(super) struct Scan {
     parcel: u32,
 }
 
-/// A sum. It declares neither an index nor a feed.
+/// A daily sum. Its type declares neither an index nor a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
@@ -39,7 +39,7 @@ pub(super) struct Sum {
     at: DateTime<Utc>,
 }
 
-/// A remark. Its declaration gives the table name in lower case.
+/// A remark. Its declaration spells the table name in lower case.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "scans")]
 #[partition_key(depot)]
@@ -54,7 +54,7 @@ pub(super) struct Note {
     at: DateTime<Utc>,
 }
 
-/// A balance, in tables of months whose names begin like the names of the tables of days.
+/// A balance, stored in monthly tables whose names have the same prefix as those of the daily tables.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
@@ -79,7 +79,7 @@ macro_rules! periodic {
 
 periodic! { Scan Day Sum Day Note Day Balance Month }
 
-/// The types in the tables of days.
+/// The types that share the daily tables.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Scan,
@@ -102,7 +102,7 @@ pub(super) const KINDS: [Kind; 3] = [Kind::Scan, Kind::Sum, Kind::Note];
 /// The number of entities of each type in a depot: three on each of three days.
 pub(super) const ENTITIES: u64 = 9;
 
-/// Returns every order of one, two or three types.
+/// Returns every non-empty selection of the three types, in every order.
 pub(super) fn orders() -> Vec<Vec<Kind>> {
     let mut orders: Vec<Vec<Kind>> = KINDS.iter().map(|kind| vec![*kind]).collect();
     for length in 1..KINDS.len() {
@@ -116,7 +116,7 @@ pub(super) fn orders() -> Vec<Vec<Kind>> {
     orders
 }
 
-/// A store with the handles of its types.
+/// A store with handles to its entity types.
 pub(super) struct Depots {
     store: Engine,
     scans: PeriodTables<Scan, Engine>,
@@ -125,7 +125,7 @@ pub(super) struct Depots {
     pub(super) balances: PeriodTables<Balance, Engine>,
 }
 
-/// The rows of a store, without stored schemas: the table in lower case, the keys, and the properties.
+/// The rows of a store, without stored schemas. The key is the table name in lower case with the row's keys; the value is the properties.
 pub(super) type Rows = BTreeMap<(String, String, String), String>;
 
 impl Depots {
@@ -140,7 +140,7 @@ impl Depots {
         }
     }
 
-    /// Returns a store with the rows of two depots. The table of the second of three days has a name in lower case.
+    /// Returns a store with the rows of two depots on three days. The name of the second day's table is in lower case.
     pub(super) fn filled() -> Self {
         let (depots, noon) = (Self::new(), noon());
         for day in 0..3 {
@@ -167,7 +167,7 @@ impl Depots {
         Ok(())
     }
 
-    /// Returns a depot with some types in the tables of days.
+    /// Returns a tenant that consists of one depot, with the types `kinds` registered for the daily tables.
     pub(super) fn tenant(&self, depot: &str, kinds: &[Kind]) -> Tenant {
         kinds.iter().fold(Tenant::new(), |tenant, kind| {
             let tenant = match kind {
@@ -179,7 +179,7 @@ impl Depots {
         })
     }
 
-    /// Returns the rows of a depot in the tables of days, or of months.
+    /// Returns the rows of a depot in the daily or the monthly tables.
     pub(super) fn rows(&self, depot: &str, period: Period) -> Rows {
         let mut rows = BTreeMap::new();
         for table in block_on(self.store.list_tables("Scans", None, 1000)).unwrap().names {
@@ -198,7 +198,7 @@ impl Depots {
         rows
     }
 
-    /// Checks that the indexes of every day find the entities of a depot, and that its feed has an entry for each scan.
+    /// Checks that the indexes of every day find the depot's entities, and that its feed has an entry for each scan.
     pub(super) fn assert_readable(&self, depot: &str) {
         for day in 0..3 {
             let at = noon() - TimeDelta::days(day);

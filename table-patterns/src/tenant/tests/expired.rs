@@ -1,4 +1,4 @@
-//! Exports of daily tables, one of which expires during the export: the rows of the other days are exported once.
+//! Tests of exports from daily tables, one of which expires during the export: the rows of all other days are exported exactly once.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;
@@ -9,7 +9,7 @@ use table_core::{Entity, ticks};
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::{ExportPosition, Tenant};
 
-/// A login in one of four partitions of its tenant.
+/// A login, in one of four partitions of its tenant.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logins")]
 #[partition_key(without('_', tenant), "_", bucket(user, 4))]
@@ -31,7 +31,7 @@ impl Periodic for Login {
 const DAYS: i64 = 3;
 const USERS: u32 = 12;
 
-/// Returns the logins of three days, the first of them in the table that expires first.
+/// Returns a store with logins on three days. The first login is in the table that expires first.
 fn logins() -> (Engine, PeriodTables<Login, Engine>, Vec<DateTime<Utc>>) {
     let store = Engine::in_memory();
     let logins = PeriodTables::new(store.clone());
@@ -45,7 +45,7 @@ fn logins() -> (Engine, PeriodTables<Login, Engine>, Vec<DateTime<Utc>>) {
     (store, logins, days)
 }
 
-/// Returns the table and the RowKey of each exported row, in order.
+/// Returns the table and the RowKey of each row in an export, in order.
 fn rows(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let mut rows: Vec<_> = lines

@@ -1,4 +1,4 @@
-//! Records that a foreign writer inserts into the partition of a tenant: neither an import nor an erasure acts on them.
+//! Tests that neither an import nor an erasure acts on step records that a foreign writer has inserted into a tenant's partition.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -25,7 +25,7 @@ fn write_of(row: &str) -> Step {
     Step::insert_or_replace(salaries(), EntityKey::new("a", row).unwrap(), writer.finish())
 }
 
-/// Inserts the record of a step into the partition of `contoso`, with a seal that is not the program's.
+/// Inserts a step record into the partition of `contoso`, without a seal or with a seal that is not the program's.
 fn insert(world: &World, prefix: &str, step: Step, seal: Option<&str>) {
     let record = world.outbox.operation(&Intent::of(RowKey::new("x").unwrap()).step(step)).unwrap();
     let row_key = record.row_key.as_str().replacen(OUTBOX_PREFIX, prefix, 1);
@@ -46,7 +46,7 @@ fn put(engine: &Engine, table: &str, row_key: &str, row: Row) {
     block_on(engine.submit(&TableName::new(table).unwrap(), transaction)).unwrap();
 }
 
-/// Returns the keys of the rows that workers wrote into the table of salaries.
+/// Returns the keys of the rows in the table of salaries, which only steps from foreign records would write.
 fn paid(world: &World) -> Vec<String> {
     let query = Query { select: Select::names(["Amount"]), ..Query::new(KeyRange::partition("a")) };
     let page = block_on(world.store.inner().query(&salaries(), &query, None)).unwrap();
@@ -95,7 +95,7 @@ fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
     }
 }
 
-/// User text may look like the address of a blob.
+/// Text entered by users may look like the address of a blob.
 #[test]
 fn texts_that_look_like_addresses_are_exported() {
     let (world, to) = (World::after(&some_steps()), World::new());

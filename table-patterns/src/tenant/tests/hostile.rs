@@ -1,5 +1,5 @@
-//! Tests with odd rows under every reserved prefix, as a program with access to one partition, or a later release, may write them. Every job
-//! ends, processes the other rows, and reports the odd rows.
+//! Tests with malformed rows under every reserved prefix, such as a program with access to one partition, or a later release, may write. Every
+//! job must end, process all other rows, and report the malformed ones.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::unit::RESERVATION_PREFIX;
 use crate::view::{Projection, VIEW_PREFIX, View, ViewTable};
 use crate::work::Sweep;
 
-/// The number of tickets of a tenant, in the `all` row.
+/// A row of the test's view: the number of a tenant's tickets.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(tenant)]
@@ -44,7 +44,7 @@ impl View for Totals {
     }
 }
 
-/// The prefixes of all reserved rows, and a prefix that no pattern uses.
+/// The prefixes of all reserved rows, and a reserved prefix that no pattern uses.
 const PREFIXES: [&str; 10] = [
     OUTBOX_PREFIX,
     POISON_PREFIX,
@@ -58,7 +58,7 @@ const PREFIXES: [&str; 10] = [
     "\u{FFFC}",
 ];
 
-/// The properties of reserved rows.
+/// The property names that occur in reserved rows.
 const NAMES: [&str; 22] = [
     "Intent",
     "Intent1",
@@ -84,7 +84,7 @@ const NAMES: [&str; 22] = [
     "Format",
 ];
 
-/// Returns key endings: none, text, numbers of the width that patterns write, and the longest possible ending.
+/// Returns the endings of test keys: none, text, numbers as wide as those that patterns write, and the longest possible ending.
 fn endings(prefix: &str) -> Vec<String> {
     let longest = "k".repeat(512 - prefix.encode_utf16().count());
     let texts = [
@@ -109,7 +109,7 @@ fn endings(prefix: &str) -> Vec<String> {
     endings
 }
 
-/// Returns the properties of odd rows: none, properties of wrong types, arbitrary text, values at limits, later formats, and the largest row.
+/// Returns the contents of malformed rows: none, properties of wrong types, arbitrary text, extreme values, later formats, and the largest row.
 fn bodies() -> Vec<Row> {
     let all = |value: ValueRef<'_>| {
         let mut row = RowWriter::new();
@@ -140,7 +140,7 @@ fn bodies() -> Vec<Row> {
     rows
 }
 
-/// Inserts rows into a partition. Existing rows are not changed.
+/// Inserts rows into a partition and skips keys that exist. Returns the number of inserted rows.
 fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Row)>) -> usize {
     let (engine, table) = (world.store.inner(), TableName::new(table).unwrap());
     let mut inserted = 0;
@@ -155,7 +155,7 @@ fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Ro
     inserted
 }
 
-/// Returns the keys and contents of odd rows whose keys begin with a prefix: one row for each ending, with a content that depends on `seed`.
+/// Returns malformed rows whose keys begin with `prefix`: one for each ending, with a content chosen by `seed`.
 fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     let bodies = bodies();
     let endings = endings(prefix).into_iter().enumerate();
@@ -163,14 +163,14 @@ fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     endings.map(|(at, ending)| (format!("{prefix}{ending}"), pick(at))).collect()
 }
 
-/// The jobs that failed in a run.
+/// The jobs that have failed.
 struct Faults {
     context: String,
     found: Vec<String>,
 }
 
 impl Faults {
-    /// Returns the value of a job that succeeded, or records the error of a job that failed.
+    /// Returns the value of a job that succeeded. Records the error of a job that failed, and returns `None`.
     fn of<T, E: std::fmt::Display>(&mut self, job: &str, outcome: Result<T, E>) -> Option<T> {
         outcome.map_err(|error| self.found.push(format!("{job}: {error}"))).ok()
     }
@@ -186,7 +186,7 @@ impl Faults {
     }
 }
 
-/// Performs the work of all workers and sweeps, until no record is pending except poison.
+/// Runs a sweep and a worker, three times: then all pending records have been performed or have become poison.
 fn work(world: &World, faults: &mut Faults) {
     for _ in 0..3 {
         let sweep = Sweep::new(world.outbox.clone()).min_age(Duration::ZERO);
@@ -195,7 +195,7 @@ fn work(world: &World, faults: &mut Faults) {
     }
 }
 
-/// Writes through handles, in transactions and with a sequence.
+/// Writes through the handles, in units of work and with a sequence.
 fn write(world: &World, tenant: &str, faults: &mut Faults) {
     let insert = Step::Insert { title: 1, topic: 0, agent: Some(1), file: Some(9) };
     faults.of("insert", block_on(world.act(tenant, &insert)));
@@ -208,14 +208,14 @@ fn write(world: &World, tenant: &str, faults: &mut Faults) {
     faults.expect("sequence", next == Some(1));
 }
 
-/// Returns `true` if a finding names an odd row below a prefix, with the reason.
+/// Returns `true` if a finding names a malformed row below `prefix`, with the reason.
 fn is_odd(prefix: &str, finding: &Finding) -> bool {
     finding.kind == FindingKind::OddRow
         && finding.at.row_key.as_str().starts_with(prefix)
         && finding.reason.is_some()
 }
 
-/// Builds indexes and copies again, and reads the feed and a view of it.
+/// Rebuilds indexes and copies, and reads the feed and a view.
 fn derive(world: &World, view: &ViewTable<Totals, Store>, prefix: &str, faults: &mut Faults) {
     let (desk, contoso) = (TableName::new("Desk").unwrap(), PartitionKey::new("contoso").unwrap());
     faults.expect("check", world.findings() == 0);
@@ -273,7 +273,7 @@ fn transfer(world: &World, faults: &mut Faults) {
     faults.expect("the other tenant", world.tickets_of("adatum") == adatum && world.findings() == 0);
 }
 
-/// Runs every job over a tenant with odd rows in its partition.
+/// Inserts malformed rows into a tenant's partition, then runs every job.
 fn run_all(prefix: &str, seed: usize) {
     let world = World::after(&some_steps());
     let view = block_on(ViewTable::<Totals, _>::new(world.store.clone()).create_if_missing()).unwrap();

@@ -1,5 +1,5 @@
-//! A desk with every pattern: indexes in the same and in other partitions, shared lists, copies, a feed, a sequence, blobs, an outbox, and an
-//! audit log by year.
+//! A fixture for the tests of tenants: a help desk that uses every pattern: indexes in the same and in other partitions, shared lists, copies, a feed,
+//! a sequence, blobs, an outbox, and one audit table per year.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ impl Periodic for Audit {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Out = Outbox<Store, Engine>;
 
-/// A store with its handles.
+/// A store with handles to the entity types of the desk.
 pub(super) struct World {
     pub(super) store: Store,
     pub(super) outbox: Out,
@@ -131,7 +131,7 @@ pub(super) struct World {
     pub(super) blobs: FaultyBlobs,
     pub(super) large: LargeTable<Ticket, Store, Out>,
     pub(super) audit: PeriodTables<Audit, Store>,
-    /// The ticks by which the clock of the store and of the programs is ahead.
+    /// The number of ticks by which the clock of the store and the programs is ahead of the system clock.
     ahead: Arc<AtomicU64>,
 }
 
@@ -158,7 +158,7 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..most)
 }
 
-/// Returns fixed actions that create every kind of row. The last ones record steps for workers. The first file has `bytes` bytes.
+/// Returns fixed actions that create rows of every kind. The steps recorded by the last actions are still pending. The first file has `bytes` bytes.
 pub(super) fn steps_with_file(bytes: u32) -> Vec<(bool, Step)> {
     let insert = |title, topic, agent, file| Step::Insert { title, topic, agent, file };
     vec![
@@ -203,18 +203,18 @@ impl World {
         .unwrap()
     }
 
-    /// Moves the clock of the store and of the programs.
+    /// Moves the clock of the store and the programs forward.
     pub(super) fn pass(&self, time: Duration) {
         self.ahead.fetch_add(ticks_of(time), Ordering::SeqCst);
     }
 
-    /// Sends messages for recorded steps whose messages were lost.
+    /// Runs a sweep, which sends messages for recorded steps whose messages were lost.
     pub(super) fn sweep(&self) -> SweepReport {
         let sweep = Sweep::new(self.outbox.clone()).min_age(Duration::ZERO);
         block_on(sweep.sweep_registered()).unwrap()
     }
 
-    /// Returns a store after some steps by two tenants.
+    /// Returns a store after `steps` by two tenants. `true` means `contoso`, `false` means `adatum`.
     pub(super) fn after(steps: &[(bool, Step)]) -> Self {
         let world = Self::new();
         for is_contoso in [true, false] {
@@ -291,7 +291,7 @@ impl World {
             .map(drop)
     }
 
-    /// Returns a tenant with all its types.
+    /// Returns a tenant with all entity types of the desk registered.
     pub(super) fn tenant(&self, name: &str) -> Tenant {
         let tenant = Tenant::new().with_entities(&self.tickets, Ticket::partition(name)).unwrap();
         let tenant = tenant.with_entities(&self.agents, Agent::partition(name)).unwrap();
@@ -299,7 +299,7 @@ impl World {
         tenant.with_blobs(&self.large).unwrap()
     }
 
-    /// Returns the tickets of a tenant, with the contents of their files as lengths.
+    /// Returns a tenant's tickets, each with the length of its file.
     pub(super) fn tickets_of(&self, tenant: &str) -> Vec<(Ticket, Option<usize>)> {
         let found = block_on(self.tickets.query(Ticket::rows(tenant)).collect()).unwrap();
         let with_file = |ticket: Ticket| {
@@ -311,8 +311,8 @@ impl World {
         found.into_iter().map(with_file).collect()
     }
 
-    /// Returns the keys and the text of every row of every table, without stored schemas.
-    /// Guards are omitted, because the guard of a row that was removed earlier remains until it is collected.
+    /// Returns the keys and properties of all rows in all tables, without stored schemas.
+    /// Omits guards, because the guard of a row that was removed earlier remains until it is collected.
     pub(super) fn dump(&self) -> BTreeMap<(String, String, String), String> {
         let engine = self.store.inner();
         let mut rows = BTreeMap::new();
@@ -348,13 +348,13 @@ impl World {
         rows
     }
 
-    /// Checks all indexes, both in the partition and remote. Returns the number of findings, not counting odd reserved rows.
+    /// Checks all indexes of tickets. Returns the number of findings other than malformed reserved rows.
     pub(super) fn findings(&self) -> usize {
         let report = block_on(self.tickets.check().list_at_most(usize::MAX).run()).unwrap();
         report.findings.iter().filter(|finding| finding.kind != FindingKind::OddRow).count()
     }
 
-    /// Returns the number of tickets of a tenant that the shared list of a topic names.
+    /// Returns how many of a tenant's tickets are in the shared list of a topic.
     pub(super) fn in_topic(&self, tenant: &str, topic: u8) -> usize {
         let found =
             block_on(self.tickets.get_by_index_eventual(Ticket::topics(format!("topic{topic}")))).unwrap();
@@ -362,7 +362,7 @@ impl World {
     }
 }
 
-/// Returns the complete export of a tenant.
+/// Returns the complete export of a tenant as text.
 pub(super) fn export(tenant: &Tenant) -> String {
     let (mut export, mut text) = (tenant.export(), String::new());
     while let Some(lines) = block_on(export.step()).unwrap() {
@@ -371,7 +371,7 @@ pub(super) fn export(tenant: &Tenant) -> String {
     text
 }
 
-/// Imports a complete export.
+/// Imports a complete export, one line at a time.
 pub(super) fn import(tenant: &Tenant, text: &str) -> Result<crate::tenant::Imported> {
     let mut import = tenant.import();
     block_on(async {

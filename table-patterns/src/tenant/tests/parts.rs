@@ -1,4 +1,4 @@
-//! Imports that are interrupted within a blob: no truncated blob is stored.
+//! Tests of imports that are interrupted within a blob: a truncated blob is never stored.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -7,7 +7,7 @@ use super::assert_moved;
 use super::kit::{World, steps_with_file};
 use crate::tenant::Import;
 
-/// Returns the steps of the export of `contoso`, whose first file has `bytes` bytes.
+/// Exports `contoso`, whose first file has `bytes` bytes. Returns the lines of each export step.
 fn exported(bytes: u32) -> (World, Vec<String>) {
     let world = World::after(&steps_with_file(bytes));
     let (tenant, mut steps) = (world.tenant("contoso"), Vec::new());
@@ -22,7 +22,7 @@ fn is_first_part(lines: &str) -> bool {
     lines.starts_with("{\"Blob\"") && lines.contains("\"From\":0,")
 }
 
-/// Pushes the steps, starting with the given number. If a step is refused because it is a later part of a blob, continues from the first part.
+/// Pushes the steps of an export, starting with number `from`. If a step is refused because it begins within a blob, goes back to the blob's first part.
 /// Returns `true` if a step was refused.
 fn push_from(import: &mut Import<'_>, steps: &[String], from: usize) -> bool {
     let (mut at, mut has_refused) = (from, false);
@@ -80,7 +80,7 @@ fn a_part_of_a_blob_that_is_pushed_twice_is_stored_once() {
     assert_moved(&from, &to, "contoso");
 }
 
-/// A program repeats a push that failed, as it does for rows.
+/// A program repeats a failed push, as it does if the push contains only rows.
 #[test]
 fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
     // The file exceeds one part of an upload.
@@ -104,7 +104,7 @@ fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
     }
 }
 
-/// An export from an earlier release has no offsets.
+/// An export from an earlier release contains no offsets of blob parts.
 #[test]
 fn an_export_without_offsets_is_imported() {
     let (from, steps) = exported(2_500_000);

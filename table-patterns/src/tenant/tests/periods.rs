@@ -1,4 +1,4 @@
-//! Tests of tenants with several types in the same tables of periods: every row is counted, exported, imported and erased once.
+//! Tests of tenants with several types that share the tables of periods: every row is counted, exported, imported and erased once.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::kit::{export, import};
 use crate::periods::Period;
 use crate::tenant::ExportPosition;
 
-/// Returns the number of places in an export, and the table and RowKey of each of its rows.
+/// Returns the number of places in an export's header, and the table and RowKey of each exported row.
 fn exported(text: &str) -> (usize, Vec<String>) {
     let lines = || text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let places = lines().find_map(|line| line.get("Tenant")?.get("Places")?.as_array().map(Vec::len));

@@ -1,4 +1,4 @@
-//! A tenant that returns after its erasure: running programs rely on its earlier registrations, and sweeps find its recorded steps.
+//! Tests of a tenant that returns after its erasure: running programs rely on its earlier registrations, and sweeps find its recorded steps.
 
 use std::time::Duration;
 

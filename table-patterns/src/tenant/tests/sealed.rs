@@ -1,4 +1,4 @@
-//! Recorded steps in transit: an import performs each of them, including those that were set aside, or the export is refused.
+//! Tests of exported steps with seals: an import performs each step, including those that were set aside, or the export is refused.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ fn outbox(store: &Engine, name: &str, key: Option<&str>) -> Out {
     }
 }
 
-/// Returns a store with the table of the company and, if `has_directory`, the table that recorded steps write.
+/// Returns a store with the table of companies and, if `has_directory` is `true`, the table to which the recorded steps write.
 fn store(has_directory: bool) -> Engine {
     let store = Engine::in_memory();
     block_on(async {
@@ -63,7 +63,7 @@ fn store(has_directory: bool) -> Engine {
     store
 }
 
-/// Records a step that writes a row of the directory.
+/// Records a step that writes the row `row` to the directory.
 fn record(outbox: &Out, row: &str) {
     let mut writer = RowWriter::new();
     writer.property("Phone", ValueRef::Int32(7));

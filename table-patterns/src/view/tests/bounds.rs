@@ -1,4 +1,4 @@
-//! Tests that costs do not grow, neither for an entity that moves endlessly nor for a rebuild with concurrent writers.
+//! Tests that costs are bounded: for an entity that moves endlessly, and for a rebuild with concurrent writers.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use super::kit::{Company, Headcount};
 use crate::faults::{Call, Fault};
 use crate::view::record::{BY, OF, Places, Share};
 
-/// Returns the lists of partitions of all employees.
+/// Returns, for each employee, the list of the view's partitions that contain the employee.
 fn lists(company: &Company) -> Vec<Places> {
     let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(OF) });
     let page = block_on(company.engine.query(company.view.rows.name().unwrap(), &query, None)).unwrap();
@@ -45,7 +45,8 @@ fn imp_6_an_entity_moved_a_thousand_times_costs_no_more_than_after_a_few() {
     company.assert_right("moved");
 }
 
-/// Runs a rebuild. Before each page that it reads, an entity changes and a follower runs. Returns the requests and the number of corrected rows.
+/// Runs a rebuild of a view in which one sum is wrong by `drift`. Before each of its first `changes` queries, an employee changes and another follower applies
+/// the change. Returns the numbers of requests and of corrected rows.
 fn rebuild_during(changes: usize, drift: i64) -> (usize, u64) {
     let company = Company::on(table_core::Engine::in_memory(), |store| store.pages_of(5));
     for id in 0..60 {
@@ -143,7 +144,7 @@ proptest! {
 }
 
 impl Company {
-    /// Returns the records in the view's partition `place`.
+    /// Returns the records of all entities in the view's partition `place`.
     fn shares(&self, place: &str) -> Vec<Share> {
         let query = Query::new(KeyRange::rows(place, TextRange::prefix(BY)));
         let page = block_on(self.engine.query(self.view.rows.name().unwrap(), &query, None)).unwrap();

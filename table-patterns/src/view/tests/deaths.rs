@@ -1,4 +1,4 @@
-//! Tests with processes that die before or after any request, and with processes that are suspended at
+//! Tests of views with processes that die before or after any request, or are suspended at
 //! any request while other processes complete all pending work.
 
 use pollster::block_on;
@@ -7,8 +7,8 @@ use table_core::ErrorCode;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Creates three employees. The view contains two of them, one in an old state.
-/// Then creates `more` further employees in sequence, which the view does not contain.
+/// Creates a company with three employees. The view contains two of them, one in an old state.
+/// Then creates `more` further employees, whom the view does not contain.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);
@@ -155,7 +155,7 @@ fn imp_6_a_delayed_process_undoes_nothing() {
     }
 }
 
-/// The same scenes, in which the suspended process dies with its first write and cannot read again.
+/// The same scenarios, in which the suspended process dies at its first write after it resumes, so it cannot read again.
 #[test]
 fn imp_6_a_delayed_process_that_crashes_undoes_nothing() {
     let (name, more, scene) = SCENES[0];

@@ -1,4 +1,4 @@
-//! Employees, and a view with a sum for each department and city and a row for each employee by name.
+//! A fixture for the tests of views: employees, and a view with sums for each department and city, and with a row for each employee.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(super) struct Employee {
     pub(super) age: i32,
 }
 
-/// An entity of another type in the same table, from which the view is not built.
+/// An entity of a different type in the same table. The view must ignore it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -42,7 +42,7 @@ pub(super) struct Department {
     pub(super) floor: i32,
 }
 
-/// A row by city or department. `all` is the sum, and `name_…` is the row of one employee.
+/// A row for a city or department. The row `all` contains the sums, and a row `name_…` belongs to one employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Headcounts")]
 #[partition_key(of)]
@@ -81,7 +81,7 @@ impl View for Headcounts {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
 
-/// The company as seen by one process.
+/// The company, with the handles of one process.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,
@@ -127,7 +127,7 @@ impl Company {
         block_on(self.employees.update(Employee::key(department, id), change)).unwrap();
     }
 
-    /// Applies all changes without faults.
+    /// Applies all changes to the view.
     pub(super) fn catch_up(&self) {
         while block_on(self.view.catch_up(7)).unwrap().changes > 0 {}
     }
@@ -138,7 +138,7 @@ impl Company {
         ["Sales", "Marketing"].into_iter().flat_map(query).collect()
     }
 
-    /// Returns the stored rows, without sums of zero entities.
+    /// Returns the stored rows of the view. Omits rows whose sums are 0.
     pub(super) fn stored(&self) -> Rows {
         let scan = self.engine.table::<Headcount>().scan("to compare").max_rows(1_000_000);
         let rows = block_on(scan.collect()).unwrap().into_iter();
@@ -147,7 +147,7 @@ impl Company {
             .collect()
     }
 
-    /// Returns the records of the sources in a partition of a view, as text.
+    /// Returns the records in one partition of a view's table, as text.
     pub(super) fn records(&self, table: &str, place: &str) -> Vec<String> {
         let rows = TextRange::prefix(crate::view::record::BY);
         let query = Query::new(KeyRange::rows(place, rows));
@@ -156,7 +156,7 @@ impl Company {
         page.rows.iter().map(|entity| text(entity.row)).collect()
     }
 
-    /// Returns the expected rows, computed differently than in the view.
+    /// Computes the rows that the view must have, without the view's projection.
     pub(super) fn expected(employees: &[Employee]) -> Rows {
         let mut rows = Rows::new();
         for one in employees {

@@ -1,4 +1,4 @@
-//! Tests of changes that a view cannot follow, because they were trimmed or the table was deleted and created again.
+//! Tests of views that have missed changes, because the feed was trimmed, or the table was deleted and created again.
 
 use pollster::block_on;
 use table_core::etag::IfMatch;

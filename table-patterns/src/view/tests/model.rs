@@ -1,4 +1,4 @@
-//! Tests that compare random sequences of actions with a simple model, with changes applied late, twice and in any order.
+//! Tests that compare views with a simple model after random actions. Changes are applied late, twice and in any order.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::kit::{Company, Employee};
 enum Act {
     Put(u8, u8, u8),
     Fire(u8),
-    /// Delivers a change again, early or late.
+    /// Applies an employee out of order, as for a change that is delivered early, late or again.
     Apply(u8),
     CatchUp(usize),
-    /// Loses the cursor, so all changes are delivered again.
+    /// Deletes the view's cursors, so that all changes are delivered again.
     Forget,
     Rebuild,
 }

@@ -1,4 +1,4 @@
-//! Tests of recounts during which entities leave and re-enter the partition of the view.
+//! Tests of recounts while entities leave the recounted partition of the view and return.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use table_core::{Result, TableStoreExt};
 use super::kit::{Company, Headcount};
 use crate::faults::Fault;
 
-/// The number of requests in a recount before which an entity may move.
+/// An upper bound for the number of requests in a recount; an entity moves before some of them.
 const REQUESTS: usize = 14;
 
-/// The damage that a recount finds.
+/// The damage that the recount must repair.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     None,
@@ -24,7 +24,7 @@ enum Damage {
     StrayRow,
 }
 
-/// Returns a company of two employees: Bob in London, and Ada in London or in Paris.
+/// Creates a company with two employees: Bob in London, and Ada in London (if `starts_here`) or in Paris.
 fn company(damage: Damage, starts_here: bool) -> Company {
     // With two rows in a page, Ada also moves between the pages.
     let company = Company::on(Engine::in_memory(), |store| store.pages_of(2));
@@ -45,7 +45,7 @@ fn company(damage: Damage, starts_here: bool) -> Company {
     company
 }
 
-/// Returns the properties of the rows of London that readers see.
+/// Returns the property names in London's rows that readers see.
 fn properties(company: &Company) -> BTreeMap<String, BTreeSet<String>> {
     let query = Query::new(KeyRange::rows("London", TextRange::ALL));
     let page = block_on(company.engine.query(&TableName::new("Headcounts").unwrap(), &query, None)).unwrap();
@@ -58,7 +58,7 @@ fn properties(company: &Company) -> BTreeMap<String, BTreeSet<String>> {
     names.collect()
 }
 
-/// Recounts London while Ada moves before each of these requests.
+/// Recounts London, while Ada moves to or from London before each of the requests `moves`. Then checks the view.
 fn recount_among(damage: Damage, starts_here: bool, moves: [usize; 3]) {
     let company = company(damage, starts_here);
     let (other, mut is_here) = (company.again(), starts_here);

@@ -1,4 +1,4 @@
-//! Tests of rebuilds: corrected damage, changes left to the feeds, and resumption by another process.
+//! Tests of rebuilds: which damage they repair, which changes they leave to the feeds, and how another process resumes them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -175,7 +175,7 @@ fn imp_6_a_rebuild_counts_partitions_once_and_clears_unexplained_sums() {
     assert_eq!(company.stored().len(), 60);
 }
 
-/// Reads the names of one city by pages, and runs a function after the first page.
+/// Reads the names in one city by pages, and runs a function after the first page.
 fn names_around(company: &Company, between: impl FnOnce()) -> Vec<String> {
     let rows = block_on(company.view.table()).unwrap();
     let page = |from: Option<&_>| {

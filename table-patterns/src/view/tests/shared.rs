@@ -1,4 +1,4 @@
-//! Tests of entities that cannot be applied, views with the same rows, versions, and followers that share the work.
+//! Tests of entities that cannot be applied, views with the same row type, versions, and followers that share the work.
 
 mod followers;
 mod versions;
@@ -46,7 +46,7 @@ struct Years {
     years: i64,
 }
 
-/// A view of members and their years, by department.
+/// A view with the number of members and the sum of their years, by department.
 struct ByDepartment;
 
 impl View for ByDepartment {
@@ -59,7 +59,7 @@ impl View for ByDepartment {
     }
 }
 
-/// Another view with the same rows.
+/// Another view with the same row type.
 struct Adults;
 
 impl View for Adults {
@@ -74,7 +74,7 @@ impl View for Adults {
     }
 }
 
-/// The adults, as the next version of the first view.
+/// The next version of the first view, which counts only adults.
 struct Second;
 
 impl View for Second {
@@ -109,7 +109,7 @@ impl World {
         Self { engine, members, time: Arc::new(AtomicU64::new(639_307_584_000_000_000)) }
     }
 
-    /// Returns a follower in a separate process, whose clock the test controls.
+    /// Creates a view handle in a separate process, with a clock that the test controls. Returns it with its store.
     fn follower<V: View>(&self) -> (ViewTable<V, Store>, Store) {
         let (store, time) = (FaultyStore::new(self.engine.clone()), Arc::clone(&self.time));
         let clock = Clock::new(move || time.load(Ordering::SeqCst));
@@ -122,7 +122,7 @@ impl World {
         block_on(self.members.insert(&Member { department: department.into(), id, age })).unwrap();
     }
 
-    /// Writes the age with another type, like a different program.
+    /// Writes the age of a member with a wrong type, as another program might.
     fn garble(&self, department: &str, id: u32) {
         block_on(self.members.update(Member::key(department, id), |member| member.age += 1)).unwrap();
         let mut row = RowWriter::new();

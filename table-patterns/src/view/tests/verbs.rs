@@ -1,4 +1,4 @@
-//! Tests of each operation: layout, requests, limits and errors.
+//! Tests of each operation on a view: its rows, requests, limits and errors.
 
 use pollster::block_on;
 use table_core::embedded::{Clock, EngineOptions};
@@ -126,7 +126,7 @@ fn imp_6_the_lag_of_a_view_can_be_read() {
     assert_eq!(block_on(company.view.freshness()).unwrap(), crate::view::Freshness::default());
 }
 
-/// A sum for each age: an entity moves between rows of one partition.
+/// A view with a sum for each age: if an employee's age changes, the employee moves between rows of one partition.
 pub(super) struct Ages;
 
 impl View for Ages {
@@ -138,7 +138,7 @@ impl View for Ages {
     }
 }
 
-/// A view whose projection panics at some employees.
+/// A view whose projection panics for some employees.
 struct Initials;
 
 impl View for Initials {

@@ -1,4 +1,4 @@
-//! Tests of targets that are down, partly or for a short time.
+//! Tests of circuit breakers with handlers whose target is down, either partly or for a short time.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -10,11 +10,11 @@ use super::*;
 const SECOND: u64 = 10_000_000;
 const HOUR: u64 = 3_600 * SECOND;
 
-/// A handler for several destinations. The destinations whose names begin with `dead` are always down, and all destinations are down while the switch is on.
+/// A handler that sends to several destinations. Destinations whose names begin with `dead` are always down; all are down while `are_down` is `true`.
 #[derive(Clone, Default)]
 struct Webhooks {
     are_down: Arc<AtomicBool>,
-    /// `true` if all calls in progress have begun before the first of them ends.
+    /// `true` to yield at the start of each call, so that concurrent calls have all begun before the first one ends.
     is_slow: bool,
     error: Option<Error>,
     sent: Arc<Mutex<BTreeSet<String>>>,
@@ -33,7 +33,7 @@ impl Handler<Mail> for Webhooks {
     }
 }
 
-/// Lets the other futures of the same task run.
+/// Lets the other futures of the same task make progress.
 async fn yield_once() {
     let mut has_yielded = false;
     let once = move |context: &mut std::task::Context<'_>| {
@@ -54,7 +54,7 @@ struct World {
 }
 
 impl World {
-    /// Creates an outbox with a call for each destination, in one partition.
+    /// Creates an outbox that has, in one partition, one recorded call for each destination.
     fn new(destinations: &[String]) -> Self {
         let (outbox, engine, time) = outbox();
         let table = TableName::new("Company").unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the errors of handlers: outages never become poison, and failures do.
+//! Tests of the errors of handlers: outages never become poison, failures do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ const OUTAGES: [ErrorCode; 21] = [
     ErrorCode::PopReceiptMismatch,
 ];
 
-/// Some of the other codes.
+/// Some of the codes that the documentation of `Handler` calls failures.
 const FAILURES: [ErrorCode; 8] = [
     ErrorCode::InvalidInput,
     ErrorCode::ResourceNotFound,
@@ -50,7 +50,7 @@ const FAILURES: [ErrorCode; 8] = [
     ErrorCode::BlobNotFound,
 ];
 
-/// A handler that always fails with the same error.
+/// A handler that always fails with the given error.
 struct Failing(Error);
 
 impl Handler<Mail> for Failing {
@@ -59,7 +59,7 @@ impl Handler<Mail> for Failing {
     }
 }
 
-/// A handler that panics at some messages.
+/// A handler that panics on some messages.
 struct Panicking;
 
 impl Handler<Mail> for Panicking {
@@ -70,7 +70,7 @@ impl Handler<Mail> for Panicking {
     }
 }
 
-/// Delivers a message to a failing handler for a day, every 20 minutes.
+/// Runs a worker every 20 minutes for a day, with one message and a handler that always fails with `error`.
 fn fail_for_a_day(error: Error) -> (WorkMetrics, Vec<PoisonEntry>) {
     let (outbox, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();

@@ -1,8 +1,8 @@
-//! Tests of programs that are refused the keys of an outbox for a short time, as with an expired signature.
+//! Tests of programs that temporarily cannot read the keys of an outbox, for example because a signature has expired.
 
 use super::*;
 
-/// Creates an outbox over a store with faults, with the same queue.
+/// Creates an outbox with the same queue over a fault-injecting wrapper of the store. Returns it with the wrapper.
 fn faulty(outbox: &Outbox<Engine, Engine>) -> (Outbox<FaultyStore<Engine>, Engine>, FaultyStore<Engine>) {
     let store = FaultyStore::new(outbox.store().clone());
     let queue = outbox.queue().clone();

@@ -1,10 +1,10 @@
-//! Tests of messages whose text takes more bytes in a poison entry than in the work queue.
+//! Tests of messages that are larger, as text, in a poison entry than in the work queue.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A handler that refuses each message with an error.
+/// A handler that fails with the given error, or succeeds if it is `None`.
 struct Refusing(Arc<std::sync::Mutex<Option<String>>>);
 
 impl Handler<Mail> for Refusing {
@@ -16,7 +16,7 @@ impl Handler<Mail> for Refusing {
     }
 }
 
-/// Returns a string of one repeated character.
+/// Generates strings that repeat one character fewer than `most` times. Most of these characters need escapes.
 fn text(most: usize) -> impl Strategy<Value = String> {
     let letter = prop_oneof![Just('"'), Just('\\'), Just('\u{1}'), Just('\u{FFFE}'), Just('é'), Just('a')];
     (letter, 0..most).prop_map(|(letter, count)| letter.to_string().repeat(count))

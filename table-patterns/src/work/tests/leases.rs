@@ -1,10 +1,10 @@
-//! Tests of workers with different options on one queue.
+//! Tests of workers with different leases on one queue.
 
 use std::time::Duration;
 
 use super::*;
 
-/// A handler that lets another worker work on the same partition.
+/// A handler during which another worker processes messages for the same partition.
 struct Meanwhile {
     outbox: Outbox<Engine, Engine>,
     table: TableName,

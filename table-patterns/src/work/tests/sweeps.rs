@@ -1,4 +1,4 @@
-//! Tests of sweeps during an outage.
+//! Tests of sweeps during which a request fails.
 
 use super::*;
 

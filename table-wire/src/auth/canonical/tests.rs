@@ -134,7 +134,7 @@ fn auth_22_decoded_values_of_one_name_are_joined() {
     assert!(text.ends_with("/devstoreaccount1/devstoreaccount1/q\ncomp:a,b\npopreceipt:A+/="), "{text}");
 }
 
-/// Checks the lines for conditions, encodings and ranges.
+/// Checks that the values of conditional, encoding and range headers are on the right lines of the string to sign.
 #[test]
 fn auth_20_each_of_the_twelve_lines_has_its_position() {
     let names = [

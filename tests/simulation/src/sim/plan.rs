@@ -20,6 +20,7 @@ pub(super) struct Life {
     /// The maximum number of writes that wait at the same time.
     pub(super) callers: usize,
     pub(super) steps: u32,
+    pub(super) compactions: Compactions,
     pub(super) trouble: Trouble,
     /// The step at which the fault begins; 0 means before the folder is opened.
     pub(super) from: u32,
@@ -39,6 +40,17 @@ pub(super) enum Work {
     Queue,
     /// Callers write one row at a time, with a checkpoint after every few rows.
     Trickle,
+}
+
+/// The time at which compactions are requested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compactions {
+    /// At random steps.
+    Random,
+    /// After the last step.
+    AtEnd,
+    /// Never, so layers accumulate until the policy merges them.
+    Never,
 }
 
 /// The fault of a life.
@@ -98,6 +110,7 @@ impl Life {
             drops_slowly: false,
             callers: random.random_range(1..8),
             steps,
+            compactions: Compactions::Random,
             trouble: Trouble::draw(random),
             from: [0, random.random_range(0..steps)][random.random_range(0..2)],
             end: [End::Close, End::Drop, End::Kill, End::Power, End::Power][random.random_range(0..5)],
@@ -110,11 +123,24 @@ impl Life {
         bounded(self.checkpoint_bytes).min(bounded(self.memtable_bytes) / 2)
     }
 
-    /// Makes the first life of a history load rows in large runs, and each later life change single rows in many small checkpoints.
+    /// Makes the first life of a history load rows into large segments, and each later life change single rows in many small checkpoints. The
+    /// layers of a segment then exceed their maximum number while they are much smaller than the segment, and exceed the size of a merge.
     pub(super) fn worn(self, number: u32) -> Self {
-        let (work, checkpoint_bytes) =
-            if number == 0 { (Work::Load, 400_000) } else { (Work::Trickle, 1_500) };
-        Self { work, checkpoint_bytes, memtable_bytes: 4 * checkpoint_bytes, ..self }
+        let (work, checkpoint_bytes, steps, compactions, trouble) = if number == 0 {
+            (Work::Load, 400_000, self.steps.max(60), Compactions::AtEnd, Trouble::None)
+        } else {
+            let small = [1 << 10, 1_500, 6_000][self.steps as usize % 3];
+            (Work::Trickle, small, self.steps.max(120), Compactions::Never, self.trouble)
+        };
+        Self {
+            work,
+            checkpoint_bytes,
+            memtable_bytes: 4 * checkpoint_bytes,
+            steps,
+            compactions,
+            trouble,
+            ..self
+        }
     }
 
     /// Returns a life that ends with a power loss before much can become durable. Such a life follows some lives in which a sync failed or that were killed.

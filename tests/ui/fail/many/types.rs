@@ -29,6 +29,8 @@ struct Properties {
     size: usize, //~ T050
 }
 
+struct Celsius(f64);
+
 struct Address {
     city: String,
 }
@@ -61,6 +63,7 @@ struct MoreProperties {
     signed: i128, //~ T050
     pointer: isize, //~ T050
     perhaps: Option<usize>, //~ T050
+    celsius: Celsius, //~ T050
 }
 
 // An error in a name does not hide one in a type.
@@ -162,6 +165,34 @@ struct DescOfText {
 struct TruncateOfTicks {
     department: String,
     at: DateTime<Utc>, //~ T031
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(id)]
+struct TupleInKey {
+    department: String,
+    id: (u16, u32), //~ T026
+}
+
+struct EmployeeId(u32);
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(id)]
+struct NewtypeInKey {
+    department: String,
+    id: EmployeeId, //~ T026
+}
+
+type LocalTime = NaiveDateTime;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(at)]
+struct LocalTimeInKey {
+    department: String,
+    at: LocalTime, //~ T026
 }
 
 fn main() {}

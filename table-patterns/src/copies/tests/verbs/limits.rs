@@ -1,4 +1,4 @@
-//! Tests of copies beyond the limits of a transaction and of a key.
+//! Tests of copies that exceed the limits of a transaction or of a key.
 
 use pollster::block_on;
 use table_core::Entity;

@@ -1,4 +1,4 @@
-//! Tests of followers that share a view: crashes, delays, and the number of requests.
+//! Tests of several followers of one view: crashes, delays, and the number of requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -71,7 +71,7 @@ fn imp_6_programs_that_call_once_replace_a_crashed_follower() {
     assert_eq!((once().changes, members(&world.follower::<ByDepartment>().0, "A").0), (50, 50));
 }
 
-/// A writer whose commits take longer than the followers wait between their calls, and that remembers nothing.
+/// Followers call ten times during each commit of a writer. The writer is a new process each time, so it remembers no heads.
 #[test]
 fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     let world = World::new();
@@ -99,7 +99,7 @@ fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     assert_eq!(members(&view, "A").0, 30);
 }
 
-/// A follower that died between its marks, or a writer that died before its commit, costs three more requests per call for a while.
+/// If a follower died while it marked a feed as quiet, or a writer died before its commit, each call sends three more requests for a while.
 #[test]
 fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
     let world = World::new();
@@ -126,7 +126,7 @@ fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
     assert_eq!((calls(1), calls(200), calls(1)), (4, 99 * 4 + 6 + 100, 1));
 }
 
-/// All members of all departments in one sum.
+/// A view that sums the members of all departments in one row.
 struct Everyone;
 
 impl View for Everyone {
@@ -139,7 +139,8 @@ impl View for Everyone {
     }
 }
 
-/// Returns the requests that followers send for 8,000 changes in some departments. The followers are processes, or clones of one handle.
+/// Returns the number of requests that followers send to apply 8,000 changes in several departments. The followers are processes, or clones of one
+/// handle.
 fn requests_of<V: View<Row = Years>>(followers: usize, departments: u32, are_clones: bool) -> usize {
     let world = World::new();
     let (first, store) = world.follower::<V>();

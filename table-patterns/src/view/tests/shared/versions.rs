@@ -1,4 +1,4 @@
-//! Tests of later versions of a view.
+//! Tests of views with several versions.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn imp_6_a_later_version_that_is_ready_stops_earlier_followers_despite_a_crash_a
     assert!(ready > 0, "no request fails after the view is ready");
 }
 
-/// A row type whose table has the longest name.
+/// A row type whose table name has the maximum length.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "YearsOfTheMembersOfTheDepartmentsOfTheCompanyAndItsSubsidiaries")]
 #[partition_key(department)]
@@ -36,7 +36,7 @@ struct LongYears {
     members: i64,
 }
 
-/// A view of members, in two versions.
+/// A view with rows in that table, in two versions.
 struct Long<const VERSION: u32>;
 
 impl<const VERSION: u32> View for Long<VERSION> {

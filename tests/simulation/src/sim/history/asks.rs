@@ -15,6 +15,7 @@ use super::History;
 use super::images::Image;
 use super::queues::received;
 use crate::sim::model::{NUMBERS, Outcome, Verb, Write, Wrong};
+use crate::sim::plan::Compactions;
 use crate::sim::rows;
 use crate::sim::schedule::Shared;
 
@@ -110,9 +111,9 @@ impl History {
         }
     }
 
-    /// Requests a checkpoint; one time in three, requests a compaction instead.
+    /// Requests a checkpoint; one time in three, a compaction instead if the life has random compactions.
     pub(super) fn ask_checkpoint(&mut self, engine: &Engine) {
-        let compact = self.random.random_ratio(1, 3);
+        let compact = self.random.random_ratio(1, 3) && self.life.compactions == Compactions::Random;
         self.ask_base(engine, compact);
     }
 

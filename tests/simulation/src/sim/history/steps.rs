@@ -7,7 +7,7 @@ use table_core::embedded::Engine;
 
 use super::History;
 use crate::sim::model::Wrong;
-use crate::sim::plan::{Trouble, Work};
+use crate::sim::plan::{Compactions, Trouble, Work};
 
 impl History {
     /// Sends requests, reads, and lets time pass.
@@ -38,6 +38,10 @@ impl History {
                 self.hear_all()?;
             }
         }
+        if self.life.compactions == Compactions::AtEnd {
+            self.ask_base(engine, true);
+            self.hear_all()?;
+        }
         Ok(())
     }
 
@@ -63,7 +67,7 @@ impl History {
         if self.neighbours.are_there {
             match self.neighbours.random.random_range(0..32) {
                 0..=3 => self.start_restore(),
-                4 => self.compact_twice(engine)?,
+                4 if self.life.compactions == Compactions::Random => self.compact_twice(engine)?,
                 5..=6 => self.use_image(engine)?,
                 _ => {}
             }

@@ -1,0 +1,137 @@
+//! Common types that cannot be properties. Each kind has a message that names the declaration to write instead.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::num::{NonZeroI32, NonZeroI64, NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use chrono::{DateTime, FixedOffset, Local, NaiveDateTime};
+use table_store::{ETag, EdmType, Result, Value, ValueRef};
+
+use crate::property::Property;
+use crate::row::RowWriter;
+
+/// A type that is stored in another way than as a property of this type.
+pub trait StoredOtherwise {
+    /// The kind of the type, which determines the message.
+    type Kind;
+}
+
+/// A kind of types that are properties. No kind of this module is one.
+pub trait Stores<T> {
+    /// Returns a value of any type. It cannot be called, because no type implements this trait.
+    fn refuse<R>() -> R;
+}
+
+/// The implementation for all types of this module. rustc would list an implementation for one of them among the types that are properties.
+#[doc(hidden)]
+impl<T: StoredOtherwise> Property for T
+where
+    T::Kind: Stores<T>,
+{
+    const EDM: EdmType = EdmType::String;
+
+    fn write_to(&self, _: &str, _: &mut RowWriter) -> Result<()> {
+        T::Kind::refuse()
+    }
+
+    fn from_value(_: Option<ValueRef<'_>>) -> Result<Self> {
+        T::Kind::refuse()
+    }
+}
+
+/// Declares kinds of types, and for each kind a trait that it does not implement. The message of the trait names the declaration to write instead of
+/// the type `T`.
+macro_rules! kinds {
+    ($($(#[$docs:meta])* $kind:ident, $property:ident: $fact:literal, $form:literal, $note:literal;)*) => {$(
+        $(#[$docs])*
+        #[derive(Debug)]
+        pub enum $kind {}
+
+        $(#[$docs])*
+        #[diagnostic::on_unimplemented(message = $fact, label = $form, note = $note)]
+        pub trait $property<T> {
+            /// Returns a value of any type. It cannot be called, because no type implements this trait.
+            fn refuse<R>() -> R;
+        }
+
+        impl<T> Stores<T> for $kind
+        where
+            Self: $property<T>,
+        {
+            fn refuse<R>() -> R {
+                <Self as $property<T>>::refuse()
+            }
+        }
+    )*};
+}
+
+kinds! {
+    /// Several values in one property.
+    List, ListProperty: "[T050] `{T}` cannot be a property: a property has one value", "write `#[property(json)]` above this field",
+        "`#[property(json)]` stores the values as JSON in one property, without filters; values that are queried or grow without limit are entities of their own";
+    /// Several values of different types in one property.
+    Tuple, TupleProperty: "[T050] `{T}` cannot be a property: a property has one value", "write a field for each value, or `#[property(json)]` above this field",
+        "fields of their own can be filtered; `#[property(json)]` stores the values as a JSON array in one property";
+    /// Names and values in one property.
+    Map, MapProperty: "[T050] `{T}` cannot be a property: a property has one value", "write `#[property(json)]` above this field",
+        "`#[property(json)]` stores the map as JSON in one property; `#[property(rest)]` stores each entry of a `BTreeMap<String, table_core::Value>` as a property";
+    /// A JSON value.
+    Json, JsonProperty: "[T050] `{T}` cannot be a property without an attribute", "write `#[property(json)]` above this field",
+        "`#[property(json)]` stores the value as JSON in one property of type `Edm.String`";
+    /// Bytes of fixed length.
+    Array, ArrayProperty: "[T050] `{T}` cannot be a property: arrays have no Edm type", "write `Vec<u8>` for bytes, or `#[property(json)]` above this field",
+        "a `Vec<u8>` is stored as `Edm.Binary`; `#[property(json)]` stores the values as a JSON array";
+    /// A text in another type than `String`.
+    Text, TextProperty: "[T050] `{T}` cannot be a property", "write `String`",
+        "an entity owns its texts, because they are read from the store";
+    /// A number whose width depends on the machine.
+    Machine, MachineProperty: "[T050] `{T}` cannot be a property: its width differs between machines", "write `u64` or `i64`",
+        "both are stored as `Edm.Int64`";
+    /// A number that no Edm type contains.
+    Wide, WideProperty: "[T050] `{T}` cannot be a property: no Edm type contains its values", "write `i64`, or `u128` for numbers without a sign",
+        "an `i64` is stored as `Edm.Int64`, a `u128` as a text of 39 digits";
+    /// A time without a zone, or with another zone than UTC.
+    Time, TimeProperty: "[T050] `{T}` cannot be a property: an `Edm.DateTime` is an instant in UTC", "write `DateTime<Utc>`",
+        "convert a local time before it is stored: `.to_utc()`, or `.and_utc()` for a time without a zone";
+    /// The version of an entity.
+    Version, VersionProperty: "[T050] `{T}` cannot be a property: the store keeps the version of an entity with its properties", "remove this field",
+        "every read returns a `Versioned`, which contains the entity and its `ETag`";
+    /// A value of any type.
+    Dynamic, DynamicProperty: "[T050] `{T}` cannot be a property: a property has one type", "write the type of the values, such as `String` or `i64`",
+        "a field of the type `BTreeMap<String, Value>` with `#[property(rest)]` contains properties of any type";
+    /// A number that is not zero.
+    Positive, PositiveProperty: "[T050] `{T}` cannot be a property", "write the integer, such as `u32`",
+        "an Edm type has no numbers without zero";
+    /// A value behind a pointer.
+    Shared, SharedProperty: "[T050] `{T}` cannot be a property", "write the type without `Arc` or `Rc`",
+        "an entity owns its values, because they are read from the store";
+}
+
+macro_rules! wrong {
+    ($($kind:ident: $([$($generics:tt)*] $type:ty),+;)*) => {$($(
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> StoredOtherwise for $type {
+            type Kind = $kind;
+        }
+    )+)*};
+}
+
+wrong! {
+    List: [T] VecDeque<T>, [T, S] HashSet<T, S>, [T] BTreeSet<T>;
+    Array: [T, const N: usize] [T; N];
+    Tuple: [A, B] (A, B), [A, B, C] (A, B, C), [A, B, C, D] (A, B, C, D);
+    Map: [K, V, S] HashMap<K, V, S>, [K, V] BTreeMap<K, V>;
+    Json: [] serde_json::Value, [K, V] serde_json::Map<K, V>;
+    Text: ['a] &'a str, ['a] Cow<'a, str>, [] Box<str>, [] Arc<str>, [] Rc<str>, [] PathBuf, [] char;
+    Machine: [] usize, [] isize;
+    Wide: [] i128;
+    Time: [] NaiveDateTime, [] DateTime<Local>, [] DateTime<FixedOffset>, [] SystemTime;
+    Version: [] ETag;
+    Dynamic: [] Value;
+    Positive: [] NonZeroU8, [] NonZeroU16, [] NonZeroU32, [] NonZeroU64, [] NonZeroI32, [] NonZeroI64;
+    Shared: [T] Arc<T>, [T] Rc<T>;
+}

@@ -1,0 +1,139 @@
+//! Types that cannot be part of a key, recognised by name. The compiler reports other such types, in an index once for each use.
+
+use std::fmt::Display;
+
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::{GenericArgument, PathArguments, PathSegment, Type};
+
+use crate::ctxt::Ctxt;
+use crate::model::Entity;
+use crate::model::key::Key;
+use crate::model::key_part::{KeyPart, Kind};
+
+/// A wrong type, and the declaration to write instead.
+struct Wrong {
+    fact: &'static str,
+    help: String,
+}
+
+/// Reports types without an encoding, except with a custom codec. The key of an index may contain an `Option`.
+pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let own = [&entity.partition_key, &entity.row_key].into_iter().flatten();
+    let of_indexes = entity.indexes.iter().flat_map(|index| index.keys(entity));
+    let has = |key: &Key, at: usize| key.parts().any(|part| part.field == at && !part.codec.is_custom());
+    let (own, of_indexes): (Vec<_>, Vec<_>) = (own.collect(), of_indexes.collect());
+    for (at, field) in entity.fields.iter().enumerate() {
+        // A `rest` field in a key is reported as such.
+        let wrong = if field.attrs.rest.is_some() {
+            None
+        } else if own.iter().any(|key| has(key, at)) {
+            wrong(&field.ident.unraw(), field.ty)
+        } else if !entity.key_needs(at) && of_indexes.iter().any(|key| has(key, at)) {
+            wrong(&field.ident.unraw(), argument(field.ty, "Option").unwrap_or(field.ty))
+        } else {
+            None
+        };
+        report(ctxt, field.ty, wrong);
+    }
+}
+
+/// Reports the type inside a newtype for keys.
+pub(crate) fn check_inside(ctxt: &Ctxt, part: &KeyPart<'_>) {
+    match &part.kind {
+        Kind::Newtype { ty, codec, .. } if !codec.is_custom() => report(ctxt, ty, wrong(&"value", ty)),
+        Kind::Newtype { .. } | Kind::Enum(_) => {}
+    }
+}
+
+fn report(ctxt: &Ctxt, ty: &Type, wrong: Option<Wrong>) {
+    if let Some(Wrong { fact, help }) = wrong {
+        ctxt.error("T026", ty, format!("`{}` cannot be part of a key: {fact}", text(ty)), help);
+    }
+}
+
+/// Returns the fact and the help for the type of the field with this name, if the type has no encoding.
+fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
+    let instead = |fact, ty: &str, more: &str| Some(Wrong { fact, help: format!("write `{ty}`{more}") });
+    match ty {
+        Type::Reference(reference) => instead("an entity owns its key", &owned(&reference.elem), ""),
+        Type::Tuple(tuple) if !tuple.elems.is_empty() => {
+            let parts: Vec<_> =
+                tuple.elems.iter().zip(1..).map(|(ty, at)| format!("{name}_{at}: {}", text(ty))).collect();
+            let names: Vec<_> = (1..=parts.len()).map(|at| format!("{name}_{at}")).collect();
+            let (parts, names) = (parts.join(", "), names.join(", \"_\", "));
+            let help =
+                format!("write a field for each value, `{parts}`, and name them in the key: `{names}`");
+            Some(Wrong { fact: "a part is one value", help })
+        }
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            let word = last.ident.to_string();
+            match word.as_str() {
+                "f32" | "f64" => {
+                    instead("its encoding does not sort", "i64", ", in the smallest unit, such as cents")
+                }
+                "usize" => instead("its width differs between machines", "u64", ""),
+                "isize" => instead("its width differs between machines", "i64", ""),
+                "Option" => instead(
+                    "a part is always present",
+                    &text(argument(ty, "Option")?),
+                    ", and an index for the entities that have the value: the key of an index may contain an `Option`",
+                ),
+                "NaiveDateTime" | "SystemTime" => instead("it is no instant in UTC", "DateTime<Utc>", ""),
+                "DateTime" if is_elsewhere(last) => instead("it is no instant in UTC", "DateTime<Utc>", ""),
+                "Cow" | "Arc" | "Rc" => instead("an entity owns its key", &owned(inner(last)?), ""),
+                "Vec" if text(inner(last)?) == "u8" => {
+                    instead("bytes are no text", "String", ", such as the hexadecimal digits of the bytes")
+                }
+                "Vec" | "HashSet" | "BTreeSet" | "VecDeque" => instead(
+                    "a part is one value",
+                    &owned(inner(last)?),
+                    ", with one entity for each value; or leave the field out of the key",
+                ),
+                "HashMap" | "BTreeMap" => instead(
+                    "a part is one value",
+                    "String",
+                    ", with one entity for each name; or leave the field out of the key",
+                ),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Returns `true` for the arguments of a `DateTime` in another zone than UTC.
+fn is_elsewhere(segment: &PathSegment) -> bool {
+    let Some(Type::Path(zone)) = inner(segment) else { return false };
+    zone.path.segments.last().is_some_and(|last| last.ident == "Local" || last.ident == "FixedOffset")
+}
+
+/// Returns the last type in the angle brackets of a type: `str` in `Cow<'static, str>`.
+fn inner(segment: &PathSegment) -> Option<&Type> {
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    arguments.args.iter().rev().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// Returns `T` of `Option<T>`, for the name `Option`.
+fn argument<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
+    let Type::Path(path) = ty else { return None };
+    path.path.segments.last().filter(|last| last.ident == name).and_then(inner)
+}
+
+/// Returns the type that owns the values of a borrowed type.
+fn owned(ty: &Type) -> String {
+    match text(ty).as_str() {
+        "str" => "String".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+/// Returns the type as written by rustfmt, for types without a trait.
+fn text(ty: &Type) -> String {
+    let text = ty.to_token_stream().to_string();
+    text.replace(" < ", "<").replace(" >", ">").replace(" :: ", "::").replace(" ,", ",").replace("& ", "&")
+}
