@@ -1,10 +1,16 @@
 //! Tests of generic code over both handles.
 
 use pollster::block_on;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::limits::{Limits, TransactionMeasure};
+use table_core::operation::OperationKind;
+use table_core::row::RowWriter;
 use table_core::table::Repository;
+use table_core::value::ValueRef;
 use table_core::{Engine, Entity, ErrorCode, IfMatch, Result, TableStoreExt};
 
 use crate::EntityStore;
+use crate::entities::{Batch, EntityPlan};
 use crate::faults::sendable;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -67,4 +73,36 @@ fn generic_code_works_with_a_table_and_with_a_handle() {
     let temps = block_on(engine().entities::<Temp>().create_if_missing()).unwrap();
     block_on(insert(&temps, &Temp { department: "Sales".into(), id: 7, age: 20 })).unwrap();
     assert_eq!(block_on(temps.query(Temp::by_age("Sales", 20)).collect()).unwrap().len(), 1);
+}
+
+/// Returns the plan of an insert with a text of this length.
+fn insert_of(row_key: &str, length: usize) -> EntityPlan {
+    let (partition_key, row_key) = (PartitionKey::new("Sales").unwrap(), RowKey::new(row_key).unwrap());
+    let mut row = RowWriter::new();
+    row.property("Text", ValueRef::String(&"a".repeat(length)));
+    EntityPlan::alone(EntityKey { partition_key, row_key }, OperationKind::Insert(row.finish()))
+}
+
+#[test]
+fn egt_3_a_refused_write_does_not_count_towards_the_size_of_its_transaction() {
+    for measure in
+        [TransactionMeasure::Entities, TransactionMeasure::Body { per_operation: 100, ascii: false }]
+    {
+        let mut limits = Limits::PORTABLE;
+        (limits.transaction_bytes, limits.measure) = (4_000, measure);
+        let mut batch = Batch::new(PartitionKey::new("Sales").unwrap());
+        for (row_key, length, is_accepted) in [
+            ("1", 100, true),
+            ("2", 9_000, false),
+            ("3", 100, true),
+            ("4", 9_000, false),
+            ("5", 100, true),
+            ("6", 9_000, false),
+        ] {
+            let pushed = batch.push_within(insert_of(row_key, length), Some(&limits));
+            assert_eq!(pushed.is_ok(), is_accepted, "{measure:?}, write {row_key}");
+            assert!(pushed.is_ok() || pushed.unwrap_err().code() == ErrorCode::RequestBodyTooLarge);
+        }
+        assert_eq!(batch.entities().len(), 3);
+    }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod announced;
+mod attempts;
 mod desk;
 mod elsewhere;
 mod feeds;
@@ -14,6 +15,7 @@ mod related;
 mod relations;
 mod repairs;
 mod settling;
+mod types;
 mod wide;
 
 use pollster::block_on;

@@ -3,7 +3,12 @@
 use pollster::block_on;
 use table_core::ErrorCode;
 use table_core::embedded::Engine;
-use table_patterns::wide::{Wide, WideStore};
+use table_core::retry::Retry;
+use table_core::table::LEASE;
+use table_patterns::wide::{Wide, WideStore, WideTable};
+use tests::time::Time;
+
+use super::{refused, table_at};
 
 mod narrow {
     #[derive(table_patterns::wide::Wide, Debug, Clone)]
@@ -83,5 +88,69 @@ fn an_older_program_keeps_the_properties_of_a_wide_entity_that_it_does_not_decla
         old.update(key(), |counts| (counts.a, counts.b) = (4, 4)).await.unwrap();
         let (found, _) = new.get(longer::Counts::key(1, 2014)).await.unwrap().unwrap();
         assert_eq!(found, longer::Counts { a: 4, b: 4, ..whole });
+    });
+}
+
+/// A newer release with other keys, and the entities in whose units the older one writes wide entities.
+mod rekeyed {
+    #[derive(table_patterns::wide::Wide, Debug, Clone)]
+    #[entity(table = "Counts")]
+    #[partition_key(employee)]
+    #[row_key("year_", year)]
+    pub(super) struct Counts {
+        pub employee: u32,
+        pub year: u16,
+        pub a: i32,
+        #[part(2)]
+        pub b: i32,
+    }
+
+    #[derive(table_core::Entity, Debug, Clone)]
+    #[entity(table = "Counts")]
+    #[partition_key(employee)]
+    #[row_key("person_", id)]
+    pub(super) struct Person {
+        pub employee: u32,
+        pub id: u16,
+    }
+}
+
+#[test]
+fn an_older_program_writes_no_wide_entity_once_a_newer_program_has_changed_the_keys() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let retry = Retry::default().with_runtime(time.runtime());
+        let old = WideTable::<narrow::Counts, _>::new(table_at(&time, &store)).with_retry(retry);
+        let old = old.create_if_missing().await.unwrap();
+        let persons = table_patterns::Entities::from(table_at::<rekeyed::Person>(&time, &store));
+        let persons = persons.with_runtime(time.runtime()).create_if_missing().await.unwrap();
+        let whole = narrow::Counts { employee: 1, year: 2014, a: 1, b: 1 };
+        let version = old.insert(&whole).await.unwrap();
+        let new = WideTable::<rekeyed::Counts, _>::new(table_at(&time, &store));
+        new.table().accept_schema("all rows are rewritten").await.unwrap();
+        time.pass(LEASE * 2);
+
+        let key = || narrow::Counts::key(1, 2014);
+        let unit = || persons.unit(rekeyed::Person::partition(1)).unwrap();
+        let (mut put, mut inserted, mut deleted) = (unit(), unit(), unit());
+        put.put_wide(Some(&version), &whole).unwrap();
+        inserted.put_wide(None, &narrow::Counts { year: 2016, ..whole.clone() }).unwrap();
+        deleted.delete_wide::<narrow::Counts>(key(), &version).unwrap();
+        let outcomes = [
+            refused(old.insert(&narrow::Counts { year: 2015, ..whole.clone() }).await),
+            refused(old.insert_or_replace(&whole).await),
+            refused(old.replace(&whole, &version).await),
+            refused(old.update(key(), |counts| counts.a = 2).await),
+            refused(old.set(key(), narrow::Counts::A, 2).await),
+            refused(old.patch(key()).set(narrow::Counts::A, 2).set(narrow::Counts::B, 2).send().await),
+            refused(put.commit().await),
+            refused(inserted.commit().await),
+            refused(deleted.commit().await),
+            refused(old.delete(key(), &version).await),
+        ];
+        assert_eq!(outcomes, [true; 10]);
+        let (found, _) = old.get(key()).await.unwrap().unwrap();
+        assert_eq!((found.a, found.b), (1, 1));
     });
 }

@@ -1,0 +1,131 @@
+//! Tables of several types: a newer schema of one type forbids the writes of that type, and no others.
+
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::table::LEASE;
+use table_core::{EntitySet, IfMatch, Result, Table, TableEntity};
+use table_patterns::EntityStore;
+use tests::time::Time;
+
+use super::visitors::{Visitor, VisitorByHost};
+use super::{before, refused, table_at};
+
+/// Visitors of a release without an index.
+mod plain {
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Staff")]
+    #[partition_key(department)]
+    #[row_key("visitor_", id)]
+    pub(super) struct Visitor {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub host: u32,
+    }
+}
+
+#[derive(EntitySet, Clone, Debug)]
+enum VisitorsLast {
+    Employee(before::Employee),
+    Visitor(plain::Visitor),
+    #[other]
+    Other(TableEntity),
+}
+
+#[derive(EntitySet, Clone, Debug)]
+enum VisitorsFirst {
+    Visitor(plain::Visitor),
+    Employee(before::Employee),
+    #[other]
+    Other(TableEntity),
+}
+
+fn visitor(id: u32) -> plain::Visitor {
+    plain::Visitor { department: "Sales".into(), id, host: 7 }
+}
+
+/// Adds a write to a transaction on employees.
+type Add<'a> = &'a dyn Fn(&mut table_core::table::EntityTransaction<before::Employee, Engine>);
+
+async fn commit(table: &Table<before::Employee, Engine>, add: Add<'_>) -> Result<()> {
+    let mut transaction = table.transaction(before::Employee::partition("Sales")).unwrap();
+    add(&mut transaction);
+    transaction.commit().await.map(drop)
+}
+
+macro_rules! refusals_of_set {
+    ($set:ident, $time:expr, $store:expr, $begin:expr) => {{
+        let retry = table_core::retry::Retry::default().with_runtime($time.runtime());
+        let set = table_core::TableStoreExt::set::<$set>(&$store);
+        let set = set.with_retry(retry).create_if_missing().await.unwrap();
+        $begin.await;
+        set.insert_or_merge(&$set::Employee(before::employee(11, "mail"))).await.unwrap();
+        let mut employees = set.transaction(&$set::Employee(before::employee(1, "mail"))).unwrap();
+        employees.insert(&before::employee(12, "mail")).unwrap();
+        employees.commit().await.unwrap();
+        let mut visitors = set.transaction(&$set::Employee(before::employee(1, "mail"))).unwrap();
+        visitors.insert(&$set::Visitor(visitor(12))).unwrap();
+        [
+            refused(set.insert(&$set::Visitor(visitor(13))).await),
+            refused(set.merge(&$set::Visitor(visitor(1)), IfMatch::Any).await),
+            refused(visitors.commit().await),
+            refused(set.bulk().insert_all([$set::Visitor(visitor(14))]).await.map_err(|error| error.source)),
+        ]
+    }};
+}
+
+#[test]
+fn a_transaction_or_a_set_of_an_older_program_writes_only_types_that_no_newer_schema_forbids() {
+    for case in 0..3 {
+        block_on(async {
+            let time = Time::default();
+            let store = time.engine();
+            let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
+            let visitors = table_at::<plain::Visitor>(&time, &store).create_if_missing().await.unwrap();
+            visitors.insert(&visitor(1)).await.unwrap();
+            let begin = async {
+                let new = store.entities::<Visitor>().with_runtime(time.runtime());
+                let new = new.create_if_missing().await.unwrap();
+                new.backfill::<VisitorByHost>().assume_no_older_programs().run().await.unwrap();
+                time.pass(LEASE * 2);
+            };
+            match case {
+                0 => {
+                    commit(&old, &|unit| {
+                        unit.insert(&visitor(2)).unwrap();
+                    })
+                    .await
+                    .unwrap();
+                    begin.await;
+                    commit(&old, &|unit| {
+                        unit.insert(&before::employee(1, "mail")).unwrap();
+                    })
+                    .await
+                    .unwrap();
+                    let adds: [Add<'_>; 4] = [
+                        &|unit| {
+                            unit.insert(&visitor(3)).unwrap();
+                        },
+                        &|unit| {
+                            unit.merge(&visitor(1), IfMatch::Any).unwrap();
+                        },
+                        &|unit| {
+                            unit.delete(plain::Visitor::key("Sales", 1), IfMatch::Any).unwrap();
+                        },
+                        &|unit| {
+                            unit.insert(&before::employee(2, "mail")).unwrap();
+                            unit.insert_or_merge(&visitor(4)).unwrap();
+                        },
+                    ];
+                    for (at, add) in adds.into_iter().enumerate() {
+                        assert!(refused(commit(&old, add).await), "transaction {at}");
+                    }
+                }
+                1 => assert_eq!(refusals_of_set!(VisitorsFirst, time, store, begin), [true; 4]),
+                _ => assert_eq!(refusals_of_set!(VisitorsLast, time, store, begin), [true; 4]),
+            }
+            let new = store.entities::<Visitor>().with_runtime(time.runtime());
+            assert!(new.create_if_missing().await.unwrap().check().run().await.unwrap().is_clean());
+        });
+    }
+}
