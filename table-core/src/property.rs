@@ -3,6 +3,7 @@
 mod chunks;
 #[cfg(feature = "rust_decimal")]
 mod decimal;
+mod facts;
 mod fault;
 mod json;
 mod rest;
@@ -13,6 +14,8 @@ mod types;
 mod wrong;
 
 pub use chunks::{Chunked, MOST_CHUNKS};
+#[doc(hidden)]
+pub use facts::Facts;
 pub use json::Json;
 #[doc(hidden)]
 pub use json::JsonValue;
@@ -90,9 +93,9 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// `true` for nested `Option`s. Generated code rejects them, because a store cannot distinguish two kinds of absence.
+    /// The facts for generated code. They are one constant, because each constant that an expansion names takes compile time.
     #[doc(hidden)]
-    const IS_OPTION_TWICE: bool = false;
+    const FACTS: Facts = Facts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };
 
     /// Appends the value to a row under this name, or nothing if it is absent.
     ///

@@ -1,9 +1,10 @@
 //! Functions that generated code calls for properties.
 
-use table_store::{EdmType, Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result};
 
 use crate::column::{IsType, Projected};
 use crate::entity::Entity;
+use crate::property::Facts;
 use crate::query::EntityRef;
 use crate::row::{Row, RowWriter};
 use crate::schema::PropertySchema;
@@ -28,21 +29,15 @@ pub fn of_field<T>(field: &'static str, result: Result<T>) -> Result<T> {
 /// # Panics
 /// Panics at compile time if the field is a nested `Option`.
 #[must_use]
-pub const fn property_schema(
-    name: &'static str,
-    field: &'static str,
-    edm: EdmType,
-    optional: bool,
-    is_option_twice: bool,
-) -> PropertySchema {
-    if is_option_twice {
+pub const fn property_schema(name: &'static str, field: &'static str, facts: Facts) -> PropertySchema {
+    if facts.is_option_twice {
         let message = Message::new().with("[T058] the property `").with(field).with(
             "` is an `Option` of an `Option`: `Some(None)` would be read back as `None`; use one `Option`, \
              or store it as JSON, `#[property(json)]`",
         );
         panic!("{}", message.as_str());
     }
-    PropertySchema { name, field, edm, optional }
+    PropertySchema { name, field, edm: facts.edm, optional: facts.optional }
 }
 
 /// Returns the row if all properties were written (`to_row`). The results are checked together, because each `?` in an expansion takes compile time.

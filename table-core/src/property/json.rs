@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use table_store::{EdmType, Error, Result, ValueRef};
 
 use crate::property::fault::PropertyFault;
-use crate::property::{Property, Search};
+use crate::property::{Facts, Property, Search};
 use crate::row::RowWriter;
 
 /// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. Declared by `#[property(json)]`.
@@ -119,12 +119,8 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
     note = "a parameter of a generic entity needs the bounds `Serialize` and `DeserializeOwned`"
 )]
 pub trait JsonValue: Sized {
-    /// The Edm type of the text.
-    const EDM: EdmType;
-    /// `true` if the property may be absent.
-    const OPTIONAL: bool;
-    /// Always `false`: both levels of a nested `Option` are `null` in JSON.
-    const IS_OPTION_TWICE: bool;
+    /// The facts of the text. A nested `Option` is valid, because both of its levels are `null` in JSON.
+    const FACTS: Facts;
 
     /// Appends the JSON to a row, like [`Property::write_to`].
     ///
@@ -144,9 +140,7 @@ pub trait JsonValue: Sized {
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> JsonValue for T {
-    const EDM: EdmType = <Json<T> as Property>::EDM;
-    const OPTIONAL: bool = <Json<T> as Property>::OPTIONAL;
-    const IS_OPTION_TWICE: bool = <Json<T> as Property>::IS_OPTION_TWICE;
+    const FACTS: Facts = <Json<T> as Property>::FACTS;
 
     fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
         Json::write_ref(self, name, row)

@@ -98,7 +98,6 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]
-        #[automatically_derived]
         #allow
         #vis #definition
     }

@@ -62,7 +62,6 @@ fn definition(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'
     let parameters = held.as_ref().map(|_| quote!(<#declared>));
     quote! {
         #[doc = #doc]
-        #[automatically_derived]
         #[must_use = "partitions are only read when passed to `query`"]
         #allow
         #vis struct #prefix #parameters(#runtime::__private::LevelsOf #held);

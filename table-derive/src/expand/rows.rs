@@ -62,7 +62,6 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let ty = design.entity.ty();
     let definition = quote! {
         #[doc = #doc]
-        #[automatically_derived]
         #[must_use = #must_use]
         #allow
         #vis struct #rows<#declared const PINNED: ::core::primitive::usize = #zero>(#runtime::__private::RowsOf #held);

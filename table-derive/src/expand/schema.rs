@@ -157,13 +157,13 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
         let ty = field.ty;
         let optional = if is_more { quote!(true) } else { quote!(<#ty as __table::Chunked>::OPTIONAL) };
         return quote_spanned! {field.span=>
-            __table::property_schema(#name, #ident, <#ty as __table::Chunked>::EDM, #optional, false)
+            __table::PropertySchema { name: #name, field: #ident, edm: <#ty as __table::Chunked>::EDM, optional: #optional }
         };
     }
     let stored = AsProperty(field);
     // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
     quote_spanned! {field.span=>
-        __table::property_schema(#name, #ident, #stored::EDM, #stored::OPTIONAL, #stored::IS_OPTION_TWICE)
+        __table::property_schema(#name, #ident, #stored::FACTS)
     }
 }
 

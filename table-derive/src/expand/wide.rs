@@ -159,7 +159,6 @@ fn definition(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let allow = allow();
     quote! {
         #[doc = #doc]
-        #[automatically_derived]
         #[allow(missing_debug_implementations, reason = "generated: a field of a key need not have one")]
         #allow
         #vis struct #ident { #(#fields),* }

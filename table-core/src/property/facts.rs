@@ -1,0 +1,14 @@
+//! The facts of a property that generated code needs as one constant.
+
+use table_store::EdmType;
+
+/// The facts of a property.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// The Edm type of the stored value.
+    pub edm: EdmType,
+    /// `true` if the value may be absent.
+    pub optional: bool,
+    /// `true` for a nested `Option`. Generated code rejects it, because a store cannot distinguish two kinds of absence.
+    pub is_option_twice: bool,
+}
