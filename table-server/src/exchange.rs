@@ -43,7 +43,7 @@ pub(crate) struct Exchange {
     pub(crate) base: String,
     /// `true` for HTTP/1.0 and 1.1.
     pub(crate) is_http_1: bool,
-    /// `true` for a request to the secondary, which is read-only (ACC-2).
+    /// `true` for a request to the secondary (ACC-2), whose tables are read-only.
     pub(crate) secondary: bool,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
