@@ -119,7 +119,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
     }
 }
 
-/// Returns `true` if the RowKeys of the schema consist of literals followed by a stamp.
+/// Returns `true` if the `RowKey`s of the schema consist of literals followed by a stamp.
 const fn is_log(schema: &EntitySchema) -> bool {
     let mut pieces = schema.row_key;
     while let [KeyPiece::Literal(_), rest @ ..] = pieces {

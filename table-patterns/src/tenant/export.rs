@@ -215,7 +215,7 @@ fn is_record(row_key: &str) -> bool {
     [OUTBOX_PREFIX, POISON_PREFIX].iter().any(|prefix| row_key.starts_with(prefix))
 }
 
-/// Returns `true` for the RowKeys of guards and of references to the holders of copies. They are not exported, because an import derives them.
+/// Returns `true` for the `RowKey`s of guards and of references to the holders of copies. They are not exported, because an import derives them.
 fn is_derived(row_key: &str) -> bool {
     row_key.starts_with(GUARD_PREFIX) || row_key.starts_with(REFERENCE_PREFIX)
 }
