@@ -105,7 +105,7 @@ kinds! {
         "a field of the type `BTreeMap<String, Value>` with `#[property(rest)]` contains properties of any type";
     /// A number that is not zero.
     Positive, PositiveProperty: "[T050] `{T}` cannot be a property", "write the integer, such as `u32`",
-        "an Edm type has no numbers without zero";
+        "an integer of an Edm type may be zero; the program converts it with `try_from`";
     /// A value behind a pointer.
     Shared, SharedProperty: "[T050] `{T}` cannot be a property", "write the type without `Arc` or `Rc`",
         "an entity owns its values, because they are read from the store";
