@@ -1,6 +1,7 @@
 //! Parsers of attributes. They store tokens in slots without interpreting them.
 
 pub(crate) mod allow;
+mod computed;
 pub(crate) mod container;
 pub(crate) mod field;
 pub(crate) mod foreign;

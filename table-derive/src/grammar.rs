@@ -231,6 +231,11 @@ fn not_how(name: &str, form: &str, tokens: impl ToTokens) -> syn::Error {
     ctxt::mistake("T004", tokens, format!("malformed `{name}`"), format!("write `{form}`"))
 }
 
+/// Returns `true` for a text that can be the name of a field.
+pub(crate) fn is_name(text: &str) -> bool {
+    syn::parse_str::<Ident>(text).is_ok()
+}
+
 /// Returns all names in the tokens, the last one first, because a field follows the arguments of its codec. Keywords are omitted, because a field
 /// cannot be named like a keyword.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {

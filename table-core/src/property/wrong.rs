@@ -14,7 +14,12 @@ use table_store::{ETag, EdmType, Result, Value, ValueRef};
 use crate::property::Property;
 use crate::row::RowWriter;
 
-/// A type that is stored in another way than as a property of this type.
+/// A type that is stored in another way than as a property of this type. Other types have the message of [`Property`], also inside another type.
+#[diagnostic::on_unimplemented(
+    message = "[T050] `{Self}` cannot be a property",
+    label = "write a type that is a property, or `#[property(json)]` above this field",
+    note = "`String`, integers of fixed width, `f64`, `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` and `Option` of them are properties"
+)]
 pub trait StoredOtherwise {
     /// The kind of the type, which determines the message.
     type Kind;
@@ -105,7 +110,7 @@ kinds! {
         "a field of the type `BTreeMap<String, Value>` with `#[property(rest)]` contains properties of any type";
     /// A number that is not zero.
     Positive, PositiveProperty: "[T050] `{T}` cannot be a property", "write the integer, such as `u32`",
-        "an Edm type has no numbers without zero";
+        "an integer of an Edm type may be zero; the program converts it with `try_from`";
     /// A value behind a pointer.
     Shared, SharedProperty: "[T050] `{T}` cannot be a property", "write the type without `Arc` or `Rc`",
         "an entity owns its values, because they are read from the store";
