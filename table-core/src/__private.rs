@@ -66,8 +66,8 @@ pub use crate::index::{
 pub use crate::key::EntityKey;
 pub use crate::key::codec::compound::{is_self_delimiting, keeps_order};
 pub use crate::key::codec::{
-    Bars, Bucket, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, First, Fnv1a, Folded, Form,
-    GuidAs, Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Md5, Newtype,
+    Bars, Base64, Bucket, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, First, Fnv1a, Folded,
+    Form, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Md5, Newtype,
     NonNegative, Pattern, Percent, Replaced, Sha256, Signed, Truncated, Ulid, Unix, Unpadded, Variant, Week,
     Without, pattern,
 };

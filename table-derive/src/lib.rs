@@ -38,7 +38,7 @@ macro_rules! entity {
 entity! {
     own: [
         entity, partition_key, row_key, index, index_entity, property, digits, escaped, without,
-        hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent, bars, week
+        hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent, bars, base64, week
     ],
     foreign: [
         table, table_name, Table, TableName, collection, container, document, model, rename_all,
@@ -68,7 +68,7 @@ entity! {
     KeyPart,
     attributes(
         key_part, digits, escaped, without, hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent,
-        bars, week
+        bars, base64, week
     )
 )]
 pub fn derive_key_part(input: TokenStream) -> TokenStream {
@@ -131,6 +131,7 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         caret,
         percent,
         bars,
+        base64,
         week
     )
 )]

@@ -64,6 +64,7 @@ fn the_page_of_keys_states_the_stored_forms() {
         ),
         ("`caret(name)`", row_key!(name: String = "order/7", caret(name))),
         ("`percent(url)`", row_key!(url: String = "a b/", percent(url))),
+        ("`base64(name)`", row_key!(name: String = "é?", base64(name))),
         ("| a Monday,", row_key!(day: NaiveDate = monday, week(day))),
         ("`truncate(hour(at))`", row_key!(at: DateTime<Utc> = at, truncate(hour(at)))),
         (

@@ -27,6 +27,7 @@
 //! | | [`Without`] | unchanged, if the separator does not occur |
 //! | | [`Escaped`] | any string, in the same order |
 //! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes that other programs use |
+//! | | [`Base64`] | any string, in Base64 |
 //! | IP addresses | [`IpAddress`] | with leading zeros: `192.168.000.001` |
 //! | `bool`, `char`, `Uuid` | [`Boolean`], [`CodePoint`], [`Guid`] | one digit, six digits, 36 characters |
 //! | | [`GuidAs`], [`Ulid`] | a `Uuid` in another .NET format; 26 characters |
@@ -46,6 +47,7 @@
 
 mod alphabet;
 mod bars;
+mod base64;
 mod boolean;
 mod bucket;
 mod caret;
@@ -88,6 +90,7 @@ mod variant;
 mod week;
 mod without;
 
+pub use self::base64::Base64;
 pub use alphabet::Alphabet;
 pub use bars::Bars;
 pub use boolean::Boolean;
@@ -214,8 +217,8 @@ impl Facts {
 #[diagnostic::on_unimplemented(
     message = "[T030] the key codec `{Self}` does not write a `{T}`",
     label = "the codec does not support this type",
-    note = "`digits`, `hex` and `unpadded` write integers, `escaped`, `without`, `caret`, `percent` and `bars` a `String`, `guid` a `Uuid`, `hour` and \
-            `unix` a `DateTime<Utc>`, `pattern` and `week` dates and times, `desc` any part of fixed width"
+    note = "`digits`, `hex` and `unpadded` write integers, `escaped`, `without`, `caret`, `percent`, `bars` and `base64` a `String`, `guid` a `Uuid`, \
+            `hour` and `unix` a `DateTime<Utc>`, `pattern` and `week` dates and times, `desc` any part of fixed width"
 )]
 pub trait KeyCodec<T> {
     /// The name of the codec in schemas and layout files, such as `digits(6)`. It must never change after rows have been stored.

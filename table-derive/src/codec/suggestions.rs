@@ -63,8 +63,10 @@ const CODECS: &[(&str, &str)] = &[
     ("string", "write the field alone: `{name}`"),
     ("Some", OPTIONAL),
     ("optional", OPTIONAL),
-    ("base64", "write `escaped({name})` for any text, or its hash, `hash(sha256, 43, base64url, {name})`"),
-    ("base64url", "write `escaped({name})` for any text, or its hash, `hash(sha256, 43, base64url, {name})`"),
+    (
+        "base64url",
+        "write `base64({name})` or `escaped({name})` for any text, or its hash, `hash(sha256, 43, base64url, {name})`",
+    ),
     ("encode", "write `escaped({name})` for any text, or `percent({name})`"),
     ("url_encode", "write `percent({name})`"),
     ("urlencode", "write `percent({name})`"),

@@ -38,7 +38,7 @@ const DECLARATIONS: [(&str, &str); 13] = [
         #[row_key(hex(8, upper, id), "_", unpadded(count), "_", guid(simple, user), "_", ulid(tenant), "_", caret(email))]
         #[index(ByTime, unique, table = "Times", partition_key(hash(crc32, 8, user)),
             row_key(inverted(9, unix(millis, at)), "_", replaced('/', '_', first(3, name)), "_", truncate(hour(seen))))]
-        #[index(ByDay, unique, table = "Days", row_key(percent(day), "_", bars(name), "_", week(at)))]
+        #[index(ByDay, unique, table = "Days", row_key(percent(day), "_", bars(name), "_", base64(email), "_", week(at)))]
         #[index(ByPlace, unique, table = "Places", row_key(derived(path::Geohash, place), "_", hash(sha256, 43, base64url, name)))]
         struct Visit {
             name: String, #[property("Id", also)] id: u32, count: u16, user: Uuid, tenant: u128, email: String, day: String, place: Json<Place>,

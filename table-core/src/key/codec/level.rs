@@ -1,9 +1,9 @@
 //! Levels of a partition key: codecs whose output can be terminated by `!`.
 
 use crate::key::codec::{
-    Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, IpAddress, KeyCodec,
-    KeyNewtype, Nanoseconds, Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant,
-    Week, Without,
+    Base64, Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, IpAddress,
+    KeyCodec, KeyNewtype, Nanoseconds, Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded,
+    Variant, Week, Without,
 };
 
 /// The codec that replaces this codec in a level of a hierarchical partition key (HPK-2).
@@ -71,6 +71,7 @@ macro_rules! as_it_is {
 }
 
 as_it_is! {
+    Base64;
     CodePoint;
     Date;
     Desc<C>: [C];

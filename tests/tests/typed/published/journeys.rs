@@ -1,7 +1,5 @@
 //! Layouts of event stores: the CQRS Journey of Microsoft, Streamon, and tagged events of Akka.NET.
 
-#![expect(clippy::struct_field_names, reason = "the names are those of the published programs")]
-
 use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::{Engine, Entity, IfMatch, TableStoreExt};

@@ -140,7 +140,7 @@ enum AccessType {
 #[entity(table = "$MetricsCapacityBlob", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(pattern("yyyyMMddTHHmm", time))]
 #[row_key(of)]
-struct Capacity {
+struct DayOfCapacity {
     time: DateTime<Utc>,
     of: CapacityOf,
     capacity: i64,
@@ -168,7 +168,7 @@ fn metrics_of_a_storage_account() {
         &of("2024-02-28T09:00:00Z", AccessType::System, "GetBlob"),
         ("20240228T0900", "system;GetBlob"),
     );
-    let capacity = |of| Capacity { time: instant("2024-02-28T00:00:00Z"), of, capacity: 1_024 };
+    let capacity = |of| DayOfCapacity { time: instant("2024-02-28T00:00:00Z"), of, capacity: 1_024 };
     both_ways(&capacity(CapacityOf::Data), ("20240228T0000", "data"));
     both_ways(&capacity(CapacityOf::Analytics), ("20240228T0000", "analytics"));
     let hours = ["2023-12-31T23:00:00Z", "2024-01-01T00:00:00Z", "2024-02-28T09:00:00Z"];

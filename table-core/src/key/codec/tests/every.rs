@@ -147,6 +147,7 @@ every! {
         GuidAs<'b'>: Uuid;
         Desc<GuidAs<'B'>>: Uuid;
         Ulid: u128, Uuid, String;
+        Base64: String;
         Desc<Ulid>: u128, Uuid;
         CodePoint: char;
         Desc<CodePoint>: char;
