@@ -2,22 +2,41 @@
 
 use pollster::block_on;
 use table_core::table::LEASE;
-use table_core::{ErrorCode, Result, TableEntity, TableStoreExt as _};
+use table_core::{ErrorCode, Result};
+use table_patterns::work::Runtime;
 use table_patterns::{Entities, EntityStore};
 use tests::faults::{Control, Controlled};
 use tests::time::Time;
 
-use super::indexed;
 use super::kit::Process;
 use super::settling::shared;
 
-/// A newer release with a second index.
+/// Entities with a list, whose writes read the list first.
+mod listed {
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Staff")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index_entity(ByEmail, at_most = 100, row_key("email_", email))]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub email: String,
+    }
+
+    pub(super) fn employee(id: u32) -> Employee {
+        Employee { department: "Sales".into(), id, email: "ada".into() }
+    }
+}
+
+/// A newer release with an index.
 mod twice {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff")]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(ByEmail, unique, row_key("email_", email))]
+    #[index_entity(ByEmail, at_most = 100, row_key("email_", email))]
     #[index(ByMail, row_key("mail_", email, "_", id))]
     pub(super) struct Employee {
         pub department: String,
@@ -28,20 +47,20 @@ mod twice {
     }
 }
 
-type Old = Entities<indexed::Employee, Controlled<table_core::testing::LimitedStore<table_core::Engine>>>;
+type Old = Entities<listed::Employee, Controlled<table_core::testing::LimitedStore<table_core::Engine>>>;
 
 async fn write(old: Old, verb: usize) -> Result<()> {
-    let person = indexed::employee(2, "ada");
+    let person = listed::employee(2);
     match verb {
         0 => old.insert(&person).await.map(drop),
         1 => {
-            let mut unit = old.unit(indexed::Employee::partition("Sales"))?;
+            let mut unit = old.unit(listed::Employee::partition("Sales"))?;
             unit.insert(&person)?;
             unit.commit().await.map(drop)
         }
         2 => {
-            let added = old.transaction(indexed::Employee::partition("Sales"), async |unit| {
-                unit.insert(&indexed::employee(2, "ada")).map(drop)
+            let added = old.transaction(listed::Employee::partition("Sales"), async |unit| {
+                unit.insert(&listed::employee(2)).map(drop)
             });
             added.await.map(drop)
         }
@@ -54,26 +73,31 @@ fn every_attempt_of_a_write_is_refused_once_a_newer_schema_forbids_it() {
     for verb in 0..4 {
         let time = Time::default();
         let engine = time.engine();
+        let (after, newer) = (time.clone(), engine.clone());
+        // A newer program completes an index while the older one waits for its next attempt.
+        let runtime = Runtime::new().clock(time.clock()).sleep_by(move |_| {
+            block_on(async {
+                let new = newer.entities::<twice::Employee>().with_runtime(after.runtime());
+                let new = new.create_if_missing().await.unwrap();
+                new.backfill::<twice::EmployeeByMail>().assume_no_older_programs().run().await.unwrap();
+            });
+            after.pass(LEASE * 2);
+            Box::pin(async {})
+        });
         let control = Control::default();
         let store = control.over(shared(engine.clone()));
-        let old = store.entities::<indexed::Employee>().with_runtime(time.runtime());
+        let old = store.entities::<listed::Employee>().with_runtime(runtime);
         let old = block_on(old.create_if_missing()).unwrap();
-        block_on(old.insert(&indexed::employee(1, "joan"))).unwrap();
-        // An index row without its entity makes the first attempt fail.
-        let staff = engine.untyped("Staff").unwrap();
-        let orphan = TableEntity::new("Sales", "email_ada").unwrap().with("Id", 9);
-        block_on(staff.insert(&orphan)).unwrap();
-        let (calls, control) = (control.calls(), control.stepped());
+        block_on(old.insert(&listed::employee(1))).unwrap();
+        let control = control.stepped();
         let mut written: Process<Result<()>> = Box::pin(write(old, verb));
-        while control.calls() == calls {
-            assert!(control.step(&mut written).is_none());
+        // Another writer changes the list between the read and the write of the first two attempts.
+        for id in [3, 4] {
+            assert!(control.step(&mut written).is_none(), "verb {verb}");
+            let other = engine.entities::<listed::Employee>().with_runtime(time.runtime());
+            block_on(async { other.create_if_missing().await.unwrap().insert(&listed::employee(id)).await })
+                .unwrap();
         }
-        block_on(async {
-            let new = engine.entities::<twice::Employee>().with_runtime(time.runtime());
-            let new = new.create_if_missing().await.unwrap();
-            new.backfill::<twice::EmployeeByMail>().assume_no_older_programs().run().await.unwrap();
-        });
-        time.pass(LEASE * 2);
         let outcome = loop {
             if let Some(outcome) = control.step(&mut written) {
                 break outcome;
