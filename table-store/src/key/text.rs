@@ -34,22 +34,25 @@ pub fn first_illegal(text: &str) -> Option<char> {
     text.chars().find(|character| !is_legal(*character))
 }
 
-/// Returns `true` if every character of a string may occur in a key. Can be called in constants.
+/// Returns the number of UTF-16 code units of a string, or `None` if a key cannot contain one of its characters. Can be called in constants.
 #[doc(hidden)]
 #[must_use]
-pub const fn is_legal_text(text: &str) -> bool {
+pub const fn legal_units(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let mut at = 0;
+    let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // This is a pattern instead of a call to `is_legal`, because each call in a constant takes compile time.
+        // These patterns repeat `is_legal` and `units_of`, which are not called because each call in a constant takes compile time.
         match bytes[at] {
-            0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return false,
+            0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return None,
             // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.
-            0xC2 if bytes[at + 1] <= 0x9F => return false,
-            _ => at += 1,
+            0xC2 if bytes[at + 1] <= 0x9F => return None,
+            0x80..=0xBF => {}
+            0xF0.. => units += 2,
+            _ => units += 1,
         }
+        at += 1;
     }
-    true
+    Some(units)
 }
 
 /// The first character of `RowKey`s that are reserved for patterns, such as the rows of an outbox.
@@ -58,3 +61,16 @@ pub const fn is_legal_text(text: &str) -> bool {
 /// cannot be written under such a `RowKey`, and reads of a `Table` skip these rows. A [`TableStore`](crate::TableStore) does not inspect keys and
 /// returns them.
 pub const RESERVED: char = '\u{FFFC}';
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_units_of_each_character_are_counted_if_it_is_legal() {
+        for character in '\0'..=char::MAX {
+            let expected = is_legal(character).then(|| character.len_utf16() + 1);
+            assert_eq!(legal_units(&format!("{character}_")), expected, "{character:?}");
+        }
+    }
+}

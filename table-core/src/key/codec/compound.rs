@@ -103,20 +103,23 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if pieces.is_empty() {
         return Some(Fault::Empty);
     }
-    let mut at = 0;
+    // This is a single loop with few calls, because each call in a constant takes compile time.
+    let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
-        match pieces[at] {
-            Piece::Literal(literal) if !text::is_legal_text(literal) => {
-                return Some(Fault::IllegalLiteral { piece: at });
+        units = units.saturating_add(match pieces[at] {
+            Piece::Literal(literal) => match text::legal_units(literal) {
+                Some(units) => units,
+                None => return Some(Fault::IllegalLiteral { piece: at }),
+            },
+            Piece::Part(form) => {
+                if form.min != form.max && !is_self_delimiting(pieces, at) && !is_rest(pieces, at) {
+                    return Some(Fault::Ambiguous { part: at });
+                }
+                width(form)
             }
-            Piece::Part(_) if !is_self_delimiting(pieces, at) && !is_rest(pieces, at) => {
-                return Some(Fault::Ambiguous { part: at });
-            }
-            _ => {}
-        }
+        });
         at += 1;
     }
-    let units = bounded(pieces);
     if units > limits::KEY_UNITS_PORTABLE { Some(Fault::TooLong { units }) } else { None }
 }
 
@@ -220,36 +223,27 @@ pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
 /// Returns the length of the longest possible key, in UTF-16 code units. It is 512 if a part has no maximum width.
 #[must_use]
 pub const fn longest(pieces: &[Piece]) -> usize {
-    let units = bounded(pieces);
-    let mut at = 0;
-    while at < pieces.len() {
-        if let Piece::Part(form) = pieces[at]
-            && fills_a_key(form)
-            && units < limits::KEY_UNITS_PORTABLE
-        {
-            return limits::KEY_UNITS_PORTABLE;
-        }
-        at += 1;
-    }
-    units
-}
-
-const fn fills_a_key(form: Form) -> bool {
-    form.max >= limits::KEY_UNITS_PORTABLE && !form.is_fixed()
-}
-
-/// Returns the length of the longest possible key, with parts of unlimited width counted at their minimum width.
-const fn bounded(pieces: &[Piece]) -> usize {
-    let (mut units, mut at) = (0usize, 0);
+    let (mut units, mut is_limited, mut at) = (0usize, true, 0);
     while at < pieces.len() {
         units = units.saturating_add(match pieces[at] {
             Piece::Literal(literal) => order::units(literal),
-            Piece::Part(form) if fills_a_key(form) => form.min,
-            Piece::Part(form) => form.max,
+            Piece::Part(form) => {
+                is_limited &= !fills_a_key(form);
+                width(form)
+            }
         });
         at += 1;
     }
-    units
+    if !is_limited && units < limits::KEY_UNITS_PORTABLE { limits::KEY_UNITS_PORTABLE } else { units }
+}
+
+const fn fills_a_key(form: Form) -> bool {
+    form.max >= limits::KEY_UNITS_PORTABLE && form.min != form.max
+}
+
+/// Returns the maximum width of a part; the minimum width of a part of unlimited width.
+const fn width(form: Form) -> usize {
+    if fills_a_key(form) { form.min } else { form.max }
 }
 
 /// The piece that follows a part.

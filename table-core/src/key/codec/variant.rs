@@ -6,7 +6,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
 use crate::key::order;
-use crate::key::text::is_legal_text;
+use crate::key::text::legal_units;
 
 /// A fieldless enum whose variants have names in keys. `#[derive(KeyPart)]` implements it.
 pub trait KeyEnum: Sized + 'static {
@@ -59,7 +59,7 @@ const fn form_of(names: &[&str]) -> Form {
     while at < names.len() {
         let name = names[at];
         assert!(
-            is_legal_text(name),
+            legal_units(name).is_some(),
             "[T024] the name of a variant contains a character that keys cannot contain; rename it"
         );
         let units = order::units(name);
