@@ -6,6 +6,7 @@ use rand::RngExt;
 use table_core::embedded::Engine;
 
 use super::History;
+use crate::power::Fault;
 use crate::sim::model::Wrong;
 use crate::sim::plan::{Compactions, Trouble, Work};
 
@@ -69,6 +70,10 @@ impl History {
                 0..=3 => self.start_restore(),
                 4 if self.life.compactions == Compactions::Random => self.compact_twice(engine)?,
                 5..=6 => self.use_image(engine)?,
+                // A verification calls the disk more often than other steps, so its calls lack memory more often.
+                7..=14 if matches!(self.life.trouble, Trouble::Disk(Fault::NoMemory(_))) => {
+                    self.verify(engine)?;
+                }
                 _ => {}
             }
         }
