@@ -91,6 +91,9 @@ impl DerivedPart<String> for FunctionName {
     }
 }
 
+/// The name of a host, which is written like the name of a function.
+type HostName = FunctionName;
+
 /// The functions of all hosts, in one partition: `{host}-{function}` (`Azure/azure-webjobs-sdk`,
 /// `src/Microsoft.Azure.WebJobs.Logging/Entities/FunctionDefinitionEntity.cs`, `Internal/TableScheme.cs`, `NormalizeFunctionName`).
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -99,7 +102,7 @@ impl DerivedPart<String> for FunctionName {
     allow(hot_partition, reason = "the layout of another program")
 )]
 #[partition_key("FD2")]
-#[row_key(derived(FunctionName, host), "-", derived(FunctionName, original_name))]
+#[row_key(derived(HostName, host), "-", derived(FunctionName, original_name))]
 struct FunctionDefinition {
     host: String,
     original_name: String,
