@@ -153,7 +153,7 @@ impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
         let (after, key) = (self.encode)(&entity)?;
         let designs = (self.designs)(&entity);
         self.entity = Some(entity);
-        Ok(Changed { before, after, key, version, designs })
+        Ok(Changed { before, after, key, designs, version })
     }
 
     fn written(&mut self, (etag, stamp): (ETag, u64)) -> Result<Versioned<E>> {
