@@ -70,9 +70,13 @@ impl History {
                 0..=3 => self.start_restore(),
                 4 if self.life.compactions == Compactions::Random => self.compact_twice(engine)?,
                 5..=6 => self.use_image(engine)?,
-                // A verification calls the disk more often than other steps, so its calls lack memory more often.
-                7..=14 if matches!(self.life.trouble, Trouble::Disk(Fault::NoMemory(_))) => {
-                    self.verify(engine)?;
+                // Verifications and images call the disk more often than other steps, so their calls lack memory more often.
+                number @ 7..=22 if matches!(self.life.trouble, Trouble::Disk(Fault::NoMemory(_))) => {
+                    if number <= 14 {
+                        self.verify(engine)?;
+                    } else {
+                        self.use_image(engine)?;
+                    }
                 }
                 _ => {}
             }
