@@ -5,7 +5,7 @@
 //! - AZ-7, AZ-9: keys, names and values at or over their limits.
 //! - AZ-13: `$top` of 0, or over 1,000.
 //! - AZ-14: comparisons with a constant whose type differs from the property's (each name is used with only one type), or with a time finer than a
-//! millisecond; `not not`; constants with an exponent.
+//!   millisecond; `not not`; constants with an exponent.
 //! - AZ-5: filters on Timestamp, which differs between any two stores.
 //! - EGT-6, not among the AZ rules: in a batch, a write without properties (500), and a write to the empty RowKey (`PropertiesNeedValue`).
 //! - TBL-2, not among the AZ rules: table names whose case differs from that used when the table was created.
