@@ -6,8 +6,7 @@ use table_core::limits::{Limits, TransactionMeasure};
 use table_core::operation::OperationKind;
 use table_core::row::RowWriter;
 use table_core::table::Repository;
-use table_core::value::ValueRef;
-use table_core::{Engine, Entity, ErrorCode, IfMatch, Result, TableStoreExt};
+use table_core::{Engine, Entity, ErrorCode, IfMatch, Result, TableStoreExt, ValueRef};
 
 use crate::EntityStore;
 use crate::entities::{Batch, EntityPlan};
