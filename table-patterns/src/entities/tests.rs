@@ -1,13 +1,12 @@
 //! Tests of generic code over both handles.
 
 use pollster::block_on;
-use table_core::ValueRef;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::operation::OperationKind;
 use table_core::row::RowWriter;
 use table_core::table::Repository;
-use table_core::{Engine, Entity, ErrorCode, IfMatch, Result, TableStoreExt};
+use table_core::{Engine, Entity, ErrorCode, IfMatch, Result, TableStoreExt, ValueRef};
 
 use crate::EntityStore;
 use crate::entities::{Batch, EntityPlan};
