@@ -15,7 +15,7 @@ mod wrong;
 
 pub use chunks::{Chunked, MOST_CHUNKS};
 #[doc(hidden)]
-pub use facts::Facts;
+pub use facts::PropertyFacts;
 pub use json::Json;
 #[doc(hidden)]
 pub use json::JsonValue;
@@ -95,7 +95,8 @@ pub trait Property: Sized {
     const OPTIONAL: bool = false;
     /// The facts for generated code. They are one constant, because each constant that an expansion names takes compile time.
     #[doc(hidden)]
-    const FACTS: Facts = Facts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };
+    const FACTS: PropertyFacts =
+        PropertyFacts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };
 
     /// Appends the value to a row under this name, or nothing if it is absent.
     ///

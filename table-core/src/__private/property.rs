@@ -4,7 +4,7 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::column::{IsType, Projected};
 use crate::entity::Entity;
-use crate::property::Facts;
+use crate::property::PropertyFacts;
 use crate::query::EntityRef;
 use crate::row::{Row, RowWriter};
 use crate::schema::PropertySchema;
@@ -29,7 +29,11 @@ pub fn of_field<T>(field: &'static str, result: Result<T>) -> Result<T> {
 /// # Panics
 /// Panics at compile time if the field is a nested `Option`.
 #[must_use]
-pub const fn property_schema(name: &'static str, field: &'static str, facts: Facts) -> PropertySchema {
+pub const fn property_schema(
+    name: &'static str,
+    field: &'static str,
+    facts: PropertyFacts,
+) -> PropertySchema {
     if facts.is_option_twice {
         let message = Message::new().with("[T058] the property `").with(field).with(
             "` is an `Option` of an `Option`: `Some(None)` would be read back as `None`; use one `Option`, \

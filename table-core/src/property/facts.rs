@@ -1,10 +1,10 @@
-//! The facts of a property that generated code needs as one constant.
+//! The facts about a property that generated code needs as one constant.
 
 use table_store::EdmType;
 
-/// The facts of a property.
+/// The facts about a property.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts {
+pub struct PropertyFacts {
     /// The Edm type of the stored value.
     pub edm: EdmType,
     /// `true` if the value may be absent.

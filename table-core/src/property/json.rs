@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use table_store::{EdmType, Error, Result, ValueRef};
 
 use crate::property::fault::PropertyFault;
-use crate::property::{Facts, Property, Search};
+use crate::property::{Property, PropertyFacts, Search};
 use crate::row::RowWriter;
 
 /// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. Declared by `#[property(json)]`.
@@ -120,7 +120,7 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
 )]
 pub trait JsonValue: Sized {
     /// The facts of the text. A nested `Option` is valid, because both of its levels are `null` in JSON.
-    const FACTS: Facts;
+    const FACTS: PropertyFacts;
 
     /// Appends the JSON to a row, like [`Property::write_to`].
     ///
@@ -140,7 +140,7 @@ pub trait JsonValue: Sized {
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> JsonValue for T {
-    const FACTS: Facts = <Json<T> as Property>::FACTS;
+    const FACTS: PropertyFacts = <Json<T> as Property>::FACTS;
 
     fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
         Json::write_ref(self, name, row)

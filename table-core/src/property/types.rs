@@ -9,7 +9,7 @@ use table_store::{EdmType, Error, Result, ValueRef, edm_ticks};
 use uuid::Uuid;
 
 use crate::property::fault::PropertyFault;
-use crate::property::{Facts, Property, mismatch};
+use crate::property::{Property, PropertyFacts, mismatch};
 use crate::row::{RowReader, RowWriter};
 use crate::ticks;
 
@@ -197,7 +197,7 @@ fn unfit(number: impl Display, wanted: &'static str) -> Error {
 impl<T: Property> Property for Option<T> {
     const EDM: EdmType = T::EDM;
     const OPTIONAL: bool = true;
-    const FACTS: Facts = Facts { edm: T::EDM, optional: true, is_option_twice: T::OPTIONAL };
+    const FACTS: PropertyFacts = PropertyFacts { edm: T::EDM, optional: true, is_option_twice: T::OPTIONAL };
 
     fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
         self.as_ref().map_or(Ok(()), |value| value.write_to(name, row))
