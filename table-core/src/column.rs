@@ -54,7 +54,7 @@ impl<E, T, K> Column<E, T, K> {
         Self { name, of: PhantomData }
     }
 
-    /// Returns the number that identifies the property in types: a hash of its name. Called by generated code.
+    /// Returns a hash of the property's name, which identifies the property in types. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(text(column::<String>().starts_with("\u{FFFF}")), "P ge '\u{FFFF}'");
     }
 
-    /// Operands and properties are implemented for two separate lists of types, which must agree on each Edm type.
+    /// Tests that each operand type has the Edm type of its property. The two traits are implemented for separate lists of types.
     #[test]
     fn operands_have_the_edm_type_of_their_property() {
         fn same<T: Property + Operand<T>>(value: T, edm: EdmType) {
