@@ -103,7 +103,7 @@ impl Limits {
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
-    /// The limits of the engine's file formats only. Data that exceeds the portable limits cannot be stored in any service.
+    /// The limits of the engine's file formats alone. Data that exceeds the portable limits cannot be stored in any service.
     pub const UNLIMITED: Self = Self {
         key_units: KEY_UNITS_WIDE,
         properties: 65_535,

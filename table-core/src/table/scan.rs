@@ -122,7 +122,7 @@ pub trait Bounded {}
 #[diagnostic::do_not_recommend]
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// Functions of a scan without a limit. They exist only to report the missing limit at compile time.
+/// Functions called on a scan without a limit. They exist only to report the missing limit at compile time.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>

@@ -88,7 +88,7 @@ impl Requests {
     }
 }
 
-/// Advice about a query, with the number of the rule that it follows from.
+/// Advice about a query, with the number of the rule from which it follows.
 ///
 /// ```
 /// use table_core::query::Warning;
@@ -102,7 +102,7 @@ impl Requests {
 pub struct Warning {
     /// The number of the rule.
     pub rule: &'static str,
-    /// The text of the warning, with the remedy.
+    /// The text of the warning, with a suggestion.
     pub message: String,
 }
 

@@ -7,7 +7,7 @@ use crate::query::Select;
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
 
-/// A query with an order other than key order. No query implements this trait, so the methods that require it only produce an error message.
+/// A query with an order other than key order. No query implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T099] a query reads entities in the order of their keys, from the start or from a continuation",
     label = "a table neither sorts nor skips",
