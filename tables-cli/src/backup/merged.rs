@@ -51,7 +51,7 @@ impl Merged {
         Self { range, ..self }
     }
 
-    /// Restricts the rows to those after a key.
+    /// Restricts the rows to those that sort after a key.
     #[must_use]
     pub fn behind(self, after: Option<EntityKey>) -> Self {
         Self { after, ..self }

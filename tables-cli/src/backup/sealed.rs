@@ -19,7 +19,7 @@ fn seal_of(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Writes a value atomically: at any moment, the file has either the old content or the new content.
+/// Writes a value atomically: the file always has either the old content or the new content.
 ///
 /// # Errors
 /// `File` if the value cannot be written.
@@ -27,7 +27,7 @@ pub(super) fn write(storage: &dyn Storage, name: &str, value: &impl Serialize) -
     storage.replace(name, sealed(name, value)?.as_bytes())
 }
 
-/// Writes the value that completes the work of a command, provided that the command still holds the lock.
+/// Writes the value that completes the work of a command, if the command still holds the lock.
 ///
 /// # Errors
 /// `Refused` if another command has taken over the lock; `File` if the value cannot be written.

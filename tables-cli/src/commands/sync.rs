@@ -1,4 +1,4 @@
-//! `tables sync`: makes a table equal to another by comparing both in key order.
+//! `tables sync`: makes a table equal to another table by comparing both in key order.
 
 use std::io::Write;
 
