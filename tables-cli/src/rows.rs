@@ -96,7 +96,7 @@ impl Selection {
         Ok(query)
     }
 
-    /// Returns the schema that the names in the conditions refer to.
+    /// Returns the schema to which the names in the conditions refer.
     async fn schema(&self, store: &DynTableStore, table: &TableName) -> Result<StoredSchema> {
         let mut schemas = keys::schemas(store, table).await?;
         if let Some(entity) = &self.entity {
@@ -151,7 +151,7 @@ impl<'a> Pages<'a> {
         Self { store, table, query, from: None, is_over: false }
     }
 
-    /// Continues after a continuation token, or starts with the first page if there is none.
+    /// Continues at a continuation token, or starts with the first page if none is given.
     #[must_use]
     pub fn behind(self, from: Option<Continuation>) -> Self {
         Self { from, ..self }

@@ -34,7 +34,7 @@ pub struct Restoring<'a> {
     pub range: &'a KeyRange,
     /// Determines what happens to rows that the target already contains.
     pub existing: Existing,
-    /// The tables that exist only in the target. Their rows in tables that register outboxes, feeds or schemas are kept.
+    /// The tables that exist only in the target. Rows that register their schemas, outboxes and feeds are kept.
     pub others: OtherTables,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,

@@ -1,11 +1,11 @@
-//! Sequences in the target of a transfer. A row that would set a sequence back is refused, because the sequence would issue numbers
+//! Sequences in the target of a transfer. A row that would set a sequence back is rejected, because the sequence would issue the numbers
 //! of existing entities again.
 
 use table_core::{TableEntity, Value};
 
 use crate::failure::{Failure, Result};
 
-/// The prefix of a sequence's `RowKey`. The name of the sequence follows it.
+/// The prefix of a sequence's `RowKey`, followed by the sequence's name.
 pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
 /// The property that contains the next number.
 pub(super) const NEXT: &str = "Next";
@@ -26,7 +26,7 @@ pub(super) fn is_sequence(row: &TableEntity) -> bool {
     sequence_of(row).is_some()
 }
 
-/// Returns an error if a row would replace the row of a sequence but has a smaller next number.
+/// Returns an error if a row would replace a sequence's row and has a smaller next number.
 ///
 /// # Errors
 /// `Refused`, with the sequence and both numbers, if the next number is smaller.
