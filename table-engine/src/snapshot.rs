@@ -1,4 +1,4 @@
-//! Snapshots: a single state for reads across pages and lookups.
+//! Snapshots: a fixed state for reads across pages and lookups.
 
 use std::fmt;
 use std::sync::Arc;

@@ -88,8 +88,8 @@ impl State {
         Ok(())
     }
 
-    /// Visits the keys of a span in order until the visitor stops, each with its row, or with `None` if a deletion hides it. Returns a long gap that
-    /// the scan found and that the state does not contain.
+    /// Visits the keys in a span in order until the visitor stops, each with its row, or with `None` for a deletion that hides it. Returns a long gap that
+    /// the scan found, if the state does not yet contain it.
     pub(crate) fn scan(
         &self,
         span: &Span,

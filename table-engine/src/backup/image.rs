@@ -1,4 +1,4 @@
-//! Backups outside folders: the files of such a backup, and restoring them to a folder.
+//! Backups that are not folders: the files of such a backup, and how they are restored to a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

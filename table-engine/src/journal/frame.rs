@@ -1,4 +1,4 @@
-//! Frames: each contains one transaction and its results, so replay needs nothing else (`docs/format.md`, "Journal").
+//! Frames of the journal. Each contains one transaction and its results, which is all that replaying it needs (`docs/format.md`, "Journal").
 //!
 //! ```text
 //! 0   u32  bytes of the record
@@ -21,7 +21,7 @@ use crate::key::{Key, TABLE_BYTES};
 
 /// The number of bytes in a frame before its record.
 pub(crate) const HEADER: usize = 28;
-/// The number of bytes in a frame before the checksum of its head.
+/// The number of bytes in a frame before its head's checksum.
 const HEAD: usize = 24;
 
 /// The maximum number of [bytes](Change::bytes) of a transaction's changes. The length of a record is a `u32`.
@@ -66,7 +66,7 @@ impl Record {
         }
     }
 
-    /// Returns `true` for the record of a closing frame.
+    /// Returns `true` for the record in a closing frame.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Write { changes, .. } if changes.is_empty())
     }

@@ -1,4 +1,4 @@
-//! Reads a journal file frame by frame, and distinguishes a torn tail from corruption.
+//! Reads a journal file frame by frame, and distinguishes an interrupted last write from corruption.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -152,7 +152,7 @@ struct Rest {
 }
 
 impl Rest {
-    /// Examines every byte once. A record is read only after a head whose salted checksum is valid.
+    /// Examines every byte at most once. A record is read only if the salted checksum of its head is valid.
     fn read(file: &dyn DiskFile, salt: Salt, end: End, length: u64) -> io::Result<Self> {
         const BLOCK: usize = 4096;
         const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];

@@ -1,4 +1,4 @@
-//! Cursor over the entries of a run, block by block.
+//! A cursor over the entries of a run, which reads one block at a time.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

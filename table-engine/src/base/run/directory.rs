@@ -1,4 +1,4 @@
-//! Directory of a run: the offset, the keys and the tally of each block (`docs/format.md`, "Runs").
+//! The directory of a run: the offset, the first and last key, and the tally of each block (`docs/format.md`, "Runs").
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::base::run::SUM;
 use crate::base::tally::Tally;
 use crate::bytes::{Reader, Writer};
 
-/// The index of a run and its filter, in memory.
+/// The index and the filter of a run, in memory.
 #[derive(Debug, Default)]
 pub(in super::super) struct Directory {
     /// The offset of each block, followed by the end of the last block.
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Keys with long common prefixes, some of them with equal heads, and short keys.
+        /// Tests the search with keys that have long common prefixes, some of them with equal heads, and with short keys.
         #[test]
         fn a_search_finds_the_first_block_that_does_not_end_below_a_key(
             front in 0..20_usize,
