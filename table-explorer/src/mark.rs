@@ -1,8 +1,8 @@
-//! Marks of rows: the values of the checkboxes in a grid. A form uses them to name several entities and their versions.
+//! Marks of rows: the values of the checkboxes in a grid, with which a form identifies entities and their versions.
 
 use table_core::{ETag, EntityKey, TableEntity};
 
-/// The identifier of the form that the checkboxes belong to.
+/// The identifier of the form to which the checkboxes belong.
 pub(crate) const FORM: &str = "marked";
 
 /// Returns the mark of a row; `None` for a row without a version.

@@ -9,7 +9,7 @@ pub(super) type Cut<'a> = (&'a Source, &'a str, &'a str);
 
 /// Returns the parts of a key; `None` if these pieces cannot produce the key.
 ///
-/// The pieces of a stored schema are unambiguous, so at most one split fits.
+/// The pieces in a stored schema are unambiguous, so at most one split fits.
 #[must_use]
 pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<Cut<'a>>> {
     let Some((first, rest)) = pieces.split_first() else { return text.is_empty().then(Vec::new) };
