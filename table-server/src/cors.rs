@@ -1,4 +1,4 @@
-//! Cross-origin requests: applies the rules of a service to requests from browsers.
+//! Cross-origin requests: applies a service's CORS rules to requests from browsers.
 
 mod list;
 mod sharing;

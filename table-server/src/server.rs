@@ -15,8 +15,8 @@ use crate::observe;
 use crate::service::Service;
 use crate::shared::Shared;
 
-/// The maximum number of connections that wait in the kernel until the server accepts them. If the queue is full, the client's kernel retries after a
-/// second. The system may have a lower limit, such as `net.core.somaxconn`.
+/// The maximum number of connections that wait in the kernel until the server accepts them. If the kernel's queue is full, the client's kernel retries after
+/// a second. The system may impose a lower limit, such as `net.core.somaxconn`.
 const BACKLOG: u32 = 4_096;
 
 /// A server whose ports are bound.

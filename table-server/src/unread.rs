@@ -1,6 +1,6 @@
 //! Responses that clients have not read yet. Their total size is limited, because a client can send requests without reading the responses.
 //!
-//! Beyond the limit, the server closes connections instead of refusing requests, because a client that does not read its responses must
+//! Beyond the limit, the server closes connections instead of rejecting requests, because a client that does not read its responses must
 //! not block other clients.
 
 use std::collections::{BTreeMap, HashMap};
@@ -32,7 +32,7 @@ pub(crate) struct UnreadResponses {
 struct Waiting {
     bytes: usize,
     next: u64,
-    /// Responses, grouped by the network of their client.
+    /// Responses, grouped by the client's network.
     networks: HashMap<IpAddr, Network>,
 }
 

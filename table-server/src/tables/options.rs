@@ -10,7 +10,7 @@ const KNOWN: [&str; 4] = ["$filter", "$select", "$top", "$format"];
 const UNSUPPORTED: [&str; 8] =
     ["$orderby", "$skip", "$skiptoken", "$expand", "$count", "$inlinecount", "$search", "$apply"];
 
-/// Checks the system options of a query. If an option were ignored, a wrong response would look correct.
+/// Checks the system options of a query. An option must not be ignored, because the wrong response would look correct.
 ///
 /// # Errors
 /// `NotImplemented` if the service does not support an option; `InvalidInput` if an option is unknown, misspelled or duplicate.

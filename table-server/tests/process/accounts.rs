@@ -86,7 +86,7 @@ fn accounts_of_a_file_and_the_host_style() {
     assert_eq!(status(&stranger.of(server.tables, &contoso)), "404");
 }
 
-/// `UseDevelopmentStorage=true` includes an endpoint for blobs at a separate port.
+/// Tests requests to the endpoint for blobs at a separate port, which `UseDevelopmentStorage=true` includes.
 #[test]
 fn blob_requests_are_refused_with_an_explanation() {
     let mut command = program();
