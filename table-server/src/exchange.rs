@@ -24,7 +24,7 @@ const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 /// The number of bytes reserved for an account in the base of URLs.
 const ACCOUNT: usize = 36;
 
-/// The protocol version in every response, regardless of the version in the request.
+/// The protocol version that the server applies to every request and states in every response, regardless of the version in the request.
 pub(crate) const VERSION: &str = "2026-06-06";
 
 /// A request as handlers see it.

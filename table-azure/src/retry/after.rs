@@ -1,4 +1,4 @@
-//! Parsing of `Retry-After`, as seconds or as a date (RTY-3).
+//! Parses `Retry-After`, as seconds or as a date (RTY-3).
 
 use std::time::Duration;
 

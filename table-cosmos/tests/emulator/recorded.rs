@@ -1,5 +1,5 @@
-//! Responses from the service that the emulator never gives, or gives differently, injected below the client. `docs/cosmos.md` lists their
-//! sources.
+//! Tests with responses from the service that the emulator never gives, or gives differently. They are injected below the client. `docs/cosmos.md` lists
+//! their sources.
 //!
 //! The client, its retries and its errors are real; only the response is injected by a rule.
 
@@ -22,7 +22,7 @@ use crate::runtime;
 
 const EVENTS: &str = "Events";
 
-/// Opens a store with one partition key of two levels, and injects a response to one kind of request.
+/// Opens a store with a table of two levels, and injects a response to one kind of request.
 async fn answering(
     on: FaultOperationType,
     answer: FaultInjectionResult,

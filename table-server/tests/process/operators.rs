@@ -51,7 +51,7 @@ fn every_flag_and_variable_that_is_named_exists() {
     }
 }
 
-/// Tests the statement in `docs/server.md` that every flag has an environment variable. The tests of its parser check the configuration file.
+/// Tests the statement in `docs/server.md` that every flag has an environment variable. Other tests check the configuration file.
 #[test]
 fn every_flag_has_a_variable() {
     let (flags, variables) = (flags(&help()), variables(&help()));
