@@ -4,7 +4,7 @@
 //! the same bound. If a function returns `K::Then<impl Future<…>>` instead, no such future exists when the bound on `K` is violated, and rustc reports
 //! the call alone.
 
-/// Declares a trait for a bound, implemented for all types that satisfy the bound. Each bound needs a trait of its own, because rustc knows that the type
+/// Declares a trait for a bound, implemented for all types that satisfy the bound. Each bound needs a separate trait, because rustc knows that the type
 /// `Then<R>` is `R` for a type parameter only if the parameter's own bound is a different trait.
 ///
 /// The impl names an associated type of the bound, which is unknown for a type that violates the bound. `Then<R>` is then unknown too.

@@ -189,7 +189,7 @@ impl<E, F> Selection<E, Point, F> {
 
 impl<E: Entity, C: Class> Selection<E, C> {
     /// Excludes `E`'s index rows, which are copies and lists, from the ranges. The literals at the start of their `RowKey`s (or of their `PartitionKey`s, if
-    /// the index has partitions of its own in the same table) differ from the literals at the start of `E`'s keys (T066).
+    /// the index has separate partitions in the same table) differ from the literals at the start of `E`'s keys (T066).
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};

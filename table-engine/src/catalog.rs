@@ -101,7 +101,7 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the entry of an empty table that is to replace an existing one.
+    /// Returns the entry of an empty table that will replace an existing one.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).

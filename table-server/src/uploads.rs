@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 pub(crate) struct Uploads {
     /// The name of each account, and the permits that only this account uses.
     own: Vec<(String, Semaphore)>,
-    /// The permits that an account uses when all of its own are taken.
+    /// The permits for accounts whose separate permits are all taken.
     common: Semaphore,
 }
 

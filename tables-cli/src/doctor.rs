@@ -15,7 +15,7 @@ pub struct Step {
     pub name: &'static str,
     /// The result of the step, as a statement of fact.
     pub fact: String,
-    /// How to solve the problem, if the step failed.
+    /// Advice on solving the problem, if the step failed.
     pub help: Option<String>,
 }
 

@@ -7,9 +7,9 @@ use table_core::{Clock, Error, Result};
 
 use crate::credential::{AccessToken, TokenProvider};
 
-/// How long before its expiry a token is renewed.
+/// The time between the renewal of a token and its expiry.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
-/// How long to wait after a failed renewal before trying again, while the current token is still valid.
+/// The delay between a failed renewal and the next attempt, while the current token is still valid.
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
 /// The cached token. At most one renewal is in progress at a time.

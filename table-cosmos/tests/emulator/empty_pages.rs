@@ -19,7 +19,7 @@ const CONTINUATION: &str = "x-ms-continuation";
 /// A mock network that responds to each query without a token with an empty page. The page's token continues the query at its beginning.
 struct Hollow {
     account: Emulator,
-    /// The bodies of the queries to which it responded with an empty page. The token of the page is the index in this list.
+    /// The bodies of the queries to which it responded with an empty page. A page's token is the index of its query in this list.
     queries: Mutex<Vec<Vec<u8>>>,
     /// The bodies of continued queries that differ from the query to which their token belongs. The service rejects such queries.
     misused: Mutex<Vec<String>>,

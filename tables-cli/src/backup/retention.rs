@@ -26,7 +26,7 @@ pub struct Retention(Vec<(usize, Span)>);
 /// The length of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Span {
-    /// Each generation is a period of its own.
+    /// Each generation is a separate period.
     Each,
     Hour,
     Day,

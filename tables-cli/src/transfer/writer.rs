@@ -26,7 +26,7 @@ use table_inspect::record::Rejected;
 
 /// The maximum number of transactions in progress.
 const CONCURRENCY: usize = 16;
-/// The maximum number of records from the first unsettled one on. A resumed transfer repeats at most this number of records.
+/// The maximum number of records from the first unsettled one on. A resumed transfer repeats at most `OPEN` records.
 const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
