@@ -83,7 +83,7 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Eq, value)
     }
 
-    /// Matches entities whose property differs from the value, including a property stored as another type (FIL-16). An entity without the property
+    /// Matches entities whose property differs from the value, including a property stored as a different type (FIL-16). An entity without the property
     /// does not match (FIL-11); to include such entities, write `!column.eq(value)` (FIL-12).
     pub fn ne<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Ne, value)
@@ -99,12 +99,12 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Ge, value)
     }
 
-    /// Matches entities whose property is less than the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than the value, or has a different type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn lt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Lt, value)
     }
 
-    /// Matches entities whose property is less than or equal to the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than or equal to the value, or has a different type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn le<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }

@@ -326,7 +326,7 @@ pub trait FromEntity: Sized {
     /// Reads a value from the encoded row.
     ///
     /// # Errors
-    /// `EntityMismatch` if a property is missing or has another type, or the key does not match the schema.
+    /// `EntityMismatch` if a property is missing or has a different type, or the key does not match the schema.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
 
     /// Reads a row into this value and reuses its memory. If `_is_same_partition` is `true`, the fields of the `PartitionKey` are kept. After an error,

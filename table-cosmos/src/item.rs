@@ -101,7 +101,7 @@ impl Item {
     }
 }
 
-/// Returns the identifier of the write that stored an item; `None` for items that other programs wrote.
+/// Returns the identifier of the write that stored an item, or `None` for items that other programs wrote.
 pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a str> {
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }

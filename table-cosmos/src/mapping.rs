@@ -50,7 +50,7 @@ const TTL: &str = "ttl";
 ///
 /// # Guarantees
 /// - A replace or a merge keeps all members of an item that the mapping does not name, and the text of each value that it does not change.
-/// - An item is not an entity if it lacks a constant, a level or a required property, or has a value in another format. Queries skip and report it
+/// - An item is not an entity if it lacks a constant, a level or a required property, or has a value in a different format. Queries skip and report it
 ///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); reads, replaces, merges, upserts and unconditional deletes of its key
 ///   fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
 /// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and never undo a
@@ -198,7 +198,7 @@ impl Mapping {
     /// Checks the mapping against an entity.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels differs, or if a mapped property is unknown or has another type.
+    /// `InvalidInput` if the number of levels differs, or if a mapped property is unknown or has a different type.
     pub(crate) fn checked_for(mut self, schema: &EntitySchema) -> Result<Self> {
         let (found, expected) = (self.depth(), level_names(schema).len().max(1));
         if found != expected {

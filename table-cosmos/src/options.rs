@@ -93,7 +93,7 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose items have another format, such as items written by other programs. The mapping replaces the levels of the table.
+    /// Sets the mapping of a table whose items have a different format, such as items written by other programs. The mapping replaces the levels of the table.
     ///
     /// # Errors
     /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.

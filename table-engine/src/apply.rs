@@ -81,7 +81,7 @@ fn check(state: &State, key: &[u8], required: &RowState) -> Result<()> {
     }
 }
 
-/// Returns the row that an operation produces; `None` for a delete.
+/// Returns the row that an operation produces, or `None` for a delete.
 fn result(
     state: &State,
     key: &[u8],

@@ -122,7 +122,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     })
 }
 
-/// Returns the version of an engine's folder; `None` for an empty folder.
+/// Returns the version of an engine's folder, or `None` for an empty folder.
 fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     match manifest::check(disk, path)? {
         Folder::Empty => Ok(None),

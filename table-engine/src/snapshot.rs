@@ -52,7 +52,7 @@ impl Engine {
 }
 
 impl Snapshot {
-    /// Returns one entity; `None` if it does not exist.
+    /// Returns one entity, or `None` if it does not exist.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6); `EngineClosed` if the engine was closed.

@@ -98,7 +98,7 @@ pub fn is_field(field: &str, property: &str) -> bool {
     field.replace('_', "").eq_ignore_ascii_case(property)
 }
 
-/// Returns the parts of an entity's key; `None` if the key does not match this schema.
+/// Returns the parts of an entity's key, or `None` if the key does not match this schema.
 #[must_use]
 pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     let mut parts = split::split(&schema.partition_key, key.partition_key.as_str())?;
@@ -116,7 +116,7 @@ pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()
 }
 
-/// Returns the parts of a key as stored, each with its source, codec and encoded value; `None` if the pieces cannot produce this key.
+/// Returns the parts of a key as stored, each with its source, codec and encoded value, or `None` if the pieces cannot produce this key.
 #[must_use]
 pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, String)>> {
     let parts = split::split(pieces, text)?;

@@ -37,7 +37,7 @@ impl Kind<'_> {
         }
     }
 
-    /// Returns the pieces of `PartitionKey` and `RowKey`; `None` for rows without a schema.
+    /// Returns the pieces of `PartitionKey` and `RowKey`, or `None` for rows without a schema.
     #[must_use]
     pub fn pieces(&self) -> Option<(&[StoredPiece], &[StoredPiece])> {
         match self {
@@ -113,7 +113,7 @@ fn literal_length(kind: &Kind<'_>) -> usize {
     kind.pieces().map_or(0, |(partition_key, row_key)| length(partition_key) + length(row_key))
 }
 
-/// Returns the segments of both keys; `None` if they do not match the kind.
+/// Returns the segments of both keys, or `None` if they do not match the kind.
 #[must_use]
 pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<Segment>)> {
     let (partition_key, row_key) = kind.pieces()?;

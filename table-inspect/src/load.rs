@@ -58,7 +58,7 @@ impl PartitionLoad {
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).read(now)
     }
 
-    /// Returns the counts of one partition; `None` if the partition is not counted.
+    /// Returns the counts of one partition, or `None` if the partition is not counted.
     #[must_use]
     pub fn of(&self, table: &str, partition_key: &str) -> Option<BusyPartition> {
         let now = self.clock.now();

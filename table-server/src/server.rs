@@ -83,7 +83,7 @@ impl Server {
         self.observe.as_ref()?.local_addr().ok()
     }
 
-    /// Returns an account's connection string, for any client; `None` if the server has no such account.
+    /// Returns an account's connection string, for any client, or `None` if the server has no such account.
     ///
     /// The connection string contains an endpoint for blobs, which responds with 501.
     #[must_use]

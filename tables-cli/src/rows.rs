@@ -157,7 +157,7 @@ impl<'a> Pages<'a> {
         Self { from, ..self }
     }
 
-    /// Reads the next page; `None` after the last page. A page may be empty even if more pages follow.
+    /// Reads the next page. Returns `None` after the last page. A page may be empty even if more pages follow.
     ///
     /// # Errors
     /// Any error from the store.

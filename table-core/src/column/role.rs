@@ -145,7 +145,7 @@ pub trait Projected {
     /// Reads the value. For `hint`, see [`RowView::find`](crate::row::RowView::find).
     ///
     /// # Errors
-    /// `EntityMismatch` if the property is absent or has another type, or the key does not match the schema.
+    /// `EntityMismatch` if the property is absent or has a different type, or the key does not match the schema.
     fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<Self::Value>;
 }
 

@@ -69,7 +69,7 @@ struct Shape<'b> {
 }
 
 impl<'b> Shape<'b> {
-    /// Returns the row with this shape and the given body; `None` for a deletion.
+    /// Returns the row with this shape and the given body, or `None` for a deletion.
     #[inline]
     fn row(self, body: &'b [u8]) -> Option<RowView<'b>> {
         (!self.deleted).then(|| RowView::counted(self.bytes, self.count, body))
@@ -147,7 +147,7 @@ impl Layout {
         range.and_then(|range| block.get(range)).ok_or_else(corrupted)
     }
 
-    /// Returns the row of an entry; `None` for a deletion.
+    /// Returns the row of an entry, or `None` for a deletion.
     #[inline]
     pub(crate) fn row(self, block: &[u8], index: usize) -> Result<Option<RowView<'_>>> {
         let row = || {

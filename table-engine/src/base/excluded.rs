@@ -38,7 +38,7 @@ impl Apart {
         }
     }
 
-    /// Returns the condition of a segment with sealed layers; `None` if the segment has no sealed layers.
+    /// Returns the condition of a segment with sealed layers, or `None` if the segment has no sealed layers.
     pub(super) fn condition(&self, segment: &Segment) -> Option<Condition> {
         self.contains(segment).then(|| Condition::SetApart { newer: self.newer(segment) })
     }

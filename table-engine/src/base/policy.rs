@@ -175,7 +175,7 @@ pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
     }
 }
 
-/// Returns the next merge; `None` if no merge is due.
+/// Returns the next merge, or `None` if no merge is due.
 pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let of = |(index, segment): (usize, &Figures), layers: usize| Choice {
         segments: index..index + 1,

@@ -67,7 +67,7 @@ pub(super) fn name(number: u64) -> String {
 /// The suffix of the names of run files.
 const SUFFIX: &str = ".rows";
 
-/// Returns the number in the name of a run file; `None` for other names.
+/// Returns the number in the name of a run file, or `None` for other names.
 pub(super) fn number(name: &str) -> Option<u64> {
     let number = name.strip_suffix(SUFFIX)?.parse().ok()?;
     (name == self::name(number)).then_some(number)

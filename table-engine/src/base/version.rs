@@ -127,7 +127,7 @@ impl Version {
         self.segments.partition_point(|segment| &*segment.start <= key).saturating_sub(1)
     }
 
-    /// Returns the first key after a segment; `None` for the last segment.
+    /// Returns the first key after a segment, or `None` for the last segment.
     pub(super) fn end(&self, index: usize) -> Option<&[u8]> {
         self.segments.get(index + 1).map(|next| &*next.start)
     }
@@ -243,7 +243,7 @@ impl Version {
         (first, behind)
     }
 
-    /// Returns the segment that contains two keys; `None` if they are in several segments, or the segment has no layers.
+    /// Returns the segment that contains two keys, or `None` if they are in several segments, or the segment has no layers.
     fn segment_of(&self, first: &[u8], behind: &[u8]) -> Option<(usize, &Segment)> {
         let index = self.find(first);
         let segment = self.segments.get(index).filter(|segment| !segment.layers.is_empty())?;

@@ -101,7 +101,7 @@ impl Record {
         }
     }
 
-    /// Reads a record; `None` if the bytes are not a record.
+    /// Reads a record. Returns `None` if the bytes are not a record.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (kind, ticks) = (reader.u8()?, reader.u64()?);
@@ -176,12 +176,12 @@ impl Head {
         out.into_bytes()
     }
 
-    /// Returns the sequence number, unchecked; `None` if there are too few bytes.
+    /// Returns the sequence number without checking the head, or `None` if `bytes` is too short.
     pub(crate) fn peek(bytes: &[u8]) -> Option<u64> {
         Some(u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?))
     }
 
-    /// Reads a head; `None` if the head was not written with this salt.
+    /// Reads a head. Returns `None` if the head was not written with this salt.
     pub(crate) fn read(bytes: &[u8], salt: Salt) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (length, checksum) = (reader.u32()?, reader.u32()?);

@@ -130,7 +130,7 @@ fn read_frames(
     Ok(())
 }
 
-/// Returns the next frame's head, and reads its record without checking it; `None` if no frame follows, or the frame would extend beyond the file.
+/// Returns the next frame's head, and reads its record without checking it, or `None` if no frame follows, or the frame would extend beyond the file.
 fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
     let mut head = Vec::with_capacity(HEADER);
     source.take(HEADER as u64).read_to_end(&mut head)?;

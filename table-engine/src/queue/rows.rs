@@ -32,7 +32,7 @@ pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     legal.then(|| key_of(table, &format!("v{digits}")))
 }
 
-/// Returns the key of a message by its id; `None` if the string is not an id.
+/// Returns the key of a message by its id, or `None` if the string is not an id.
 pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
     let id = Uuid::parse_str(id.as_str()).ok()?;
     Some(key_of(table, &format!("m{}", id.simple())))

@@ -102,7 +102,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads the next page as text; `None` after the last page.
+    /// Reads the next page as text. Returns `None` after the last page.
     async fn next(&mut self) -> Result<Option<Bytes>> {
         if self.is_over {
             return Ok(None);

@@ -163,7 +163,7 @@ pub(crate) fn events(context: &Context<'_>) -> Result<Response<Body>> {
     Ok(response::stream("text/event-stream", chunks))
 }
 
-/// Returns the load of one partition in the last hour, for its detail pane; `None` if requests are not counted.
+/// Returns the load of one partition in the last hour, for its detail pane, or `None` if requests are not counted.
 pub(crate) fn of_partition(state: &State, table: &TableName, partition_key: &str) -> Option<Markup> {
     let load = state.source.load.as_ref()?;
     let found = load.of(table.folded(), partition_key);

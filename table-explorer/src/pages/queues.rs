@@ -15,7 +15,7 @@ const QUEUES: usize = 100;
 /// The maximum number of messages that the page shows, which is also the service's maximum for one request.
 const MESSAGES: usize = 32;
 
-/// Returns the names of the store's queues; `None` for an account, whose queues cannot be listed.
+/// Returns the names of the store's queues, or `None` for an account, whose queues cannot be listed.
 pub(crate) fn names(context: &Context<'_>, most: usize) -> Result<Option<Vec<QueueName>>> {
     let engine = context.state.source.engine.as_ref();
     Ok(engine.map(|engine| engine.list_queues("", most)).transpose()?)

@@ -21,7 +21,7 @@ pub struct WidePart<'a> {
 }
 
 impl<'a> WidePart<'a> {
-    /// Returns a row as a part of a wide entity; `None` for any other row.
+    /// Returns a row as a part of a wide entity, or `None` for any other row.
     ///
     /// # Errors
     /// `Corrupted` for a row that cannot be read.
@@ -34,7 +34,7 @@ impl<'a> WidePart<'a> {
     }
 }
 
-/// Returns the RowKey of the wide entity and the number of the part; `None` for a RowKey that no part can have.
+/// Returns the RowKey of the wide entity and the number of the part, or `None` for a RowKey that no part can have.
 #[must_use]
 pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     let (base, number) = row_key.rsplit_once('_')?;

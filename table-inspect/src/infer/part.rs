@@ -31,7 +31,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// Returns the codec of several strings; `None` if they have nothing in common.
+    /// Returns the codec of several strings, or `None` if they have nothing in common.
     pub(super) fn of(texts: &[&str]) -> Option<Self> {
         let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
         let width = texts.first()?.len();

@@ -114,7 +114,7 @@ pub fn row_range<'a>(pieces: &[StoredPiece], value: impl Fn(&str) -> Option<&'a 
     TextRange::exactly(prefix)
 }
 
-/// Returns the source of a part; `None` for a literal.
+/// Returns the source of a part, or `None` for a literal.
 #[must_use]
 pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     match piece {

@@ -29,7 +29,7 @@ pub(super) fn check(query: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the rejection of an unknown option; `None` for a parameter that is not a system option.
+/// Returns the rejection of an unknown option, or `None` for a parameter that is not a system option.
 fn fault(name: &str) -> Option<Refusal> {
     let bare = name.strip_prefix('$').unwrap_or(name);
     let is_meant = |option: &&&str| option.get(1..).is_some_and(|own| own.eq_ignore_ascii_case(bare));

@@ -57,7 +57,7 @@ impl Merged {
         Self { after, ..self }
     }
 
-    /// Returns the next row, including deletions; `None` at the end.
+    /// Returns the next row, including deletions, or `None` at the end.
     fn next_record(&mut self) -> Result<Option<Record>> {
         let keys = self.layers.iter().filter_map(|head| head.next.as_ref().map(Record::key));
         let Some(first) = keys.min_by(|left, right| key_order(left, right)).cloned() else { return Ok(None) };

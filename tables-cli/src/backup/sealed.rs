@@ -49,7 +49,7 @@ fn sealed(name: &str, value: &impl Serialize) -> Result<String> {
     Ok(format!("{text}{SEAL}{}\n", seal_of(&text)))
 }
 
-/// Reads a value and verifies it; `None` if the file does not exist.
+/// Reads a value and verifies it. Returns `None` if the file does not exist.
 ///
 /// # Errors
 /// `Refused` if the file is damaged or does not contain a `T`; `File` if it cannot be read.

@@ -45,7 +45,7 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be read.
     fn names(&self, folder: &str) -> Result<Vec<String>>;
 
-    /// Returns the content of a small file; `None` if it does not exist.
+    /// Returns the content of a small file, or `None` if it does not exist.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.
@@ -79,7 +79,7 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be written.
     fn remove(&self, name: &str) -> Result<()>;
 
-    /// Returns the length of a file that was written by [`append`](Self::append); `None` if it does not exist.
+    /// Returns the length of a file that was written by [`append`](Self::append), or `None` if it does not exist.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.

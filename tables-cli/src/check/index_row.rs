@@ -5,7 +5,7 @@ use table_core::{EdmType, EntityKey, TableEntity, Value};
 
 use table_inspect::keys;
 
-/// Returns the index row of an entity; `None` if a sparse index omits the entity.
+/// Returns the index row of an entity, or `None` if a sparse index omits the entity.
 pub(super) fn wanted(
     schema: &StoredSchema,
     index: &StoredIndex,

@@ -132,7 +132,7 @@ async fn finish(
     }
 }
 
-/// Reads all parts of one entity; `None` if it has none.
+/// Reads all parts of one entity. Returns `None` if it has none.
 async fn read(
     store: &DynTableStore,
     table: &TableName,

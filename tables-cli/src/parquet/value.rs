@@ -72,7 +72,7 @@ pub(super) fn nanos(instant: DateTime<Utc>) -> Option<i64> {
     since_1970(instant)?.checked_mul(100)
 }
 
-/// Returns the microseconds since 1970; `None` if the time has a finer fraction.
+/// Returns the microseconds since 1970, or `None` if the time has a finer fraction.
 pub(super) fn micros(instant: DateTime<Utc>) -> Option<i64> {
     let ticks = since_1970(instant)?;
     (ticks % 10 == 0).then_some(ticks / 10)

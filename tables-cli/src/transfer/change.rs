@@ -33,7 +33,7 @@ impl Change {
         }
     }
 
-    /// Returns the entity that is written; `None` for a delete.
+    /// Returns the entity that is written, or `None` for a delete.
     pub(crate) const fn row(&self) -> Option<&TableEntity> {
         match self {
             Self::Write(entity) => Some(entity),

@@ -10,7 +10,7 @@ use crate::rows::Pages;
 
 /// A source of entities, in any order. Keeps one page or block in memory.
 pub trait Entities: Send {
-    /// Returns the next entity; `None` at the end.
+    /// Returns the next entity, or `None` at the end.
     ///
     /// # Errors
     /// Any error from the source.

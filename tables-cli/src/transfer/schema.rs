@@ -76,7 +76,7 @@ impl SchemaRows {
         })
     }
 
-    /// Stores the schemas for a table in another store, where the table may have another name. A schema that is already stored for an
+    /// Stores the schemas for a table in another store, where the table may have a different name. A schema that is already stored for an
     /// entity type is kept.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl SchemaRows {
     }
 }
 
-/// Returns the row that stores a schema, converted for a table that may have another name.
+/// Returns the row that stores a schema, converted for a table that may have a different name.
 fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<TableEntity> {
     let is_same = schema.table.eq_ignore_ascii_case(table.as_str());
     let mut named = TableEntity::from(EntityKey::new(table.folded(), schema.entity.as_str())?);

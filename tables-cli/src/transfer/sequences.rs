@@ -13,7 +13,7 @@ pub(super) const NEXT: &str = "Next";
 /// A condition that only `RowKey`s of sequences satisfy.
 pub(super) const IS_SEQUENCE: &str = "(RowKey ge '\u{FFFC}sequence_' and RowKey lt '\u{FFFC}sequence`')";
 
-/// Returns the name and the next number of a sequence; `None` for any other row.
+/// Returns the name and the next number of a sequence, or `None` for any other row.
 fn sequence_of(row: &TableEntity) -> Option<(&str, i64)> {
     match (row.key().row_key.as_str().strip_prefix(PREFIX), row.get(NEXT)) {
         (Some(name), Some(Value::Int64(next))) => Some((name, *next)),

@@ -261,7 +261,7 @@ impl Copies {
     }
 }
 
-/// Returns the content of the copy at the start of the bytes; `None` if it is broken.
+/// Returns the content of the copy at the start of the bytes, or `None` if it is broken.
 fn content(bytes: &[u8]) -> Option<Content> {
     let mut reader = Reader::new(bytes);
     let magic = reader.u64()? == u64::from_le_bytes(*MAGIC);

@@ -24,7 +24,7 @@ impl HeldFolder {
         Ok(Self { path: path.to_owned(), handle: File::open(path)? })
     }
 
-    /// Returns the name of a file in the folder; `None` for a path outside the folder.
+    /// Returns the name of a file in the folder, or `None` for a path outside the folder.
     fn name<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         path.file_name().filter(|_| path.parent() == Some(&self.path)).map(Path::new)
     }

@@ -23,7 +23,7 @@ pub(super) fn text(cursor: &Cursor) -> String {
     serde_json::to_string(cursor).unwrap_or_default()
 }
 
-/// Parses a string that [`text`] returned; `None` for any other string.
+/// Parses a string that [`text`] returned. Returns `None` for any other string.
 pub(super) fn parse(text: &str) -> Option<Cursor> {
     serde_json::from_str(text).ok()
 }

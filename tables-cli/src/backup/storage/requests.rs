@@ -51,7 +51,7 @@ impl Requests {
         outcome.map_err(|error| Failure::file(name)(io_error(error)))
     }
 
-    /// Returns an object; `None` if it does not exist.
+    /// Returns an object, or `None` if it does not exist.
     pub(super) fn get(&self, name: &str) -> Result<Option<Bytes>> {
         let (store, path) = (self.store.clone(), self.path(name));
         self.wait(name, async move {

@@ -29,7 +29,7 @@ fn chain(shared: &Shared, name: &str) -> Result<Vec<(u64, u64)>> {
     Ok(found)
 }
 
-/// Returns the length of a file; `None` if it has no objects.
+/// Returns the length of a file, or `None` if it has no objects.
 pub(super) fn length(shared: &Shared, name: &str) -> Result<Option<u64>> {
     let chain = chain(shared, name)?;
     Ok((!chain.is_empty()).then(|| chain.iter().map(|(_, length)| length).sum()))

@@ -121,7 +121,7 @@ impl Group {
     }
 }
 
-/// Returns the transaction of some changes in one partition; `None` if there are no changes.
+/// Returns the transaction of some changes in one partition, or `None` if there are no changes.
 fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Option<Transaction>> {
     let Some(first) = changes.first() else { return Ok(None) };
     let mut transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
