@@ -100,7 +100,7 @@ impl AzureTables {
     }
 }
 
-/// Returns a transaction with the same operations and these limits, for which no identifier is requested.
+/// Returns a transaction with the same operations and the given limits, without a request for an identifier.
 fn rebuilt(transaction: Transaction, limits: Limits) -> Result<Transaction> {
     let (partition_key, operations) = transaction.into_parts();
     let mut rebuilt = Transaction::new(partition_key, limits)?;

@@ -110,7 +110,7 @@ impl TableEntity {
         &self.key
     }
 
-    /// Returns the version that was read, or `None` if the entity was not read.
+    /// Returns the version with which the entity was read, or `None` if it was not read from a store.
     #[must_use]
     pub const fn etag(&self) -> Option<&ETag> {
         self.etag.as_ref()

@@ -42,7 +42,7 @@ pub struct Explain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
-    /// One item.
+    /// One item, which is read by its id.
     Item,
     /// The items that match conditions on ids, on the next level or on properties.
     Matching,

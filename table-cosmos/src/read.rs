@@ -263,7 +263,7 @@ fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)
     }
 }
 
-/// Returns `true` if a token of the Azure SDK marks the end of a query. An unreadable token is sent back to the service, which ends the query.
+/// Returns `true` if a token of the Azure SDK marks the end of a query. If a token cannot be parsed, the result is `false`, and the service ends the query.
 fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());

@@ -14,7 +14,7 @@ pub(crate) enum Scope {
     Nothing,
     /// The items with exactly these levels.
     Key(Vec<String>),
-    /// The items with these first levels.
+    /// The items whose first levels have these values.
     Prefix(Vec<String>),
     /// All items.
     All,

@@ -29,7 +29,7 @@ pub enum Step {
     CheckpointPublish,
     /// Delete a journal file that the base covers.
     JournalDelete,
-    /// Write a slice of a merge of runs.
+    /// Write the result of one step of a merge.
     MergeWrite,
     /// Record the version of the base with the merged runs.
     MergeCommit,

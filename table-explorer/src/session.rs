@@ -57,7 +57,7 @@ impl Session {
         Some(format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.name, self.cookie))
     }
 
-    /// Returns `true` if the request has the session cookie.
+    /// Returns `true` if the request contains the session's cookie.
     pub(crate) fn is_open(&self, headers: &HeaderMap) -> bool {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs =

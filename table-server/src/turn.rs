@@ -20,7 +20,7 @@ const BYTES: usize = 512;
 const READ: u32 = 1;
 /// The units of work that one request without a valid signature costs.
 const REQUEST: u32 = 2;
-/// The number of units of work that each connection can use without waiting. They suffice for a handshake and the head of a request, so a client
+/// The units of work that each connection can use without waiting. They suffice for a handshake and the head of a request, so a client
 /// does not have to wait for other clients that share its address.
 const FREE: u32 = 12;
 

@@ -39,7 +39,7 @@ struct Waiting {
 #[derive(Debug, Default)]
 struct Network {
     bytes: usize,
-    /// The size of each response, and the signal that closes its connection, oldest first.
+    /// The size of each response, and the signal with which its connection is closed, oldest first.
     responses: BTreeMap<u64, (usize, Arc<Notify>)>,
 }
 

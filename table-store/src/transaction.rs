@@ -72,7 +72,7 @@ impl Transaction {
     ///
     /// # Errors
     /// `InvalidInput` for more than 100 operations (EGT-2); `RequestBodyTooLarge` above 4 MiB (EGT-3); `InvalidDuplicateRow` for an entity that the
-    /// transaction already writes (EGT-4); any error for an entity that exceeds the limits. An error leaves the transaction unchanged.
+    /// transaction already writes (EGT-4); a validation error if the entity exceeds the limits. An error leaves the transaction unchanged.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
         (self.bytes, self.names) = self.check(&operation).map_err(|error| {

@@ -218,7 +218,7 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     }
 }
 
-/// Returns the selection for a list of property names, or all properties if the list is empty.
+/// Returns a `Select` for a list of property names. An empty list selects all properties.
 #[must_use]
 pub fn select(names: &[String]) -> Select {
     if names.is_empty() { Select::All } else { Select::names(names.iter().cloned()) }

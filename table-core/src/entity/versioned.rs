@@ -76,7 +76,7 @@ impl<T: FromEntity> Versioned<T> {
         Self::read_with(entity, T::from_entity)
     }
 
-    /// Reads another entity into this value. An error does not contain the entity's key, and leaves a mix of both entities in this value.
+    /// Replaces this value with another entity. If reading it fails, the error does not contain its key, and this value is a mix of both entities.
     #[inline]
     pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
         self.value.read_again(entity, is_same_partition)?;

@@ -42,7 +42,7 @@ pub trait CopyIndex: Index {
     /// The properties of a copy from which the entity's key is computed (`Index::owner`).
     const OWNER: &'static [&'static str] = &[];
 
-    /// Appends the properties whose values are stored in the key of a copy.
+    /// Appends the properties that a copy stores only in its key.
     ///
     /// # Errors
     /// `EntityMismatch` if the key is not the key of a copy.

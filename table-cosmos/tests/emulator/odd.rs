@@ -73,7 +73,7 @@ fn nested(depth: usize) -> Json {
     (0..depth).fold(json!(1), |inner, _| json!([inner]))
 }
 
-/// Returns the documents, each with the partition key of its header. `levels` adds the members of the partition key.
+/// Returns the malformed documents, each with the partition key for its header. `levels` adds the members of the partition key to a document.
 fn documents(levels: impl Fn(&mut Json, Option<Json>, Option<Json>)) -> Vec<(String, Json)> {
     let mut documents = Vec::new();
     // The kinds of values that a level may have; `None` is a missing member.

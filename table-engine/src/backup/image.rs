@@ -72,7 +72,7 @@ impl BackupImage {
         self.after_read(self.base.files(earlier, Path::new(place)))
     }
 
-    /// Reads an entire file and checks it.
+    /// Reads an entire file and verifies its checksums.
     ///
     /// # Errors
     /// `Corrupted`, with the file and the offset, if the file is damaged; `Io` if it cannot be read; `ServerBusy` if the process has no free descriptor

@@ -56,7 +56,7 @@ pub(crate) struct Checkpoints {
     dropped: Vec<u32>,
     /// Estimated bytes of dropped tables in the base.
     dropped_bytes: u64,
-    /// The `DiskFull` error of the last flush if it could not write the frozen rows.
+    /// The `DiskFull` error of the last flush, if the frozen rows did not fit on the disk.
     disk_full: Option<Error>,
     /// `true` if a group of writes was refused since the last checkpoint because the disk was full.
     lacks_room: bool,

@@ -147,7 +147,7 @@ fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) 
 struct Rest {
     /// `true` if the bytes are all zeros.
     clean: bool,
-    /// `true` if an intact frame was written after the missing frame had been synced.
+    /// `true` if an intact frame shows that the missing frame had been synced.
     synced_later: bool,
 }
 

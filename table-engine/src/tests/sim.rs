@@ -81,7 +81,7 @@ impl Names {
 struct State {
     /// The number of syncs that succeed before one fails.
     syncs: Arc<AtomicI64>,
-    /// The number of bytes by which the files can still grow.
+    /// The number of bytes by which the disk's files can still grow.
     room: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the reserve of a folder cannot be opened.

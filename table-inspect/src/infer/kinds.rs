@@ -48,7 +48,7 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Splits a group by the words after a common prefix of the keys, if the rows contain only a few different words, each of them repeatedly. Such words
+/// Splits a group by the words that follow a common prefix of its keys, if these are only a few different words and each occurs repeatedly. Such words
 /// are literals of the schema, not values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();

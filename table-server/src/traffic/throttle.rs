@@ -46,7 +46,7 @@ struct Due {
 }
 
 impl Throttle {
-    /// Returns the service's published targets, measured with this clock.
+    /// Creates limits at the service's published targets, measured with this clock.
     #[must_use]
     pub fn published(clock: Clock) -> Self {
         Self { clock, hasher: RandomState::new(), due: Mutex::default() }

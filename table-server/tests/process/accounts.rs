@@ -13,7 +13,7 @@ fn key(name: &str, key: &str) -> AccountKey {
     AccountKey::new(name, key).unwrap()
 }
 
-/// Returns the names of an account's tables from the response to a query.
+/// Queries the tables of an account, and returns the response with their names.
 fn tables(server: &Running, account: &AccountKey) -> String {
     let target = format!("/{}/Tables", account.account());
     Asked::tables("GET", &target).of(server.tables, account)

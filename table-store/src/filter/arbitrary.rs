@@ -9,7 +9,7 @@ use crate::row::{Row, RowWriter};
 use crate::ticks;
 use crate::value::Value;
 
-/// The property names. The list is short, which makes comparisons often find a property. Some of the names are unusual.
+/// The property names. Because the list is short, comparisons often find a property. Some of the names are unusual.
 pub(crate) const NAMES: [&str; 6] = ["P", "Q", "straße_2", "_", "datetime", "X"];
 
 pub(crate) fn text() -> impl Strategy<Value = String> {

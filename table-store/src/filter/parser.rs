@@ -1,4 +1,4 @@
-//! A parser for filters (section 4.2 of the rules): operator precedence with an explicit stack instead of recursion.
+//! A parser for filters (section 4.2 of the rules). It applies operator precedence with an explicit stack instead of recursion.
 
 use crate::error::{Error, Result};
 use crate::filter::fault::{FilterFault, SyntaxFault};

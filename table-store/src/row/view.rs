@@ -158,7 +158,7 @@ impl<'a> RowView<'a> {
         Row::of(self.shape, self.body)
     }
 
-    /// Checks the version and the directories.
+    /// Checks the version and the directories of the row.
     ///
     /// # Errors
     /// `FormatTooNew` if the version is newer; `Corrupted` if the bytes are not a row; `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge`

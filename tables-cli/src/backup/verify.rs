@@ -99,7 +99,7 @@ async fn rows_of(repository: &Repository, table: &TableRows) -> Result<u64> {
     Ok(checksum.count)
 }
 
-/// Verifies a generation of an engine's files.
+/// Verifies a generation that consists of engine files.
 fn files_of(repository: &Repository, generation: &Generation, found: &mut Verified) -> Result<()> {
     match View::of_generation(repository, generation).and_then(|view| Ok(view.engine.verify()?)) {
         Ok(verified) => found.damage.extend(verified.damage.iter().map(ToString::to_string)),

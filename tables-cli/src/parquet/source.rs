@@ -15,7 +15,7 @@ use crate::parquet::value::{TICKS, instant};
 pub(super) enum Source {
     PartitionKey,
     RowKey,
-    /// A column whose values are not imported, because the store sets them.
+    /// A column that is not imported, because the store sets its values.
     Ignored,
     Property(String, Kind),
 }

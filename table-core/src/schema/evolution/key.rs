@@ -13,7 +13,7 @@ use crate::schema::text::name_of;
 #[derive(Clone, Copy)]
 struct Part<'a> {
     source: &'a Source,
-    /// The number of earlier parts in the same key that have the same source.
+    /// The number of parts with the same source that precede this one in the same key.
     nth: usize,
     codec: &'a str,
     form: Form,

@@ -1,4 +1,4 @@
-//! The requests of a query: pages, streams and collections.
+//! Sends the requests of a query, and returns its results as pages, streams or collections.
 
 use futures_core::Stream;
 use futures_util::future::BoxFuture;

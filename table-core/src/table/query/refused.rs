@@ -16,7 +16,7 @@ use crate::table::EntityQuery;
 )]
 pub trait AnyOrder<E>: Refused {}
 
-/// A query whose limit is set with a method from another library. No query implements it.
+/// A query whose limit is set with a method named as in another library. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T193] a query has no method of this name: `limit` bounds the result, `page_size` one request",
     label = "write `limit(n)`",

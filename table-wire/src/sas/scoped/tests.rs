@@ -1,4 +1,4 @@
-//! Tests of scoped views of an embedded engine, with the signature vectors.
+//! Tests of scoped views of an embedded engine, with tokens from the signature vectors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
