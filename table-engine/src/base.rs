@@ -251,8 +251,8 @@ impl Base {
     /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this
     /// frees the space that a flush needs.
     ///
-    /// The start of the journal does not change. Replaying the journal cannot bring a dropped table back, because the record of the drop follows in
-    /// it; that record must therefore be durable.
+    /// The start of the journal does not change. Replaying the journal cannot bring a dropped table back, because the record of the drop is replayed, too. That
+    /// record must therefore be durable.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();
         let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();

@@ -217,7 +217,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Has the caller change one version of the entity, which the caller passed or this function reads, and writes the result.
+    /// Lets the caller change one version of the entity, and writes the result. The version was passed by the caller, or is read by this function.
     async fn write_change(
         &self,
         table: &TableName,

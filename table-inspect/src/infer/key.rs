@@ -109,7 +109,7 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the prefix that all keys share: up to a separator, or letters followed by digits of the same width.
+/// Returns the prefix that all keys share: text up to a separator, or letters before digits of the same width.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;

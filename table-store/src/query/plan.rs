@@ -11,7 +11,7 @@ use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query, QueryClass, Select};
 
-/// The requests and the cost of a query, computed without I/O. Programs use the fields; `Display` formats the plan for people.
+/// The requests and the cost of a query, computed without I/O. Use the fields in code; `Display` formats the plan for people.
 ///
 /// ```
 /// use table_core::TableName;

@@ -47,7 +47,7 @@ impl Source {
 }
 
 impl Values {
-    /// Returns the values of properties, in order.
+    /// Converts the values of the column to property values, in order.
     pub(super) fn into_values(self, kind: Kind) -> Box<dyn Iterator<Item = Result<Value, &'static str>>> {
         match self {
             Self::Bytes(values) => {

@@ -62,7 +62,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         if self.left.is_none() { Some(&self.source) } else { None }
     }
 
-    /// Compares the next key; returns `None` at the end of both sources.
+    /// Compares the next key. Returns `None` at the end of both sources.
     ///
     /// # Errors
     /// Any error from either source.

@@ -195,13 +195,13 @@ impl Directory {
         (start, usize::try_from(end - start).unwrap_or(usize::MAX).saturating_sub(SUM))
     }
 
-    /// Returns the recorded tally of a block; `None` in a run of version 1.
+    /// Returns the recorded tally of a block, or `None` in a run of version 1.
     pub(in super::super) fn tally(&self, index: usize) -> Option<Tally> {
         let ((entries, deletions), sum) = (*self.counts.get(index)?, *self.sums.get(index)?);
         Some(Tally { entries: entries.into(), deletions: deletions.into(), sum })
     }
 
-    /// Returns the recorded tally of all blocks; `None` in a run of version 1.
+    /// Returns the recorded tally of all blocks, or `None` in a run of version 1.
     pub(in super::super) fn total(&self) -> Option<Tally> {
         (!self.counts.is_empty()).then(|| (0..self.len()).filter_map(|index| self.tally(index)).sum())
     }
