@@ -42,9 +42,8 @@ pub trait Entity: FromEntity + 'static {
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// `true` if each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
-    /// The entities whose properties are copied into this entity, and the entities into which its properties are copied: `#[entity(copied_by(…),
-    /// copies_from(…))]`.
-    /// Read by the package that maintains copies.
+    /// The entities into which this entity's properties are copied, and the entities from which it copies properties:
+    /// `#[entity(copied_by(…), copies_from(…))]`. Read by the package that maintains copies.
     #[doc(hidden)]
     const RELATIONS: Option<&'static AnyRelations> = None;
     /// The schemas of all types in the same table: the members of the set in `#[entity(set = …)]`, including this type.
