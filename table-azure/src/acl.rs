@@ -23,7 +23,7 @@ impl AzureTables {
 
     /// Replaces the stored access policies of a table, at most five. Requires an account key (ACL-1).
     ///
-    /// The change takes effect within 30 seconds (ACL-3). It revokes every token that names a removed policy (ACL-4).
+    /// The change takes effect within 30 seconds (ACL-3). Removing a policy revokes every token that names it (ACL-4).
     ///
     /// # Errors
     /// - `InvalidInput` for more than five policies, or for a duplicate name (ACL-2).

@@ -1,4 +1,4 @@
-//! ASCII-only bodies for Azurite, which decodes a body chunk by chunk: a character split between two chunks would be stored as several U+FFFD.
+//! Makes bodies ASCII-only for Azurite, which decodes a body chunk by chunk: a character split between two chunks would be stored as several U+FFFD.
 
 use std::fmt::Write;
 

@@ -34,7 +34,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends the request that contains a batch. Sends it again while an operation is throttled, because the batch was then not applied.
+    /// Sends a batch. Sends it again while the service throttles one of its operations, because the batch was then not applied.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,

@@ -1,4 +1,4 @@
-//! The blobs of an account, accessed through the crate `object_store` and configured by the same connection string (BLB rules).
+//! The blobs of an account, accessed through the `object_store` crate and configured by the account's connection string (BLB rules).
 
 use std::error::Error as _;
 use std::fmt;
@@ -23,8 +23,8 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// The blobs of an account. This type creates containers, and opens each container as an [`ObjectStore`](object_store::ObjectStore).
 ///
-/// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with a local directory or
-/// memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, then store the blob's name
+/// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with stores in a local folder or in
+/// memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the blob's name
 /// in the entity (BLB-12).
 ///
 /// ```
@@ -85,11 +85,11 @@ impl AzureBlobs {
     }
 
     /// Creates a container. Returns `false` if it already exists (BLB-2), even if an earlier attempt of this call created it and
-    /// the response was lost.
+    /// its response was lost.
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
-    /// (BLB-1). `EntityAlreadyExists` for another conflict, such as a container of this name that is being deleted. An ambiguous error if a response
+    /// (BLB-1). `EntityAlreadyExists` for any other conflict, such as a container of this name that is being deleted. An ambiguous error if a response
     /// was lost or did not come from the service.
     pub async fn create_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("create container", Method::PUT, format!("/{}", encode(name)));
@@ -105,7 +105,7 @@ impl AzureBlobs {
         self.0.runtime.run(work).await
     }
 
-    /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt of this call deleted it and the
+    /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt of this call deleted it and its
     /// response was lost.
     ///
     /// # Errors

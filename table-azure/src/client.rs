@@ -1,4 +1,4 @@
-//! The client of an account's tables, with one pool of connections.
+//! The client for an account's tables, with one pool of connections.
 
 use std::fmt;
 use std::sync::Arc;
@@ -53,9 +53,9 @@ struct Inner {
     operation_ids: bool,
 }
 
-/// The protocol version without a bearer token, as sent by the official SDKs (REQ-3).
+/// The protocol version of requests without a bearer token, as sent by the official SDKs (REQ-3).
 const VERSION: &str = "2019-02-02";
-/// The protocol version with a bearer token (AUTH-12).
+/// The protocol version of requests with a bearer token (AUTH-12).
 const VERSION_OF_TOKENS: &str = "2020-12-06";
 
 impl AzureTables {
@@ -144,7 +144,7 @@ impl AzureTables {
         &self.0.pipeline
     }
 
-    /// Returns the secondary of the account, either configured or derived (ACC-1).
+    /// Returns the account's secondary endpoint, either configured or derived (ACC-1).
     pub(crate) fn secondary(&self) -> Result<Endpoint> {
         match &self.0.secondary {
             Some(named) => Endpoint::new(named),

@@ -52,7 +52,7 @@ impl ConnectionString {
         self.table.primary.as_deref()
     }
 
-    /// Returns the read-only secondary of the table service, if the string names it (RTY-5).
+    /// Returns the read-only secondary endpoint of the table service, if the string contains it (RTY-5).
     #[must_use]
     pub fn table_secondary_endpoint(&self) -> Option<&str> {
         self.table.secondary.as_deref()

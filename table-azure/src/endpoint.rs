@@ -1,4 +1,4 @@
-//! Endpoints: base URLs of services (ACC-1 to ACC-3).
+//! Endpoints: the base URLs of services (ACC-1 to ACC-3).
 
 mod fault;
 
@@ -65,7 +65,7 @@ impl Endpoint {
         self.secure
     }
 
-    /// Returns `true` if the account is in the path, as with emulators (ACC-2).
+    /// Returns `true` if the account is in the path, as in URLs of emulators (ACC-2).
     pub(crate) fn is_path_style(&self) -> bool {
         !self.path.is_empty()
     }
@@ -84,7 +84,7 @@ impl Endpoint {
         self.is_loopback() || self.host.ends_with(".localhost") || account == Some(EMULATOR_ACCOUNT)
     }
 
-    /// Returns the secondary of the account, with `-secondary` after the account in the host or in the path (ACC-1, ACC-2).
+    /// Returns the account's secondary endpoint, with `-secondary` after the account in the host or in the path (ACC-1, ACC-2).
     pub(crate) fn secondary(&self) -> Result<Self> {
         if self.is_path_style() {
             return Self::new(&format!("{}-secondary", self.base));

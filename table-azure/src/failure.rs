@@ -1,4 +1,4 @@
-//! Rejected requests: the response of the service, and its error code.
+//! Rejected requests: the service's response, and its error code.
 
 mod code;
 mod fault;

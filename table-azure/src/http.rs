@@ -1,4 +1,4 @@
-//! HTTP requests of all services: signing, sending and safe retries.
+//! HTTP requests to all services: signing, sending and safe retries.
 
 mod answer;
 mod failure;

@@ -14,7 +14,7 @@ impl Credential {
     /// `azure_identity`: `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not link `azure_identity`; a
     /// program that uses it chooses the HTTP client and TLS. Needs the `identity` feature.
     ///
-    /// The client requests a token on first use, and again five minutes before it expires. If no token is available, a request fails with
+    /// The client requests a token on first use, and again five minutes before the token expires. If no token is available, a request fails with
     /// `AuthenticationFailed`, or with `Io` if the source of tokens cannot be reached. The request is then not sent.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! JSON responses, and the errors for other responses.
+//! Reads JSON responses, and creates errors for all other responses.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -24,7 +24,7 @@ pub(crate) fn malformed(operation: &str, source: Error) -> Error {
     Error::of(AnswerFault::Entity { operation: operation.to_owned(), source })
 }
 
-/// Returns the `value` of a list response.
+/// Returns the `value` member of a response that contains a list.
 pub(crate) fn values<T: DeserializeOwned>(operation: &str, answer: &Answer) -> Result<Vec<T>> {
     #[derive(Deserialize)]
     struct Envelope<T> {

@@ -1,4 +1,4 @@
-//! Identifiers of writes: a property with a unique value per write (CON-11).
+//! Identifiers of writes: a property whose value is unique for each write (CON-11).
 
 use table_core::query::Rows;
 use table_core::row::{Row, RowView, RowWriter};

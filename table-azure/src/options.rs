@@ -41,9 +41,9 @@ impl Options {
     }
 
     /// Stores an identifier of each write in its entities, as the `OperationId` property. The client can then usually determine the outcome of a
-    /// write whose response was lost (CON-11). Otherwise the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
+    /// write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
     ///
-    /// - An identifier costs 46 bytes and one of the 252 properties of an entity. After a lost response, each entity of the write is read.
+    /// - An identifier takes 46 bytes and is one of the 252 properties of an entity. After a lost response, each entity in the write is read.
     /// - Reads omit the property. An entity that already has a property with that name is rejected.
     /// - Every program that writes the table must enable the option or replace entire entities. A merge by another program keeps the identifier of
     ///   the previous write, which then seems to be the last one.
@@ -67,7 +67,7 @@ impl Options {
         Self { secondary: Some(endpoint.into()), ..self }
     }
 
-    /// Sets the kind of service. This is needed if the endpoint does not reveal it, as with a private host name of Cosmos DB.
+    /// Sets the kind of service. This is necessary if it cannot be derived from the endpoint, such as a private host name of Cosmos DB.
     pub fn target(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
     }

@@ -1,4 +1,4 @@
-//! Queues of an account over the REST protocol (QUE rules).
+//! The queues of an account over the REST protocol (QUE rules).
 
 mod client;
 mod failure;

@@ -1,4 +1,4 @@
-//! Reads of one entity by its key, and of one page of a query (GET, QRY, SEL, PAGE rules).
+//! Reads one entity by its key, or one page of a query (GET, QRY, SEL, PAGE rules).
 
 use reqwest::Method;
 use table_core::odata::{MetadataLevel, Sender, entity_link, read_entity, read_rows};
@@ -12,9 +12,9 @@ use crate::http::{Answer, Request};
 use crate::json;
 use crate::operation_id;
 
-/// The maximum number of custom properties in `$select`. With the three system properties it reaches the limit (SEL-1).
+/// The maximum number of custom properties in `$select`. Together with the three system properties, this is the service's limit (SEL-1).
 const MOST_NAMES: usize = 252;
-/// The maximum length of the path, the filter and `$select` in a URL. The rest of about 32 KiB (FIL-8) is left to the host, the position of a page
+/// The maximum length of the path, the filter and `$select` in a URL. The rest of about 32 KiB (FIL-8) is left for the host, the position of a page
 /// and a signature.
 const MOST_BYTES: usize = 16 << 10;
 
@@ -103,7 +103,7 @@ impl AzureTables {
 }
 
 impl AzureTables {
-    /// Reads an entity without the internal identifier.
+    /// Reads an entity without the identifier of its last write.
     pub(crate) async fn read_for_users(
         &self,
         table: &TableName,
@@ -116,7 +116,7 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Returns `true` if rows contain no identifiers that must be removed: the option is disabled, or the selection excludes the property.
+    /// Returns `true` if rows contain no identifiers that must be removed, because the option is disabled or the selection excludes the property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
@@ -129,8 +129,8 @@ fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     Some(names.iter().map(AsRef::as_ref).filter(own))
 }
 
-/// Adds `$select`, which always includes the keys and Timestamp, because the result needs them (SEL-2). Returns `false` with the request if the names
-/// are too many or too long for a URL. The client then reads all properties, and filters them itself.
+/// Adds `$select`, which always includes the keys and the Timestamp, because the result needs them (SEL-2). Returns `false` with the request if the names
+/// are too many or too long for a URL. The client then reads all properties, and removes those that were not requested.
 fn selected(request: Request, select: &Select) -> (Request, bool) {
     let Some(names) = custom(select) else { return (request, true) };
     let (mut text, mut count) = (String::from("PartitionKey,RowKey,Timestamp"), 0);

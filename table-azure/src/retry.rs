@@ -1,4 +1,4 @@
-//! Retry policy of requests (RTY rules).
+//! The retry policy of requests (RTY rules).
 
 mod after;
 mod budget;
@@ -38,7 +38,7 @@ pub struct RetryPolicy {
     /// The number of retries that all calls of a client share while almost all requests fail. Ten successes add one retry. While the budget is
     /// exhausted, as in an outage, each request is sent only once. `tracing` reports the start and end of this state (target `table_azure::circuit`).
     pub budget: u32,
-    /// The maximum time that `create_table` waits while a table of that name is being deleted (RTY-6). If it is zero, `create_table` fails
+    /// The maximum time that `create_table` waits while a table with this name is being deleted (RTY-6). If it is zero, `create_table` fails
     /// immediately with `TableBeingDeleted`.
     pub table_deletion_wait: Duration,
 }
@@ -70,7 +70,7 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Converts a random number to a fraction in 0..=1, which is used as jitter between callers.
+/// Converts a random number to a fraction in 0..=1, by which the delays of different callers vary.
 pub(crate) fn fraction(random: u64) -> f64 {
     // 32 bits are precise enough, and a float represents them exactly.
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)

@@ -1,4 +1,4 @@
-//! Reads from the secondary of an account, through a handle that cannot write (RTY-5, CON-2).
+//! Reads from an account's secondary endpoint, through a handle that cannot write (RTY-5, CON-2).
 
 use std::fmt;
 

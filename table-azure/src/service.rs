@@ -27,7 +27,7 @@ use crate::xml::Element;
 pub struct ServiceStats {
     /// The status of the replication: `live`, `bootstrap` or `unavailable`.
     pub status: String,
-    /// The time up to which all acknowledged writes are on the secondary, or `None` if the secondary cannot be read.
+    /// The time up to which all acknowledged writes have been replicated to the secondary, or `None` if the secondary cannot be read.
     pub last_sync_time: Option<DateTime<Utc>>,
 }
 
@@ -36,7 +36,7 @@ impl AzureTables {
     ///
     /// # Errors
     /// - `Unsupported` for Cosmos DB (COS-7).
-    /// - `InvalidInput` if no secondary is known.
+    /// - `InvalidInput` if no secondary endpoint is known.
     /// - An authorization error if the account has no readable secondary.
     ///
     /// ```no_run

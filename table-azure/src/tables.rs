@@ -1,4 +1,4 @@
-//! Creating, deleting and listing tables (OPT rules).
+//! Creates, deletes and lists tables (OPT rules).
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::json;
 const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(40));
 
 impl AzureTables {
-    /// Creates a table. Waits while a table of this name is being deleted (RTY-6).
+    /// Creates a table. Waits while a table with this name is being deleted (RTY-6).
     pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
         let body = format!("{{\"TableName\":\"{table}\"}}");

@@ -1,4 +1,4 @@
-//! Targets: the service, Cosmos DB for Table, or an emulator, and their capabilities (COS, AZ rules).
+//! Targets (the service, Cosmos DB for Table, or an emulator) and their capabilities (COS, AZ rules).
 
 use table_core::limits::{Limits, TABLE_NAME_MAX, TransactionMeasure};
 use table_core::store::Capabilities;
@@ -6,7 +6,7 @@ use table_core::{Error, ErrorCode, Operation, Result};
 
 use crate::endpoint::Endpoint;
 
-/// The kind of service that an endpoint belongs to. It is derived from the endpoint, unless the options set it.
+/// The kind of service to which an endpoint belongs. It is derived from the endpoint, unless the options set it.
 ///
 /// ```
 /// use table_azure::{AzureTables, Credential, Target};
@@ -31,13 +31,13 @@ pub enum Target {
 const PART_BYTES: usize = 448;
 /// The maximum length of a RowKey on Cosmos DB, in bytes (COS-2).
 const COSMOS_ROW_KEY_BYTES: usize = 255;
-/// The maximum size of a batch on Cosmos DB, in bytes (COS-2): "2 MB" in its smaller interpretation.
+/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documented "2 MB" is interpreted as the smaller of its possible values.
 const COSMOS_BATCH_BYTES: usize = 2_000_000;
 /// The property names that Cosmos DB reserves (COS-4).
 const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
 
 impl Target {
-    /// Returns the service of an endpoint. Path style means an emulator (ACC-2); the host name identifies Cosmos DB (ACC-3).
+    /// Returns the kind of service of an endpoint. A path-style endpoint is an emulator's (ACC-2); the host name identifies Cosmos DB (ACC-3).
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
         if endpoint.is_path_style() || endpoint.is_emulator() {
             Self::Emulator
@@ -50,7 +50,7 @@ impl Target {
 
     /// Returns the capabilities. The server checks keys of 513 to 1,024 code units (ENG-1), except for Azurite, which rejects them (AZ-7).
     ///
-    /// A transaction is measured by its request body, whose URLs begin with a base of `base_bytes` bytes (EGT-3).
+    /// A transaction is measured by its request body, whose URLs begin with a base URL of `base_bytes` bytes (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {
         let mut limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
         limits.measure = TransactionMeasure::Body {

@@ -43,10 +43,10 @@ pub struct WireAnswer {
     pub body: Vec<u8>,
 }
 
-/// The reason for a missing response.
+/// The reason why no response was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// No connection was made, and nothing was sent.
+    /// No connection was made, and therefore nothing was sent.
     BeforeSending,
     /// The connection broke after the request may have arrived.
     AfterSending,
@@ -66,6 +66,6 @@ pub trait Wire: Debug + Send + Sync {
 pub struct Testing {
     /// The substitute for connections; `None` for real connections.
     pub wire: Option<Arc<dyn Wire>>,
-    /// The seed of random numbers.
+    /// The seed of the random numbers.
     pub seed: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Writes: a single operation is one request, and several operations are a batch. Limits are checked before anything is sent.
+//! Writes transactions: a single operation is one request, and several operations are a batch. Limits are checked before anything is sent.
 
 mod request;
 
@@ -51,8 +51,8 @@ impl AzureTables {
         }
     }
 
-    /// Adds an identifier if the options or the sender request one. The result [is identified](Transaction::is_identified) if it has an identifier of
-    /// this client. A property with the identifier's name that the program wrote proves nothing.
+    /// Adds an identifier if the options or the sender request one. The result [is identified](Transaction::is_identified) if its identifier was added by
+    /// this client. A property of that name written by the program proves nothing.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
@@ -100,7 +100,7 @@ impl AzureTables {
     }
 }
 
-/// Returns a transaction with the same operations and these limits, for which no identifier is requested.
+/// Returns a transaction with the same operations and the given limits, without a request for an identifier.
 fn rebuilt(transaction: Transaction, limits: Limits) -> Result<Transaction> {
     let (partition_key, operations) = transaction.into_parts();
     let mut rebuilt = Transaction::new(partition_key, limits)?;
@@ -110,10 +110,10 @@ fn rebuilt(transaction: Transaction, limits: Limits) -> Result<Transaction> {
     Ok(rebuilt)
 }
 
-/// A write without an acknowledgement.
+/// A write that was not acknowledged.
 #[derive(Debug)]
 pub(crate) struct Unacknowledged {
-    /// The error of the last attempt.
+    /// The error from the last attempt.
     pub(crate) error: Error,
     /// `true` if any attempt may have been applied (CON-11).
     pub(crate) into_ambiguous: bool,
@@ -124,7 +124,7 @@ impl Unacknowledged {
         Self { into_ambiguous: failure.into_ambiguous, error: failure.error }
     }
 
-    /// Adds that an earlier attempt may have been applied.
+    /// Adds the information that an earlier attempt may have been applied, if `doubt` is `true`.
     pub(crate) fn or_ambiguous(self, doubt: bool) -> Self {
         Self { into_ambiguous: self.into_ambiguous || doubt, ..self }
     }

@@ -48,14 +48,14 @@ impl TableEntity {
         Ok(EntityKey::new(partition_key, row_key)?.into())
     }
 
-    /// Returns the entity with this property added. If the name exists, the property is replaced.
+    /// Returns the entity with this property added. A property with the same name is replaced.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.insert(name, value);
         self
     }
 
-    /// Adds a property, or replaces it in place. Returns the previous value.
+    /// Adds a property, or replaces the property of this name without changing the order. Returns the previous value.
     ///
     /// ```
     /// use table_core::{TableEntity, Value};
@@ -74,7 +74,7 @@ impl TableEntity {
         None
     }
 
-    /// Removes a property and returns its value. Only a replace removes a property from the stored entity: a merge keeps omitted properties (MRG-3).
+    /// Removes a property and returns its value. To remove it from the stored entity, replace the entity: a merge keeps omitted properties (MRG-3).
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let index = self.properties.iter().position(|(found, _)| found == name)?;
         Some(self.properties.remove(index).1)
@@ -110,7 +110,7 @@ impl TableEntity {
         &self.key
     }
 
-    /// Returns the version that was read, or `None` if the entity was not read.
+    /// Returns the version with which the entity was read, or `None` if it was not read from a store.
     #[must_use]
     pub const fn etag(&self) -> Option<&ETag> {
         self.etag.as_ref()

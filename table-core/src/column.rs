@@ -54,7 +54,7 @@ impl<E, T, K> Column<E, T, K> {
         Self { name, of: PhantomData }
     }
 
-    /// Returns the number that identifies the property in types: a hash of its name. Called by generated code.
+    /// Returns a hash of the property's name, which identifies the property in types. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
@@ -83,7 +83,7 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Eq, value)
     }
 
-    /// Matches entities whose property differs from the value, including a property stored as another type (FIL-16). An entity without the property
+    /// Matches entities whose property differs from the value, including a property stored as a different type (FIL-16). An entity without the property
     /// does not match (FIL-11); to include such entities, write `!column.eq(value)` (FIL-12).
     pub fn ne<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Ne, value)
@@ -99,12 +99,12 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Ge, value)
     }
 
-    /// Matches entities whose property is less than the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than the value, or has a different type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn lt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Lt, value)
     }
 
-    /// Matches entities whose property is less than or equal to the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than or equal to the value, or has a different type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn le<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(text(column::<String>().starts_with("\u{FFFF}")), "P ge '\u{FFFF}'");
     }
 
-    /// Operands and properties are implemented for two separate lists of types, which must agree on each Edm type.
+    /// Tests that each operand type has the Edm type of its property. The two traits are implemented for separate lists of types.
     #[test]
     fn operands_have_the_edm_type_of_their_property() {
         fn same<T: Property + Operand<T>>(value: T, edm: EdmType) {

@@ -25,7 +25,7 @@ use crate::query::{EntityRef, Select};
 use crate::row::Row;
 use crate::schema::EntitySchema;
 
-/// The relations of an entity. Only the package that maintains copies knows the concrete type.
+/// An entity's relations, type-erased. Only the package that maintains copies knows the concrete type.
 #[doc(hidden)]
 pub type AnyRelations = dyn Any + Send + Sync;
 
@@ -42,8 +42,8 @@ pub trait Entity: FromEntity + 'static {
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// `true` if each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
-    /// The relations between this entity and others whose properties are copied between rows: `#[entity(copied_by(…), copies_from(…))]`. The
-    /// package that maintains copies reads them.
+    /// The entities into which this entity's properties are copied, and the entities from which it copies properties:
+    /// `#[entity(copied_by(…), copies_from(…))]`. Read by the package that maintains copies.
     #[doc(hidden)]
     const RELATIONS: Option<&'static AnyRelations> = None;
     /// The schemas of all types in the same table: the members of the set in `#[entity(set = …)]`, including this type.
@@ -76,7 +76,8 @@ pub trait Entity: FromEntity + 'static {
     /// `OutOfRangeInput` if a field's value is not in the range of its Edm type.
     fn to_row(&self) -> Result<Row>;
 
-    /// Encodes the entity's properties for a merge. A merge cannot remove the remaining chunks of a longer value (MRG-3).
+    /// Encodes the entity's properties for a merge. A merge cannot replace a value stored in chunks, because it would keep surplus chunks of a longer old value
+    /// (MRG-3).
     ///
     /// # Errors
     /// `OutOfRangeInput` as in [`to_row`](Self::to_row); `InvalidInput` if a field is stored in [chunks](crate::property::Chunked).
@@ -92,7 +93,7 @@ pub trait Entity: FromEntity + 'static {
     }
 }
 
-/// Returns an error if the key is longer than the length that every store accepts. Sends no request.
+/// Returns an error if the key exceeds the length that every store accepts. Sends no request.
 fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }
@@ -227,7 +228,7 @@ pub trait ToEntity {
         Self::schemas()
     }
 
-    /// Stores the version that a write assigned. Does nothing by default; a type that contains its version overrides this function.
+    /// Stores the version that a write assigned. The default does nothing; a type that contains its version overrides this function.
     fn on_written(&mut self, _etag: &ETag, _ticks: u64) {}
 }
 
@@ -299,8 +300,8 @@ pub trait FromEntity: Sized {
     /// `true` if the table of the type may contain rows of other declared types, which [`read_own`](Self::read_own) skips.
     const IS_MIXED: bool = false;
 
-    /// Classifies a row that could not be read as this type. `None` for types that can be read from any row, and for types that classify a row
-    /// before reading it.
+    /// Classifies a row that could not be read as this type. `None` for types that can be read from any row, and for types that classify rows before
+    /// reading them.
     #[doc(hidden)]
     const NOT_READ: Option<NotRead> = None;
 
@@ -310,7 +311,7 @@ pub trait FromEntity: Sized {
         Select::All
     }
 
-    /// Reads a row of the type's table. Returns `None` for a row of another [declared type](crate::mixed).
+    /// Reads a row from the type's table. Returns `None` for a row of another [declared type](crate::mixed).
     ///
     /// For a type that can be read from any row, such as a set or [`TableEntity`](crate::TableEntity), the function never returns `None`.
     ///
@@ -324,11 +325,11 @@ pub trait FromEntity: Sized {
     /// Reads a value from the encoded row.
     ///
     /// # Errors
-    /// `EntityMismatch` if a property is missing or has another type, or the key does not match the schema.
+    /// `EntityMismatch` if a property is missing or has a different type, or the key does not match the schema.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
 
-    /// Reads a row into this value and reuses its memory. If the partition is the same, the fields of the `PartitionKey` are kept. After an error,
-    /// the value is a mix of both entities.
+    /// Reads a row into this value and reuses its memory. If `_is_same_partition` is `true`, the fields of the `PartitionKey` are kept. After an error,
+    /// this value is a mix of the previous and the new entity.
     #[doc(hidden)]
     #[inline]
     fn read_again(&mut self, entity: EntityRef<'_>, _is_same_partition: bool) -> Result<()> {

@@ -69,7 +69,7 @@ pub trait EntityGroup: Sized {
     fn from_rows<'a>(rows: impl Iterator<Item = EntityRef<'a>>) -> Result<Self>;
 }
 
-/// A group that a selection of `E` can identify.
+/// A group that can be identified by a selection of `E`.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -101,7 +101,7 @@ pub trait EntityGroup: Sized {
 )]
 pub trait GroupOf<E: Entity>: EntityGroup {}
 
-/// A class of selections that can identify a group. Sealed: a point, which includes all rows whose keys start with its key, or a partition.
+/// A class of selections that can identify a group. Sealed: [`Point`], for all rows whose keys start with the selected key, or [`Partition`].
 ///
 /// ```
 /// use table_core::group::GroupScope;

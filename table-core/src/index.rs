@@ -1,4 +1,4 @@
-//! Indexes: the rows that each secondary lookup stores for an entity, and the reads of these rows.
+//! Indexes: the rows that are stored for each secondary lookup of an entity, and how these rows are read.
 
 mod consistency;
 mod part;

@@ -19,9 +19,9 @@
 //! `TABLES_UPDATE=1 cargo test` rewrites the file if the compatibility is at most *needs backfill*; `TABLES_UPDATE=force` always rewrites it. The
 //! changed file then becomes part of the code review.
 //!
-//! For each entity type, the file contains the schema, its fingerprint, and, for each sample, the key, the encoded row in hexadecimal, and the OData
-//! JSON. Every run reads the golden rows and encodes their keys again, even if the file differs. If this fails, the compatibility is *needs rewrite*,
-//! regardless of the schemas.
+//! For each entity type, the file contains the schema and its fingerprint. For each sample, it contains the key, the encoded row in hexadecimal, and the
+//! OData JSON. Every run reads the golden rows (the samples' encoded rows) and encodes their keys again, even if the file differs. If this fails, the
+//! compatibility is *needs rewrite*, regardless of the schemas.
 
 mod diff;
 mod fault;
@@ -39,10 +39,10 @@ use crate::layout_file::fault::LayoutFileFault;
 use crate::layout_file::file::Section;
 use crate::schema::{Compatibility, compare_schemas};
 
-/// The environment variable that allows the test to rewrite a layout file.
+/// The environment variable that permits the test to rewrite a layout file.
 const VARIABLE: &str = "TABLES_UPDATE";
 
-/// Determines whether a layout file that differs may be rewritten.
+/// Determines whether the test may rewrite a layout file that differs from the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateMode {
     /// Never rewrites the file: a difference is an error.
@@ -57,7 +57,7 @@ impl UpdateMode {
     /// Reads the mode from [`VARIABLE`]: `1`, `force`, or unset.
     ///
     /// # Errors
-    /// `InvalidInput` if the variable has any other value.
+    /// `InvalidInput` if the variable has a value other than these.
     pub(crate) fn from_env() -> Result<Self> {
         match env::var(VARIABLE).unwrap_or_default().as_str() {
             "" | "0" => Ok(Self::Never),
@@ -68,7 +68,7 @@ impl UpdateMode {
     }
 }
 
-/// Compares the layouts of a program with a layout file, or rewrites the file.
+/// Compares a program's layouts with a layout file, and rewrites the file if `update` allows it.
 ///
 /// ```
 /// use table_core::layout_file::{Layout, UpdateMode, check};
@@ -89,8 +89,8 @@ impl UpdateMode {
 /// ```
 ///
 /// # Errors
-/// `SchemaMismatch`, with the compatibility and the differing lines, if the file and the program differ; `Corrupted` if the file has another format;
-/// `Io` if it cannot be read or written.
+/// `SchemaMismatch`, with the compatibility and the differing lines, if the file and the program differ; `Corrupted` if the file is not in the format of
+/// layout files; `Io` if it cannot be read or written.
 pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {

@@ -1,4 +1,4 @@
-//! Mixed partitions: the classification of a stored row in a table with several types.
+//! Mixed partitions: classifies stored rows in a table that contains several types.
 //!
 //! A partition may contain an entity and its parts, entities of several kinds, copies and lists of indexes, and rows reserved for patterns. An entity
 //! declares which other rows may occur: the rows of its indexes, and, with `#[entity(set = Desk)]`, the rows of its [set](crate::set)'s members and

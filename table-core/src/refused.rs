@@ -1,4 +1,4 @@
-//! Methods from other libraries, declared only for the error message of their bound.
+//! Methods with names from other libraries, declared only for the compile error of their bound.
 
 /// A bound that no type satisfies. A method with this bound returns any type, so rustc reports only the method itself and no calls on its result.
 pub trait Refused {
@@ -6,7 +6,7 @@ pub trait Refused {
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods with an owned receiver in an `impl`. Each entry names the bound, and the methods with a placeholder for each argument.
+/// Declares methods that take `self`, inside an `impl`. Each entry names the bound, and the methods with a placeholder for each argument.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_methods {
@@ -22,9 +22,9 @@ macro_rules! __refused_methods {
 }
 pub(crate) use __refused_methods as refused_methods;
 
-/// Declares methods from other libraries in an `impl` whose bound no type satisfies. rustc shows the message of the bound for calls with any arguments,
-/// because it checks the bound of an `impl` before the arguments. This does not work for a name that `Iterator` or [`refused_of_stores`] also uses:
-/// rustc would then find several missing bounds and show no message.
+/// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. rustc shows the bound's message for calls with any
+/// arguments, because it checks the bound of an `impl` before the arguments. This does not work for a name that `Iterator` or [`refused_of_stores`] also
+/// uses: rustc would then find several missing bounds and show no message.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_by_name {
@@ -35,7 +35,7 @@ macro_rules! __refused_by_name {
 }
 pub(crate) use __refused_by_name as refused_by_name;
 
-/// Declares methods from other libraries in a trait of stores. A call to such a method does not compile, and the error contains a hint.
+/// Declares methods with names from other libraries in a trait for stores. Calling such a method is a compile error that contains a hint.
 /// The methods take `&mut self`, so rustc prefers a method with the same name in one of the program's traits that takes `&self` or `self`.
 macro_rules! refused_of_stores {
     ($bound:path: $($name:ident($($value:tt),*))*) => {$(

@@ -1,15 +1,16 @@
 //! Bounds of functions that return futures, in a form that makes rustc report a violation only once.
 //!
-//! rustc reports a violated bound of an `async fn` three times: for the argument, for the call, and for the `.await`, because the future's type has the
-//! same bound. A function that returns `K::Then<impl Future<…>>` has no such future if the bound on `K` is violated, so the call alone is reported.
+//! rustc reports a violated bound of an `async fn` three times: for the argument, for the call, and for the `.await`, because the type of the future has
+//! the same bound. If a function returns `K::Then<impl Future<…>>` instead, no such future exists when the bound on `K` is violated, and rustc reports
+//! the call alone.
 
-/// Declares a trait for a bound, implemented for all types that satisfy the bound. These are separate traits, because the type `Then<R>` is only
-/// known to be `R` for a type parameter if the parameter's own bound is another trait.
+/// Declares a trait for a bound, implemented for all types that satisfy the bound. Each bound needs a separate trait, because rustc knows that the type
+/// `Then<R>` is `R` for a type parameter only if the parameter's own bound is a different trait.
 ///
 /// The impl names an associated type of the bound, which is unknown for a type that violates the bound. `Then<R>` is then unknown too.
 macro_rules! reported_once {
     ($($name:ident: $bound:ident, $checked:ident;)*) => {$(
-        /// An argument whose type is reported once if it is wrong.
+        /// An argument type. rustc reports a wrong type only once.
         #[doc(hidden)]
         pub trait $name<E>: $bound<E> {
             /// The type `R`.
@@ -31,7 +32,7 @@ macro_rules! reported_once {
 
 pub(crate) use reported_once;
 
-/// Implemented for all types, to make the type `R` depend on another type.
+/// Makes the type `R` depend on another type. Implemented for all types.
 #[doc(hidden)]
 pub trait Itself {
     /// The type `R`.

@@ -6,10 +6,10 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::runtime::{Backoff, Runtime};
 
-/// The number of attempts after write conflicts, and the delays between them. The delays are random, with an upper bound that doubles after
+/// The number of attempts after write conflicts, and the delays between them. The delays are random; their upper bound doubles after
 /// each attempt.
 ///
-/// Every read-modify-write loop uses this policy, both in [`Table::update`](crate::Table::update) and in all patterns.
+/// All read-modify-write loops use this policy: [`Table::update`](crate::Table::update) and all patterns.
 ///
 /// ```
 /// use std::time::Duration;
@@ -68,7 +68,7 @@ impl Retry {
         self.attempts
     }
 
-    /// Starts a retry loop. `what` names the contended object in the final error, such as `the entity or its indexes`.
+    /// Starts a retry loop. `what` names the object of the conflict in the final error, such as `the entity or its indexes`.
     #[must_use]
     pub const fn start(&self, what: &'static str) -> RetryLoop<'_> {
         RetryLoop { retry: self, what, lost: 0 }
@@ -108,7 +108,7 @@ impl RetryLoop<'_> {
     /// Waits before the next attempt. `conflict` is the error from the last attempt, if it returned one.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error has the table and key of `conflict`, and `conflict` as its source.
+    /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error contains the table and key from `conflict`, and `conflict` as its source.
     pub async fn retry(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
         self.lost += 1;
         let Retry { attempts, backoff, pace } = self.retry;

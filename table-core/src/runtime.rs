@@ -1,4 +1,4 @@
-//! The clock, sleep function and random numbers, all replaceable.
+//! The clock, sleep function and random numbers of the library, all of which can be replaced.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -33,7 +33,7 @@ pub trait Class: sealed::Sealed + 'static {
     fn class(ranges: usize) -> QueryClass;
 }
 
-/// A class whose result can span several pages: every class except the point.
+/// A cost class whose result can span several pages: every class except [`Point`].
 ///
 /// ```
 /// use table_core::selection::{Paged, Partition, RowRange};
@@ -130,7 +130,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Converts the selection to another class and source, which the caller knows to be suitable. A conversion to a scan uses the given reason.
+    /// Converts the selection to a class and source that the caller knows to be suitable. A conversion to a scan uses the given reason.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));
         Selection::of(self.keys, reason)
@@ -188,8 +188,8 @@ impl<E, F> Selection<E, Point, F> {
 }
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the index rows of `E`, which are copies and lists. The literals at the start of their `RowKey`s, or of their `PartitionKey`s if the
-    /// index has its own partitions in the same table, differ from those of the keys of `E` (T066).
+    /// Excludes `E`'s index rows, which are copies and lists, from the ranges. The literals at the start of their `RowKey`s (or of their `PartitionKey`s, if
+    /// the index has separate partitions in the same table) differ from the literals at the start of `E`'s keys (T066).
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -234,7 +234,7 @@ fn first_literal(pieces: &'static [KeyPiece]) -> &'static str {
     }
 }
 
-/// Returns the parts of a range that precede and follow the partitions starting with a literal.
+/// Returns the parts of a range before and after the partitions that start with a literal.
 fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
     let (before, after) = match TextRange::prefix(literal) {
         TextRange { lower: Bound::Included(lower), upper: Bound::Excluded(upper) }

@@ -35,7 +35,7 @@ pub trait SetOf<E>: EntitySet {}
 
 /// Returns `true` if a stored entity has this schema: its keys match, and its `EntityType` equals the schema's kind.
 ///
-/// An entity whose `EntityType` the schema does not declare belongs to another type, or to a later version of this type.
+/// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type.
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -68,7 +68,7 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if a field is stored in chunks. The second and later chunks come after all other properties.
+    /// Returns `true` if a field is stored in chunks. The second and later chunks are stored after all other properties.
     #[must_use]
     pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {

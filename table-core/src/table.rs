@@ -87,7 +87,7 @@ pub struct Table<E, S> {
     name: Result<TableName>,
     /// The retry policy of updates, or `None` for the default.
     retry: Option<Retry>,
-    /// The known state of the stored schema, or `None` if the table was not opened.
+    /// The handle's knowledge of the stored schema, or `None` if the table was not opened.
     standing: Option<Arc<Standing>>,
     of: PhantomData<fn() -> E>,
 }

@@ -21,7 +21,7 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::usage::{self, Charges, Usage, Usages, Verb};
 
-/// The fixed size of an operation in a batch, in bytes: the member names of the item and the operation, the identifier of the write, and an ETag.
+/// The fixed size of an operation in a batch, in bytes: the names of members in the item and the operation, the identifier of the write, and an ETag.
 const OPERATION_BYTES: usize = 220;
 /// The maximum size in bytes of a transaction's request.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
@@ -140,7 +140,7 @@ impl CosmosTables {
         self.0.usages.of(table)
     }
 
-    /// Adds the charge of the current operation to the charges of queries with this SQL text.
+    /// Adds the request units of the current operation to those of queries with this SQL text.
     pub(crate) fn add_page(&self, table: &TableName, form: &str) {
         self.0.usages.add_page(table, form, usage::units());
     }
@@ -213,7 +213,7 @@ impl CosmosTables {
         self.0.runtime.run(counted.instrument(within)).await
     }
 
-    /// Compares a container that replaced the opened one with the options. If they do not match, the outcome of the operation is discarded.
+    /// Compares a container that has replaced the opened one with the options. If it does not match them, returns an error instead of the operation's result.
     async fn compared_again<T>(&self, table: &TableName, verb: Verb, result: Result<T>) -> Result<T> {
         self.containers().forget(table);
         match self.container(table).await {

@@ -1,4 +1,4 @@
-//! Containers of tables: creation with the configured levels, case-insensitive lookup, and comparison with the options.
+//! Containers that store tables: creation with the configured levels, case-insensitive lookup, and comparison with the options.
 
 mod difference;
 mod fault;
@@ -43,7 +43,7 @@ pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerPrope
     properties
 }
 
-/// Compares a container with the levels of its table, and rejects a mismatch.
+/// Compares a container with the configured levels of its table, and rejects a mismatch.
 ///
 /// # Errors
 /// `SchemaMismatch` if the levels or the hash differ, or if items expire although the options request no expiry (HPK-43).
@@ -173,7 +173,7 @@ impl CosmosTables {
         Ok((client, properties))
     }
 
-    /// Returns the error for a container that was not found, or for its database if that is missing.
+    /// Returns the error for a container that was not found, or the error for its database if that is missing, too.
     async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
         let error = if self.is_database_missing().await { self.no_database() } else { Error::of(fault) };
         error.with_table(table.as_str())

@@ -8,7 +8,7 @@ use table_core::TableName;
 
 use crate::mapping::Mapping;
 
-/// The opened containers, by the folded name of their table.
+/// The opened containers, by the name of their table in lower case.
 #[derive(Default)]
 pub(crate) struct Containers(RwLock<HashMap<String, Container>>);
 

@@ -1,4 +1,4 @@
-//! The in-memory emulator of the Azure SDK: an account inside the process, for tests and examples.
+//! An account inside the process, on the in-memory emulator of the Azure SDK, for tests and examples.
 //!
 //! The emulator is internal to the Azure SDK, which makes no promise of stability. It differs from the service: ids and levels can have any length,
 //! items never expire, and a point read with a prefix of the partition key returns 404.
@@ -238,7 +238,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Starts a merge of two adjacent physical partitions.
+    /// Starts to merge two adjacent physical partitions.
     pub fn merge(&self, table: &TableName, left: u32, right: u32, locked: Duration) {
         self.store().merge_partitions(DATABASE, table.as_str(), left, right, locked);
     }
@@ -253,7 +253,7 @@ impl Emulator {
     }
 }
 
-/// Returns the published request charges for an item of up to 1 KB. For each doubling of the size the emulator doubles them, unlike the service.
+/// Returns the published request charges for an item of up to 1 KB. The emulator doubles them for each doubling of the item's size, unlike the service.
 fn published_prices() -> RequestUnitChargingModel {
     RequestUnitChargingModel {
         read_base_ru: read_units(0),

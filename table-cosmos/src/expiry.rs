@@ -1,4 +1,4 @@
-//! Time to live of containers.
+//! The time to live of containers.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The plan of a query: class, physical partitions, SQL, items read, and warnings.
+//! Plans of queries: class, physical partitions, SQL, items read, and warnings.
 
 use std::fmt;
 
@@ -38,11 +38,11 @@ pub struct Explain {
     pub warnings: Vec<String>,
 }
 
-/// The items that a query reads and is charged for.
+/// The items that a query reads, and that it is charged for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
-    /// One item.
+    /// One item, which is read by its id.
     Item,
     /// The items that match conditions on ids, on the next level or on properties.
     Matching,

@@ -1,4 +1,4 @@
-//! Mapping of Azure SDK errors to the errors of table operations.
+//! Converts errors of the Azure SDK to the errors of table operations.
 
 use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
@@ -13,7 +13,7 @@ const SESSION_BEHIND: u16 = 1002;
 /// The sub-status code returned if the container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
 
-/// The sub-status code of the error with which the Azure SDK abandons a query after its partitions were split repeatedly.
+/// The sub-status code with which the Azure SDK gives up a query whose partitions were split repeatedly.
 const SPLIT_RETRIES: u16 = 20206;
 
 /// Returns the status code and the sub-status code of an error.
@@ -32,7 +32,7 @@ pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }
 
-/// Returns `true` if the item, or the container with the given name, does not exist. A 404 with a sub-status has another meaning: for example, 1002
+/// Returns `true` if the item, or the container with the given name, does not exist. A 404 with a sub-status means something else: for example, 1002
 /// means that a replica has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0) && is_from_service(error)
@@ -53,13 +53,13 @@ pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if a gateway or a proxy answered with a status by which the service reports a state.
+/// Returns `true` if a gateway or a proxy responded with a status by which the service reports a state.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)
 }
 
-/// Returns `true` if the container was dropped and recreated since the previous page. The client reports this only in the message.
+/// Returns `true` if the container was deleted and created again since the previous page was read. The client reports this only in the error's message.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     status(error).0 == 400 && !error.is_from_wire() && error.to_string().contains("was recreated")
 }
@@ -76,7 +76,7 @@ pub(crate) enum Verdict {
     Unsent,
     /// The write may have been applied.
     Doubtful,
-    /// The service refused the write, which had no effect.
+    /// The service rejected the write, which had no effect.
     Refused,
 }
 
@@ -111,7 +111,7 @@ const fn is_refusal(status: u16) -> bool {
 }
 
 /// Returns `true` if the Azure SDK sent a request again after a lost response. The last response may then
-/// belong to a duplicate of a request that has already taken effect.
+/// belong to a duplicate of a request that has already been applied.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
@@ -155,7 +155,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     }
 }
 
-/// Returns the error of a failed request. `operation` is the verb in its message.
+/// Returns the error of a failed request. `operation` is the verb in the error's message.
 pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     let (status, sub) = status(&failure);
     if is_page(&failure) {

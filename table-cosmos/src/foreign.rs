@@ -1,4 +1,4 @@
-//! Items that queries skipped because other programs wrote them.
+//! Counts and reports items that queries skipped because other programs wrote them.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -27,7 +27,7 @@ pub struct SkippedItems {
     pub latest: Vec<Error>,
 }
 
-/// The report of skipped items.
+/// Collects the items that queries skip.
 #[derive(Debug, Default)]
 pub(crate) struct Skipped(Mutex<(u64, VecDeque<Error>)>);
 

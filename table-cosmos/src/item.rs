@@ -1,4 +1,4 @@
-//! The JSON format of an item. By default the levels have fixed names that the service can route by, and no property collides with `id` or `_etag`.
+//! The JSON format of items. In the default format, the levels have fixed names by which the service can route, and no property collides with `id` or `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
@@ -74,7 +74,7 @@ impl Found {
         Ok(item)
     }
 
-    /// Returns `true` if the write with this identifier stored the document. Other programs that write the items may keep the identifier, so the
+    /// Returns `true` if the write with this identifier stored the document. Other programs that replace the item may keep the identifier, so the
     /// document must also equal the document that was sent.
     pub(crate) fn is_written_by(&self, mapping: &Mapping, write: &str, body: &Json) -> bool {
         self.descends_from(mapping, write) && document::is_version_of(&self.json, body)
@@ -101,7 +101,7 @@ impl Item {
     }
 }
 
-/// Returns the identifier of the write that stored an item; `None` for items that other programs wrote.
+/// Returns the identifier of the write that stored an item, or `None` for items that other programs wrote.
 pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a str> {
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }
@@ -109,7 +109,7 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
 /// The number of hexadecimal digits in the identifier of a write.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. If another program uses the same member name, its value does not have the format of an identifier.
+/// Returns `true` if this library wrote an item. A member of the same name in another program's item does not have the format of an identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))

@@ -1,4 +1,4 @@
-//! Conversion of entity keys to partition keys and ids of items, and checks of keys before a request is sent.
+//! Converts entity keys to partition keys and ids of items, and checks keys before a request is sent.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ pub(crate) fn join_prefix(levels: &[String]) -> String {
     levels.iter().flat_map(|level| [level.as_str(), "!"]).collect()
 }
 
-/// Splits the PartitionKey of a write into its levels, and checks them.
+/// Splits a PartitionKey into its levels, and checks that an item can be written with them.
 ///
 /// # Errors
 /// `InvalidInput` if the number of levels is wrong (HPK-36). `PropertyValueTooLarge` if a level is too long (LIM-4).
@@ -54,7 +54,7 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
     Ok(levels)
 }
 
-/// Returns the id of an entity's item. Ids sort like `RowKey`s.
+/// Returns the id of an entity's item. Ids sort in the same order as `RowKey`s.
 ///
 /// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). The empty RowKey, and every RowKey that starts with a
 /// space or `!`, is prefixed with `!`. All other `RowKey`s start with a greater character.
@@ -71,7 +71,7 @@ pub(crate) fn row_key(id: &str) -> &str {
     id.strip_prefix(END).unwrap_or(id)
 }
 
-/// Rejects a RowKey whose id would address another item.
+/// Rejects a RowKey whose id would address a different item.
 ///
 /// An id is a path segment of a URL. The Azure SDK resolves `..` by removing the previous segment, so a delete would address the container itself.
 pub(crate) fn check_id(row_key: &str) -> Result<()> {

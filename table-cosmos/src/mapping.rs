@@ -1,4 +1,4 @@
-//! Mappings between entities and the JSON of containers that other programs created.
+//! Mappings between entities and JSON items in containers that other programs created.
 
 mod fault;
 mod format;
@@ -15,7 +15,7 @@ pub(crate) use path::{NotAnObject, Path};
 
 /// The maximum number of levels of a partition key (HPK-42).
 const MOST: usize = 3;
-/// The names of the levels in the standard format.
+/// The names of the levels in the default format.
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
 /// The members that the service adds to items.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
@@ -50,7 +50,7 @@ const TTL: &str = "ttl";
 ///
 /// # Guarantees
 /// - A replace or a merge keeps all members of an item that the mapping does not name, and the text of each value that it does not change.
-/// - An item is not an entity if it lacks a constant, a level or a required property, or has a value in another format. Queries skip and report it
+/// - An item is not an entity if it lacks a constant, a level or a required property, or has a value in a different format. Queries skip and report it
 ///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); reads, replaces, merges, upserts and unconditional deletes of its key
 ///   fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
 /// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and never undo a
@@ -65,7 +65,7 @@ pub struct Mapping {
     pub(crate) members: Vec<Member>,
     pub(crate) constants: Vec<(Path, String)>,
     pub(crate) own: Own,
-    /// `true` if the items belong to this library, so a replace may discard other members.
+    /// `true` for the default format, whose items belong to this library. A replace may then discard unknown members.
     pub(crate) is_standard: bool,
     fault: Option<MappingFault>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Member {
     pub(crate) is_required: bool,
 }
 
-/// The paths of members that belong to this library, by their contents.
+/// The paths of the members that this library adds to items.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     /// The properties without a path.
@@ -174,7 +174,7 @@ impl Mapping {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the paths of further levels, which an item of the standard format must not have.
+    /// Returns the paths of the levels after the last one, which an item in the default format must not have.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }
@@ -198,7 +198,7 @@ impl Mapping {
     /// Checks the mapping against an entity.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels differs, or if a mapped property is unknown or has another type.
+    /// `InvalidInput` if the number of levels differs, or if a mapped property is unknown or has a different type.
     pub(crate) fn checked_for(mut self, schema: &EntitySchema) -> Result<Self> {
         let (found, expected) = (self.depth(), level_names(schema).len().max(1));
         if found != expected {
@@ -245,7 +245,7 @@ impl Mapping {
         self.fault.get_or_insert(fault);
     }
 
-    /// Returns two paths that overlap.
+    /// Returns the fault for two paths that overlap, if any do.
     fn overlap(&self) -> Option<MappingFault> {
         let members = self.members.iter().map(|member| &member.path);
         let constants = self.constants.iter().map(|(path, _)| path);

@@ -70,7 +70,7 @@ impl Options {
         self.with_mapping(table, Mapping::standard(levels))
     }
 
-    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This is for tools that do
+    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. Intended for tools that do
     /// not know the entities.
     ///
     /// By default such a table has one level, and a container with several levels is an error. The container's paths must be `/l1`, `/l2` and `/l3`.
@@ -93,7 +93,7 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose items have another format, such as items written by other programs. The mapping replaces the levels of the table.
+    /// Sets the mapping of a table whose items have a different format, such as items written by other programs. The mapping replaces the levels of the table.
     ///
     /// # Errors
     /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
@@ -119,10 +119,10 @@ impl Options {
 
     /// Sets the time to live of a table's items. By default items never expire, and a container whose items expire is an error.
     ///
-    /// The setting applies to new containers. An existing container with another time to live is used unchanged, and a warning is logged. A property
-    /// can set a different expiry for a single item: [`Mapping::time_to_live`].
+    /// The setting applies to new containers. An existing container with a different time to live is used unchanged, and a warning is logged. A property
+    /// can set the expiry of a single item: [`Mapping::time_to_live`].
     ///
-    /// Every item of the table expires by its own last write, including index rows, feed entries and outbox rows. Set a default only for tables that
+    /// Every item in the table expires after its own last write, including index rows, feed entries and outbox rows. Set a default only for tables that
     /// use no patterns.
     #[must_use]
     pub fn time_to_live(mut self, table: &str, time: TimeToLive) -> Self {
@@ -146,7 +146,7 @@ impl Options {
         Self { throughput: Some(Throughput::Autoscale(most)), ..self }
     }
 
-    /// Sets how queries treat items that other programs wrote and that are not entities. By default they are skipped, reported by
+    /// Sets how queries treat items that other programs wrote and that are not entities. By default, they are skipped, reported by
     /// [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items), and logged. If `refuse` is `true`, the query fails with `Corrupted`.
     ///
     /// Two cases always fail: an unreadable item that this library wrote, and a point read of an item that is not an entity.

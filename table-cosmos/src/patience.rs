@@ -1,4 +1,4 @@
-//! Delays between attempts, while a physical partition is being split, merged or moved, and after a lost response.
+//! Waits between attempts: while a physical partition is being split, merged or moved, and after a lost response.
 
 use azure_data_cosmos::CosmosError;
 

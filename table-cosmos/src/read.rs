@@ -1,4 +1,4 @@
-//! Reads items by key and pages of queries. Each item is checked against the requested levels.
+//! Reads items by key and in pages of queries. Each item is checked against the requested levels.
 
 mod wanted;
 
@@ -52,7 +52,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the documents of the given rows in one partition key, by RowKey. A point read reads a single row, and one query reads several rows.
+    /// Returns the documents with the given `RowKey`s and partition key, by RowKey. A point read reads a single row, and one query reads several rows.
     pub(crate) async fn find_items(
         &self,
         table: &TableName,
@@ -105,8 +105,8 @@ impl CosmosTables {
         found.map(|found| found.read(&container.mapping, ItemKey { levels, row_key })).transpose()
     }
 
-    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist either,
-    /// the error reports that.
+    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist, either,
+    /// returns an error about the database.
     pub(crate) async fn gone(&self, table: &TableName, error: CosmosError) -> Error {
         self.containers().forget(table);
         if self.is_database_missing().await {
@@ -253,8 +253,8 @@ impl CosmosTables {
     }
 }
 
-/// Returns the position of the next page. Within one partition key, whose items are read in the order of ids, this is the last id; otherwise, it is
-/// the client's token. A page without items is continued by the token of its query, which begins after the same id.
+/// Returns the position of the next page. Within one partition key, whose items are read in the order of their ids, this is the last id; in all other
+/// cases, it is the client's token. A page without items is continued with the token of its query, which begins after the same id.
 fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {
@@ -263,7 +263,7 @@ fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)
     }
 }
 
-/// Returns `true` if a token of the Azure SDK marks the end of a query. An unreadable token is sent back to the service, which ends the query.
+/// Returns `true` if a token of the Azure SDK marks the end of a query. If a token cannot be parsed, the result is `false`, and the service ends the query.
 fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());

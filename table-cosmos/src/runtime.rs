@@ -1,4 +1,4 @@
-//! The runtime of requests: the caller's tokio runtime, or else a runtime of the store.
+//! The runtime on which requests run: the caller's tokio runtime, or else a runtime of the store.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! The scope of a key range: the physical partitions of one key, of a prefix of levels, or of the entire container (RT-1 to RT-3).
+//! The scope of a key range: the items of one key, of a prefix of levels, or of the entire container (RT-1 to RT-3).
 
 use azure_data_cosmos::FeedScope;
 use table_core::Result;
@@ -7,14 +7,14 @@ use table_hierarchy::common_levels;
 
 use crate::key;
 
-/// The target of a query.
+/// The items that a query targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// No items, because none can match.
     Nothing,
     /// The items with exactly these levels.
     Key(Vec<String>),
-    /// The items whose first levels are these.
+    /// The items whose first levels have these values.
     Prefix(Vec<String>),
     /// All items.
     All,
@@ -42,7 +42,7 @@ impl Scope {
         }
     }
 
-    /// Returns the fixed levels.
+    /// Returns the levels that all items in the scope share.
     pub(crate) fn levels(&self) -> &[String] {
         match self {
             Self::Key(levels) | Self::Prefix(levels) => levels,
@@ -97,8 +97,8 @@ mod tests {
     }
 
     proptest! {
-        /// The client's types accept any number of levels, but its queries return 400 with 20100 to 20102 for no levels, for too many levels, and for
-        /// a prefix of one level.
+        /// Tests that no range is converted to a key of an unsupported length. The client's types accept any number of levels, but its queries return 400 with
+        /// 20100 to 20102 for no levels, for too many levels, and for a prefix of one level.
         #[test]
         fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
             lower in "[ab!]{0,6}",

@@ -1,4 +1,4 @@
-//! Converts queries to parameterised SQL that selects a superset of the results. The library's own matcher then filters the rows.
+//! Converts queries to parameterised SQL that selects a superset of the results. This library's matcher then filters the rows.
 //!
 //! For this service, a comparison with a missing value is neither true nor false; for the table service, it is false. Each condition is therefore
 //! sent in a form that is true whenever the table service's condition is true. Values are bound as parameters, and the SQL contains only names that
@@ -129,7 +129,7 @@ impl Sql {
         self.ordered("c.id", operator, &key::id(row_key))
     }
 
-    /// Returns an ordering comparison, or `None` if the order of UTF-16 code units differs from that of code points for this string. They differ only
+    /// Returns an ordering comparison, or `None` if this string sorts differently by UTF-16 code units than by code points. The two orders differ only
     /// for characters above the surrogates.
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
         is_ordered(text).then(|| format!("{place} {operator} {}", self.bind(text.into())))

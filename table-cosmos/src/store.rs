@@ -1,4 +1,4 @@
-//! [`TableStore`] implementation of the client.
+//! The client's implementation of [`TableStore`].
 
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};

@@ -1,4 +1,4 @@
-//! A Bicep template for containers, for accounts in which programs do not create containers.
+//! A Bicep template for containers, for accounts in which programs do not create containers themselves.
 
 use std::fmt::Write as _;
 

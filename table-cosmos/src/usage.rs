@@ -1,4 +1,4 @@
-//! Request units charged by the service, for one operation and in total for each table.
+//! The request units charged by the service, for one operation and in total for each table.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use table_core::TableName;
 const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
-    /// The requests of the operation that the current task is running.
+    /// The measurements of the operation that the current task is running.
     static REQUESTS: Requests;
 }
 
-/// Data about the requests of one operation.
+/// Measurements of the requests of one operation.
 #[derive(Debug, Default)]
 struct Requests {
     units: Cell<f64>,
@@ -133,7 +133,7 @@ struct Counted {
     forms: HashMap<String, Charges>,
 }
 
-/// The usage of each table, by folded name.
+/// The usage of each table, by its name in lower case.
 #[derive(Debug, Default)]
 pub(crate) struct Usages(Mutex<HashMap<String, Counted>>);
 

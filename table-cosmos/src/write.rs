@@ -33,18 +33,18 @@ struct Target<'a> {
     write: String,
 }
 
-/// The outcome of one plan.
+/// The outcome of sending one plan.
 enum Settled {
     Committed(Committed),
     /// Another writer changed an entity between the read and the write, so nothing was written.
     RetryLoop(Error),
 }
 
-/// A plan that was not committed.
+/// A plan that was not acknowledged as committed.
 enum Failed {
     /// Nothing was written.
     Refused(Error),
-    /// The transaction may have been applied. Contains the error of the last response.
+    /// The transaction may have been applied. Contains the error from the last response.
     InDoubt(Error),
 }
 
@@ -82,7 +82,7 @@ impl CosmosTables {
 
     /// Sends a plan until its outcome is known.
     ///
-    /// If there is no response, the request is sent again only if the entities prove that it had no effect, and only if a second delivery
+    /// If no response arrives, the request is sent again only if the entities prove that it had no effect, and only if a second delivery
     /// would be rejected (CON-11).
     async fn settle(
         &self,
@@ -147,7 +147,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns one request per operation, after reading the entities that the operations depend on.
+    /// Returns one request for each operation, after reading the entities on which the operations depend.
     async fn plan(&self, target: &Target<'_>, operations: &[Operation]) -> Result<Vec<Planned>> {
         let mapping = &*target.container.mapping;
         let context = Context {

@@ -1,4 +1,4 @@
-//! Test of the recipes: output, requests, request units and pictures.
+//! Tests the output, requests, request units and pictures of the recipes.
 
 #[path = "../examples/cookbook/main.rs"]
 #[allow(dead_code, reason = "its `main` is the example's")]

@@ -1,4 +1,4 @@
-//! Test of the build cost for other programs: their dependency trees do not contain the Azure SDK.
+//! Tests that other programs do not bear the build cost: their dependency trees do not contain the Azure SDK.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

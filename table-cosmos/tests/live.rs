@@ -1,4 +1,4 @@
-//! Tests on an account of Cosmos DB for NoSQL, if one is configured: the behaviour suite, and the placement of keys.
+//! Tests on an account of Cosmos DB for NoSQL, if one is configured. They consist of the behaviour suite and of checks of the placement of keys.
 //!
 //! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` name the account. Without them the suite is skipped with a message. `TABLE_COSMOS_REGION`
 //! is the region to test in (default: East US). `TABLE_COSMOS_THROUGHPUT` is the throughput of a container (default: 400 RU/s; at 20,000, a

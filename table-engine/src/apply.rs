@@ -1,7 +1,7 @@
-//! Validation of a transaction against the latest state: existence, `ETag`, merge limits, required rows.
+//! Validates a transaction against the latest state: existence of entities, `ETag`s, limits of merged entities, and required row states.
 //!
-//! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the transaction, which
-//! is sufficient because no entity occurs twice (EGT-4).
+//! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the transaction. This
+//! is sufficient because a transaction writes each entity at most once (EGT-4).
 
 mod fault;
 
@@ -26,7 +26,7 @@ pub(crate) struct Writes {
     pub(crate) operations: Vec<(Key, Operation)>,
 }
 
-/// Returns the changes that the writes make, if all of them can be applied. `ticks` becomes the Timestamp of the entities.
+/// Returns the changes to rows that the writes make, if all of them can be applied. `ticks` becomes the Timestamp of the entities.
 ///
 /// # Errors
 /// The error of the first operation that fails, with its position (EGT-33, EGT-34). `RequestBodyTooLarge`, with the position of the operation, if a
@@ -81,7 +81,7 @@ fn check(state: &State, key: &[u8], required: &RowState) -> Result<()> {
     }
 }
 
-/// Returns the row that an operation produces; `None` for a delete.
+/// Returns the row that an operation produces, or `None` for a delete.
 fn result(
     state: &State,
     key: &[u8],

@@ -25,8 +25,8 @@ impl Engine {
     /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or contains an earlier backup of this engine.
     /// In the latter case, only new data is copied, and data that is no longer needed is removed.
     ///
-    /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data of an
-    /// earlier backup is read again only when it is restored or verified. An interrupted backup leaves the earlier one or the new one complete. The
+    /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data from an
+    /// earlier backup is read again only when it is restored or verified. If a backup is interrupted, either the earlier one or the new one is complete. The
     /// call blocks until the data has been copied.
     ///
     /// A backup cannot be opened for writing: [`restore`](Self::restore) creates an engine's folder from it.
@@ -109,7 +109,7 @@ impl EngineOptions {
     }
 }
 
-/// Creates a folder for a restore, opens a handle to the folder, and locks it.
+/// Creates a folder for a restore, opens a handle to it, and locks it.
 fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box<dyn DiskLock>)> {
     let check = |disk: &dyn Disk| match manifest::check(disk, folder)? {
         Folder::Empty => Ok(()),

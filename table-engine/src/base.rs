@@ -1,7 +1,7 @@
-//! The base: rows that are no longer in the journal, in runs on disk (`docs/format.md`, "Base").
+//! The base: rows that are no longer in the journal, stored in runs (sorted files) on disk (`docs/format.md`, "Base").
 //!
-//! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers into one layer. A flush and a merge each
-//! record a new version of the base before readers see it.
+//! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers of runs into one. Each flush and each merge
+//! records a new version of the base before readers see it.
 
 mod block;
 mod cache;
@@ -67,7 +67,7 @@ pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: Arc<Path>,
     pub(crate) cache_bytes: usize,
-    /// The size in bytes at which a flush ends a run, and about half of the bytes that one merge reads.
+    /// The size in bytes at which a flush ends a run. One merge step reads about twice as many bytes.
     pub(crate) run_bytes: u64,
     pub(crate) hook: Option<Hook>,
 }
@@ -78,7 +78,7 @@ impl Place {
     }
 }
 
-/// The base. Only one thread owns and changes it.
+/// The base. It is owned and changed by a single thread.
 pub(crate) struct Base {
     pool: Arc<Pool>,
     run_bytes: u64,
@@ -86,11 +86,11 @@ pub(crate) struct Base {
     stored: Stored,
     version: Arc<Version>,
     merges: Merges,
-    /// The identity of this opening of the folder.
+    /// The random identity of this opening of the folder.
     opening: Uuid,
     /// `true` if a file of the version is missing. Files that the version does not need are then kept, because `BASE` may be outdated.
     is_incomplete: bool,
-    /// Runs that the version no longer contains. Their files are kept while a view reads them.
+    /// Runs that the version no longer contains. Their files are kept while a reader's view contains them.
     obsolete: Vec<Arc<Run>>,
     /// Set to cancel the running flush or merge.
     stop: Arc<AtomicBool>,
@@ -123,7 +123,7 @@ impl Base {
         Ok(Self::of(pool, place, stored))
     }
 
-    /// Compares the version with the names of the folder's files. If a run is missing, this opening neither deletes nor overwrites any other file.
+    /// Checks that the folder contains all files of the version. If a run is missing, this opening neither deletes nor overwrites any other file.
     pub(crate) fn check_files(&mut self, names: &[String]) {
         let present: HashSet<u64> = names.iter().filter_map(|name| pool::number(name)).collect();
         self.is_incomplete = self.version.runs().iter().any(|run| !present.contains(&run.number));
@@ -133,8 +133,8 @@ impl Base {
         }
     }
 
-    /// Records that the folder is complete, if no version was recorded since it was created. From then on, a missing journal is treated as data loss.
-    /// If disk space or file descriptors run out, the next recorded version does this instead.
+    /// Records that the folder is complete, if no version has been recorded since it was created. From then on, a missing journal is treated as data loss.
+    /// If disk space or file descriptors run out, this is left to the next recorded version.
     ///
     /// # Errors
     /// Any error from the disk except a shortage.
@@ -178,7 +178,7 @@ impl Base {
         BaseView { pool: Arc::clone(&self.pool), stored: Arc::new(self.stored.clone()) }
     }
 
-    /// Returns the flag that cancels the running flush or merge without a trace.
+    /// Returns the flag that cancels the running flush or merge, which then has no effect.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
@@ -197,7 +197,7 @@ impl Base {
         }
     }
 
-    /// Adds rows and deletions, given in key order, above all existing rows, and records the new version. `meta.dropped` are the tables dropped since the
+    /// Adds rows and deletions, given in key order, above all existing rows, and records the new version. `meta.dropped` lists the tables dropped since the
     /// last flush.
     ///
     /// # Errors
@@ -248,11 +248,11 @@ impl Base {
         Ok(())
     }
 
-    /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of the tables. On a full disk, this
+    /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this
     /// frees the space that a flush needs.
     ///
-    /// The start of the journal does not change. Replaying the journal cannot bring a dropped table back, because the record of the drop follows in
-    /// it; that record must therefore be durable.
+    /// The start of the journal does not change. Replaying the journal cannot bring a dropped table back, because the record of the drop is replayed, too. That
+    /// record must therefore be durable.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();
         let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();

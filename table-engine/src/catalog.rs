@@ -13,10 +13,10 @@ use table_store::{Error, Result};
 
 use fault::CatalogFault;
 
-/// One table.
+/// A table in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
-    /// The id at the front of the table's keys. Ids are never reused: a recreated table has another id.
+    /// The id with which the table's keys start. Ids are never reused: a table that is created again has a new id.
     pub(crate) id: u32,
     /// The name with the case in which it was created (TBL-2).
     pub(crate) name: TableName,
@@ -101,7 +101,7 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the entry of an empty table to replace an existing one.
+    /// Returns the entry of an empty table that will replace an existing one.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -110,7 +110,7 @@ impl Catalog {
         self.new_entry(&name, created)
     }
 
-    /// Adds a table. If a table with the same name exists, it is replaced in the same step, and its id is returned so that its rows can be removed.
+    /// Adds a table. A table with the same name is replaced in the same step, and its id is returned, with which its rows can be removed.
     pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
@@ -128,7 +128,7 @@ impl Catalog {
         self.take(id);
     }
 
-    /// Removes a table. From `now` until the given time, requests for its name return `TableBeingDeleted`.
+    /// Removes a table. From `now` until `until`, requests for its name return `TableBeingDeleted`.
     pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
         while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
             self.leaving.remove(&name);

@@ -1,4 +1,4 @@
-//! The checkpoint thread: writes frozen rows into the base, releases the journal files that contained them, and merges the base step by step.
+//! The checkpoint thread. It writes frozen rows to the base, releases the journal files that contained them, and merges the base step by step.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ const NO_ROOM: Duration = Duration::from_millis(200);
 pub(crate) enum Job {
     /// Write a checkpoint.
     Checkpoint(Checkpoint),
-    /// Free the memory of rows and of a view.
+    /// Free the memory of a memtable and of a view of the base.
     Discard(Option<Memtable>, Option<BaseView>),
     /// Omit a dropped table from the checkpoint that waits for disk space. The drop is already durable.
     Dropped(u32),
 }
 
-/// A checkpoint: rows to write, and the metadata to record with them. `meta.dropped` are the tables dropped since the last
-/// checkpoint. `compact` requests a compaction afterwards.
+/// A checkpoint: the rows to write, and the metadata to record with them. `meta.dropped` lists the tables dropped since the last
+/// checkpoint. If `compact` is `true`, a compaction follows.
 pub(crate) struct Checkpoint {
     pub(crate) frozen: Memtable,
     pub(crate) meta: Meta,
@@ -42,13 +42,13 @@ pub(crate) struct Checkpoint {
 
 /// The result of a job or a merge.
 pub(crate) enum Done {
-    /// The base contains the frozen rows. The tail is the next journal file, if a covered file was reused for it.
+    /// The base contains the frozen rows. The `Tail` is the next journal file, if a file that the base now covers was reused for it.
     Checkpointed(BaseView, Option<Tail>),
-    /// The disk has no space for the frozen rows. The thread will try again.
+    /// The disk has no space for the frozen rows. The thread will retry.
     NoRoom(Error),
     /// The base contains the same rows in other runs.
     Merged(BaseView),
-    /// The compaction has ended, possibly with the error of a part that could not be merged.
+    /// The compaction has ended. It may have failed for some part, whose error is returned.
     Compacted(Result<()>),
     /// The base can no longer be written to.
     Failed(Error),
@@ -75,7 +75,7 @@ pub(crate) struct Checkpointer {
     pub(crate) unmerged: Option<Error>,
 }
 
-/// Wakes the committer, including when the thread ends or panics.
+/// Wakes the committer when it is dropped, which also happens when the thread ends or panics.
 pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
@@ -212,8 +212,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Turns the last journal file that the base covers into the next one, and deletes the other covered files. On a full disk it deletes all of
-    /// them, which frees space for the reserve.
+    /// Turns the last journal file that the base covers into the next journal file, and deletes all other covered files. On a full disk, it deletes all
+    /// covered files, which frees space for the reserve.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);

@@ -34,7 +34,7 @@ pub(crate) use direct::Direct;
 
 /// The maximum number of requests in one group.
 const GROUP: usize = 1_024;
-/// The longest wait for writers to submit their next requests.
+/// The maximum time to wait for writers to submit their next requests.
 const GATHER: Duration = Duration::from_micros(200);
 /// The maximum total size in bytes of the frames of one group, not counting the last frame.
 const GROUP_BYTES: usize = 8 << 20;
@@ -49,9 +49,9 @@ pub(crate) struct Committer {
     /// `true` if a group is synced before it is acknowledged.
     sync: bool,
     table_delete_delay: Duration,
-    /// The latest state, ahead of the published one during a group.
+    /// The latest state. While a group is being processed, it is ahead of the published state.
     state: State,
-    /// The keys of the most recent writes to the disk.
+    /// The keys most recently written to the disk.
     written: WrittenKeys,
     timestamps: Timestamps,
     /// The clock that measures leases and waits.
@@ -62,7 +62,7 @@ pub(crate) struct Committer {
     expected: usize,
     /// The time that the last group took to become durable.
     commit_time: Duration,
-    /// The reason for refusing writes that add data; `None` if they are accepted.
+    /// The reason why writes that add data are refused, or `None` if they are accepted.
     refusal: Option<Error>,
     /// Tables that the current group drops.
     dropped: Vec<u32>,
@@ -109,8 +109,8 @@ impl Committer {
         }
     }
 
-    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers that wait for the close. They must be
-    /// answered only after the committer has been dropped and the folder has been released.
+    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers that wait for the close. They must receive
+    /// their response only after the committer has been dropped and the folder has been released.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
         // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason.

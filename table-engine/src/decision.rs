@@ -1,7 +1,7 @@
-//! Decisions: transactions computed from the latest state by the committer.
+//! Decisions: transactions that the committer computes from the latest state.
 //!
 //! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers compete for one row,
-//! like receivers of a queue, all but one would fail. A decision instead runs in the committer, always on the latest state, and is recorded as
+//! such as the receivers of a queue, all but one would fail. A decision instead runs in the committer, always on the latest state, and is recorded as
 //! an ordinary journal frame.
 
 use std::fmt;
@@ -25,7 +25,7 @@ pub(crate) struct Ground<'a> {
     /// The Timestamp of the written rows, unique to this transaction. It is never before `now`, because the next engine on this folder starts its
     /// steady clock from it.
     pub(crate) ticks: u64,
-    /// The position before which no row remains.
+    /// The position in the queue's table before which no row remains.
     pub(crate) front: Front,
     changes: Vec<Change>,
 }
@@ -36,7 +36,7 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, front, changes: Vec::new() }
     }
 
-    /// Moves the front forward to a position that a read of an earlier state has found.
+    /// Moves the front forward to a position found by a read of an earlier state.
     pub(crate) fn pass(&mut self, front: Front) {
         self.front = self.front.max(front);
     }
@@ -80,7 +80,7 @@ pub(crate) trait Decision: Send {
     /// Returns `true` if the decision frees disk space.
     fn frees(&self) -> bool;
 
-    /// Stores an error to be sent to the caller.
+    /// Stores an error that will be sent to the caller.
     fn refuse(&mut self, error: Error);
 
     /// Sends the caller the outcome, or the failure of its group.

@@ -1,4 +1,4 @@
-//! The disk interface of the engine: the few operations that journal and base use, which tests can simulate.
+//! The engine's interface to the disk: the few operations that the journal and the base use. Tests can simulate them.
 
 pub(crate) mod fault;
 mod real;
@@ -26,8 +26,8 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Returns the names of the files in a folder, in any order.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. An existing file loses the name but is not changed, because
-    /// it may have other names: a folder of hard links is a common form of a snapshot.
+    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. An existing file is then removed under this name but not
+    /// changed, because it may have other names: snapshots are often folders of hard links.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Opens a file for reading only. No write permission is needed.
@@ -54,7 +54,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Locks a file, which is created if it does not exist. The lock is held until the value is dropped or the process ends.
     ///
     /// # Errors
-    /// `WouldBlock` if another holder has the lock.
+    /// `WouldBlock` if the lock is already held.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>>;
 }
 

@@ -32,8 +32,8 @@ use crate::waker::contained;
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
 /// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on its own thread.
-/// Reads complete without waiting, from memory or with blocking reads of uncached blocks. A write whose future was polled and then dropped may still
-/// be carried out, as a whole.
+/// Reads complete without waiting, from memory or with blocking reads of uncached blocks. If the future of a write is dropped after it was polled, the
+/// write may still be applied, as a whole.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -102,8 +102,8 @@ impl Engine {
         EngineOptions::new()
     }
 
-    /// Returns another handle to the same engine. The [`FaultInjection`] of the engine's options does not affect
-    /// calls on this handle, so a test can use it for its own data.
+    /// Returns another handle to the same engine. Calls on this handle are not affected by the [`FaultInjection`] in the engine's options,
+    /// so a test can use it to prepare and check data.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -132,11 +132,11 @@ impl Engine {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
 
-    /// Runs a checkpoint and merges the base until it contains each row once, without replaced or deleted rows. The compaction works in slices while
-    /// readers and writers continue, and needs disk space for one slice.
+    /// Runs a checkpoint and merges the base until it contains each row once, without replaced or deleted rows. The compaction works in steps while
+    /// readers and writers continue, and needs disk space for one step.
     ///
     /// # Errors
-    /// `Corrupted` if a part of the base cannot be read: this part is left unchanged, and the rest is compacted. `EnginePoisoned`
+    /// `Corrupted` if a part of the base cannot be read; this part is left unchanged, and the rest is compacted. `EnginePoisoned`
     /// if an earlier write failed; `EngineClosed` if the engine was closed; `Io` if the disk fails, after which the engine
     /// continues to work.
     pub async fn compact(&self) -> Result<()> {
@@ -199,8 +199,8 @@ impl Engine {
         outcome
     }
 
-    /// Lets later scans skip a gap that a scan found. The committer takes the gap with the next group of writes. If another gap is reported before
-    /// that, the committer is woken.
+    /// Reports a gap found by a scan, which later scans can then skip. The committer adds the gap to the state with the next group of writes. If an earlier
+    /// report still waits for such a group, the committer is woken.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
             // If the committer's queue is full, the committer is awake.
@@ -254,7 +254,7 @@ impl EngineOptions {
 }
 
 impl Inner {
-    /// Checks that this process runs the engine's threads. Threads of another process would never respond.
+    /// Checks that the engine's threads run in this process. If they run in another process, they never respond.
     fn check_process(&self) -> Result<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(Error::of(EngineFault::OtherProcess)) }
     }

@@ -1,4 +1,4 @@
-//! Failpoints: steps at which tests stop the engine before it accesses the disk.
+//! Failpoints: steps before which tests can stop the engine. Each step accesses the disk.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub enum Step {
     CheckpointPublish,
     /// Delete a journal file that the base covers.
     JournalDelete,
-    /// Write a slice of a merge of runs.
+    /// Write the result of one step of a merge.
     MergeWrite,
     /// Record the version of the base with the merged runs.
     MergeCommit,
@@ -57,7 +57,7 @@ impl Step {
     ];
 }
 
-/// The action to take at a step.
+/// The action that a hook chooses for a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
@@ -86,7 +86,7 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// The fault of a step that a test caused to fail.
+/// The error at a step that a test caused to fail.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("failpoint at {0:?}")]
 #[fault(Io)]

@@ -1,4 +1,4 @@
-//! Faults that concern the engine itself: its state, its threads, its clock, and requests that are refused before they reach the writer.
+//! Faults of the engine itself: its state, its threads, its clock, and requests that are refused before they reach the committer.
 
 use std::io;
 

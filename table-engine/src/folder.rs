@@ -1,4 +1,4 @@
-//! Folders: handles that survive a rename of the folder, durable creation, deletion of files, and separation from hard-linked copies.
+//! Operations on folders: handles that survive a rename, durable creation, deletion of files, and separation from hard-linked copies.
 
 pub(crate) mod fault;
 
@@ -10,7 +10,7 @@ use table_store::Result;
 
 use crate::disk::{Disk, fault::Task};
 
-/// The temporary name of a copy that replaces a file that is hard-linked in another folder.
+/// The temporary name of the copy that replaces a hard-linked file.
 pub(crate) const COPY_NEW: &str = "COPY.new";
 /// The number of bytes that are copied at a time.
 const COPIED: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! The front of a queue: the position before which no message remains.
+//! The front of a queue: a position in its table before which no message remains.
 
 /// A position among rows that are ordered by a time, then by the Timestamp of their transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,9 @@
 //! Gaps: key ranges without rows, which scans skip.
 //!
 //! A deleted row leaves a deletion in memory and in the base until a merge removes both. A scan that skips many deletions reports their range as a
-//! gap. The committer adds the gap to its latest state, unless a row was written into the range after the state that the scan read. Writing a row
+//! gap. The committer adds the gap to its latest state, unless a row has been written into the range since the state that the scan read. Writing a row
 //! cuts the gap at its key, and deleting the first row after a gap extends the gap. Gaps belong to the state, so each snapshot has its own. They are
-//! never stored: after the folder is opened, scans find them again.
+//! never stored: after the folder is reopened, scans find them again.
 
 mod search;
 
@@ -18,7 +18,7 @@ pub(super) use search::Search;
 
 /// The maximum number of gaps in a state. If it is exceeded, all gaps are discarded, and scans find the relevant gaps again.
 const MOST: usize = 1_024;
-/// The number of written keys that are remembered. A reported gap that is older than all of them is refused.
+/// The number of written keys that are remembered. A gap is refused if it was found before the earliest of these writes.
 const REMEMBERED: usize = 2_048;
 
 /// The gaps of a state. Cloning is O(1).
@@ -116,7 +116,7 @@ impl Gaps {
         self.ends.insert(start, end);
     }
 
-    /// Returns the report of a gap in this state.
+    /// Returns a report of a gap found in this state.
     pub(super) const fn found(&self, span: Span) -> FoundGap {
         FoundGap { span, writes: self.writes }
     }

@@ -43,7 +43,7 @@ pub(crate) struct Tail {
     pub(crate) sequence: u64,
     /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,
-    /// The checksum of the file's frames.
+    /// The checksum over all frames in the file.
     pub(crate) frames: u32,
 }
 
@@ -62,15 +62,15 @@ pub(crate) struct Journal {
     hook: Option<Hook>,
     reserve: Arc<Reserve>,
     tail: Tail,
-    /// The next file, if it was created in advance.
+    /// The next file, if it has been created in advance.
     next: Option<Tail>,
-    /// Every frame below this sequence number is durable.
+    /// The sequence number below which every frame is durable.
     durable: u64,
     synced: Synced,
     /// The frames of the current group.
     group: Writer,
     frames: u64,
-    /// The checksum of the file's frames before the current group.
+    /// The checksum over the file's frames before the current group.
     before: u32,
 }
 
@@ -118,7 +118,7 @@ impl Journal {
         self.frames += 1;
     }
 
-    /// Writes the group and, if `sync`, makes it and all frames before it durable. A group that `frees` space may use the
+    /// Writes the group and, if `sync`, makes it and all frames before it durable. If `frees` is `true`, the group frees space and may use the
     /// reserve.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Frees the space of the next file, and that of the reserve for more frames than the journal has.
+    /// Frees the space of the next file, and the part of the reserve that exceeds the needs of the journal.
     pub(crate) fn free_unused(&mut self) {
         self.give_room_back();
         if let Err(error) = self.shrink_reserve() {
@@ -246,7 +246,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Sets the file in which the journal continues.
+    /// Sets the file in which the journal will continue.
     pub(crate) fn prepare(&mut self, next: Tail) {
         self.next = Some(next);
     }

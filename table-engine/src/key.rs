@@ -1,4 +1,4 @@
-//! Keys in the engine's maps: table, partition and row as bytes in the order of the service (ORD-1).
+//! Keys in the engine's maps: table, partition and row, as bytes that sort in the service's order (ORD-1).
 //!
 //! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, with both keys in the order-preserving encoding of
 //! [`order`](table_store::key::order). Stored keys contain no character below U+0020 (KEY-3), so the only byte 0x00 marks the end of the partition. A
@@ -19,7 +19,7 @@ pub(crate) use split::SplitKey;
 /// The bytes of a stored key; clones share them.
 pub(crate) type Key = Arc<[u8]>;
 
-/// The number of bytes in the table's id at the front of a key.
+/// The number of bytes of the table's id at the start of a key.
 pub(crate) const TABLE_BYTES: usize = 4;
 /// The end of the partition within a key.
 const END: u8 = 0;

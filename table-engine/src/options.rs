@@ -1,4 +1,4 @@
-//! Options of an engine: limits, durability, memory, and faults for tests.
+//! Options of an engine: limits, durability, memory, and injected faults.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
@@ -36,15 +36,15 @@ pub enum Durability {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultInjection {
-    /// Every n-th page is empty and has a token (PAGE-4). A value of 1 is treated as 2, because a query must end eventually.
+    /// Makes every n-th page empty, with a token for the next page (PAGE-4). A value of 1 is treated as 2, because a query must end eventually.
     pub empty_page_every: Option<NonZeroU32>,
     /// The maximum number of entities on a page, regardless of `$top` (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
-    /// Pages end at the end of a partition (PAGE-1).
+    /// Makes pages end at the end of a partition (PAGE-1).
     pub partition_pages: bool,
-    /// Every n-th call is refused with `ServerBusy` without any effect.
+    /// Makes every n-th call fail with `ServerBusy` without any effect.
     pub busy_every: Option<NonZeroU32>,
-    /// Every n-th transaction is applied, but its response is `OperationTimedOut` (CON-11).
+    /// Applies every n-th transaction, but responds with `OperationTimedOut` (CON-11).
     pub lose_answer_every: Option<NonZeroU32>,
 }
 
@@ -144,8 +144,8 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the approximate maximum size in bytes of the memtable: the rows that are not yet in the base. When this size is reached, writers wait for
-    /// a checkpoint. A checkpoint starts at half of this size at the latest, so that writers can continue during it. The bounds of
+    /// Sets the approximate maximum size in bytes of the memtable, which contains the rows that are not yet in the base. When this size is reached, writers
+    /// wait for a checkpoint. A checkpoint starts at half of this size at the latest, which allows writers to continue during it. The bounds of
     /// [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bounded(bytes);
@@ -165,7 +165,7 @@ impl EngineOptions {
         if self.checkpoint_bytes < half { self.checkpoint_bytes } else { half }
     }
 
-    /// Returns the size in bytes at which a run of the base ends. A checkpoint writes a few runs, and a slice of a merge writes one.
+    /// Returns the size in bytes at which a run of the base ends. A checkpoint writes a few runs, and a step of a merge writes one.
     pub(crate) const fn run_bytes(&self) -> u64 {
         (self.checkpoint_at() / 3) as u64
     }

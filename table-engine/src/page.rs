@@ -31,7 +31,7 @@ pub(crate) struct PageBounds {
     pub(crate) examined: u64,
     /// The maximum number of bytes of entries examined.
     pub(crate) examined_bytes: usize,
-    /// `true` if a page ends with its partition.
+    /// `true` if a page ends at the end of its partition.
     pub(crate) partition: bool,
 }
 
@@ -110,8 +110,8 @@ pub(crate) fn read(
     Ok((page, gap))
 }
 
-/// Returns an empty page with a token for its own start (ENG-14); `None` if the page may not have a token (PAGE-10, ENG-5) or no token can represent
-/// the start.
+/// Returns an empty page whose token is the start of the page (ENG-14), or `None` if the page may not have a token (PAGE-10, ENG-5) or no token can
+/// represent its start.
 pub(crate) fn empty_page(
     (id, name): (u32, &TableName),
     query: &Query,

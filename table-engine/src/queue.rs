@@ -130,7 +130,7 @@ impl Engine {
         Ok(count)
     }
 
-    /// Finds the first remaining message, skipping tombstones of received messages. The read runs on the caller's thread, so no writer waits.
+    /// Finds the first remaining message, skipping tombstones of received messages. The search runs on the caller's thread and delays no writer.
     ///
     /// The result stays valid, because a later decision inserts messages at its own time or later, with a later Timestamp, and its time is not
     /// before that of the last decision in the state.
@@ -171,7 +171,7 @@ impl Engine {
         self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
-    /// Stores the front, so later reads of a queue start at the first remaining message.
+    /// Stores the front of a queue (the position of its first remaining message), at which later reads start.
     async fn remember_front(&self, queue: &QueueName) -> Result<()> {
         let front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
         let pass = move |ground: &mut Ground<'_>| {

@@ -22,7 +22,7 @@ use crate::options::EngineOptions;
 use crate::reserve::Reserve;
 use crate::state::State;
 
-/// The recovered content of a folder, and the handles that the engine continues with.
+/// The recovered content of a folder, and the handles with which the engine continues.
 pub(crate) struct Recovered {
     pub(crate) state: State,
     /// The largest Timestamp that has been issued.
@@ -122,7 +122,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     })
 }
 
-/// Returns the version of an engine's folder; `None` for an empty folder.
+/// Returns the version of an engine's folder, or `None` for an empty folder.
 fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     match manifest::check(disk, path)? {
         Folder::Empty => Ok(None),
@@ -185,14 +185,14 @@ impl Replay {
 /// The end of a journal file.
 pub(crate) struct End {
     tail: Tail,
-    /// `true` if anything except zeros follows.
+    /// `true` if anything other than zeros follows the last frame.
     torn: bool,
     /// The first offset not covered by a sync that is known to have succeeded.
     unsynced: u64,
 }
 
-/// Replays the journal files that the base does not cover, in order; `None` if the folder is new and has no journal file yet. `mark` is a position up
-/// to which the journal was once durable.
+/// Replays the journal files that the base does not cover, in order. Returns `None` if the folder is new and has no journal file yet. `mark` is a position
+/// up to which the journal is known to have been durable.
 pub(crate) fn replay_all(
     path: &Path,
     files: &[(u64, Arc<dyn DiskFile>)],
@@ -294,13 +294,13 @@ fn read_file(
     Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }
 
-/// Returns the number of bytes of the journal, whose last file is that of `end`.
+/// Returns the size of the journal in bytes. `end` is the end of its last file.
 fn bytes_of(files: &[(u64, Arc<dyn DiskFile>)], end: &End) -> std::io::Result<u64> {
     let earlier = files.iter().filter(|(number, _)| *number < end.tail.number);
     Ok(earlier.map(|(_, file)| file.len()).sum::<std::io::Result<u64>>()? + end.tail.end)
 }
 
-/// Removes a torn tail, and makes the replayed frames durable.
+/// Removes an interrupted write from the end of the journal, and makes the replayed frames durable.
 fn mend(end: End) -> Result<Tail> {
     let End { mut tail, torn, unsynced } = end;
     let refused = |error| Task::MendJournal.refused(error);

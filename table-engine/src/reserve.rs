@@ -109,7 +109,7 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Releases the reserved space for an operation that frees more. Returns `false` if the reserve is empty.
+    /// Releases the reserved space to an operation that frees more. Returns `false` if the reserve is empty.
     pub(crate) fn lend(&self) -> bool {
         let mut room = self.room();
         let Some(file) = self.file.get().filter(|_| room.held > 0) else { return false };

@@ -66,7 +66,7 @@ impl Shared {
         self.state.store(Arc::new(state));
     }
 
-    /// Leaves a gap for the committer. Returns `true` if it replaced an earlier gap that the committer had not taken.
+    /// Stores a gap for the committer. Returns `true` if it replaced an earlier gap that the committer had not taken.
     pub(crate) fn leave_gap(&self, found: FoundGap) -> bool {
         self.gap.lock().unwrap_or_else(PoisonError::into_inner).replace(found).is_some()
     }
@@ -81,7 +81,7 @@ impl Shared {
         self.state().map(drop)
     }
 
-    /// Returns the outcome of a read that began before the engine was closed. If the read failed and the engine was closed meanwhile, the error is
+    /// Returns the outcome of a read that started while the engine was open. If the read failed and the engine was closed meanwhile, the error is
     /// `EngineClosed`, because the next engine on the folder may have removed the files.
     pub(crate) fn after_read<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.or_else(|error| self.check_open().and(Err(error)))

@@ -1,4 +1,4 @@
-//! Snapshots: a single state for reads across pages and lookups.
+//! Snapshots: a fixed state for reads across pages and lookups.
 
 use std::fmt;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Engine {
 }
 
 impl Snapshot {
-    /// Returns one entity; `None` if it does not exist.
+    /// Returns one entity, or `None` if it does not exist.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6); `EngineClosed` if the engine was closed.

@@ -25,7 +25,7 @@ pub(crate) struct State {
     pub(crate) memtable: Memtable,
     /// The rows that a checkpoint is writing into the base.
     pub(crate) frozen: Option<Memtable>,
-    /// The last checkpoint; `None` for an engine in memory.
+    /// The base as of the last checkpoint, or `None` for an engine in memory.
     pub(crate) base: Option<BaseView>,
     /// For each queue's table, a position before which no message remains.
     pub(crate) fronts: OrdMap<u32, Front>,
@@ -88,8 +88,8 @@ impl State {
         Ok(())
     }
 
-    /// Visits the keys of a span in order until the visitor stops, each with its row, or with `None` if a deletion hides it. Returns a long gap that
-    /// the scan found and that the state does not contain.
+    /// Visits the keys in a span in order until the visitor stops, each with its row, or with `None` for a deletion that hides it. Returns a long gap that
+    /// the scan found, if the state does not yet contain it.
     pub(crate) fn scan(
         &self,
         span: &Span,

@@ -46,7 +46,7 @@ pub struct Statistics {
     pub flushes: u64,
     /// The number of bytes written by checkpoints.
     pub flushed_bytes: u64,
-    /// The number of slices of merges that were completed.
+    /// The number of merge steps that were completed.
     pub merges: u64,
     /// The number of bytes written by merges.
     pub merged_bytes: u64,

@@ -20,7 +20,7 @@ use crate::page::{self, PageBounds};
 use crate::request::{Request, Write};
 use crate::state::State;
 
-/// Returns `true` if a fault that is injected into every n-th call is due.
+/// Returns `true` if a fault that is injected into every n-th call is due for this call.
 fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
     // Without faults, no counter is updated, so callers do not contend for its cache line.
     every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every.get()))

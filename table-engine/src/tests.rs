@@ -182,7 +182,7 @@ fn copy_folder(from: &Path) -> tempfile::TempDir {
     copy
 }
 
-/// Runs a test in memory, and on disk with all layers, where rows written before `settle` are in the base.
+/// Runs a test in memory, and on a disk with all layers, where the rows written before the test calls `settle` are in the base.
 fn everywhere(test: impl Fn(&Engine, &dyn Fn())) {
     let engine = in_memory();
     test(&engine, &|| ());

@@ -23,7 +23,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// The error of the system if the thread cannot be started.
     fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>;
 
-    /// Lets other threads run first.
+    /// Yields, which lets other threads run first.
     fn pass(&self);
 
     /// Sleeps for `time`.
@@ -37,11 +37,11 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 
-/// A thread of the engine. Several other threads may wait until it ends.
+/// A thread of the engine. Several threads may wait for its end.
 #[derive(Debug)]
 pub(crate) struct Thread {
     id: ThreadId,
-    /// The handle of the system; `None` once a thread has waited for the end.
+    /// The system's handle, or `None` once a thread has waited for the end.
     handle: Mutex<Option<JoinHandle<()>>>,
     ended: Arc<OnceLock<()>>,
 }

@@ -1,4 +1,4 @@
-//! Wakers of callers that run on the engine's threads. A panic in a waker affects only its own caller.
+//! Calls the wakers of callers on the engine's threads. A panic in a waker affects only its own caller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;

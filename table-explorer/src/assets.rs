@@ -10,7 +10,7 @@ use crate::response::{self, Body};
 pub(crate) const STYLE: &str = include_str!("../assets/style.css");
 /// The script.
 pub(crate) const SCRIPT: &str = include_str!("../assets/script.js");
-/// The package version. It is part of the URLs of assets, so browsers reload the assets after an update.
+/// The version of the package. It is part of the URLs of assets, so browsers reload the assets after an update.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns an asset.

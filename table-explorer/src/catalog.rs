@@ -1,6 +1,6 @@
 //! The catalog: table names, stored schemas, and the partitions in the navigation tree.
 //!
-//! The catalog is read when the list of tables is opened, and is then cached for all other pages, so they send only the requests that they report.
+//! The catalog is read when the list of tables is opened, and is then cached for all other pages. These therefore send only the requests that they report.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ const TREES: usize = 64;
 /// The tables of a store and their schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// The names of the tables, except the library's internal tables.
+    /// The names of the tables, without the library's internal tables.
     pub(crate) tables: Vec<TableName>,
     /// The schemas of all tables, each with the name of its table in lower case.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
@@ -55,7 +55,7 @@ impl Catalog {
         }
     }
 
-    /// Reads the table names and the schemas again.
+    /// Reads the table names and the schemas from the store, and replaces the cached ones.
     pub(crate) async fn read(&self, store: &DynTableStore) -> Result<Arc<Known>> {
         let (mut tables, mut from) = (Vec::new(), None);
         loop {
@@ -71,13 +71,13 @@ impl Catalog {
         Ok(known)
     }
 
-    /// Returns the partitions that a table's tree showed last.
+    /// Returns the partitions that were last shown in the tree of a table.
     pub(crate) fn tree(&self, table: &TableName) -> Arc<Vec<Branch>> {
         let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         trees.get(table.folded()).cloned().unwrap_or_default()
     }
 
-    /// Caches the partitions of a table that its tree shows.
+    /// Caches the partitions shown in the tree of a table.
     pub(crate) fn keep_tree(&self, table: &TableName, branches: &[Branch]) {
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if trees.len() >= TREES {
@@ -86,7 +86,7 @@ impl Catalog {
         trees.insert(table.folded().to_owned(), Arc::new(branches.to_vec()));
     }
 
-    /// Returns the states of a table's indexes that were last read; `None` if they have never been read.
+    /// Returns the states of a table's indexes, as last read, or `None` if they have never been read.
     pub(crate) fn states(&self, table: &TableName) -> Option<Arc<States>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
     }

@@ -1,4 +1,4 @@
-//! Columns of a grid: the properties of its rows. The chunks of a long value are combined in one column.
+//! The columns of a grid, one for each property of its rows. The chunks of a long value share one column.
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
@@ -6,7 +6,7 @@ use table_core::{EdmType, TableEntity, Value};
 /// The maximum number of columns in a grid. An entity's own page shows all properties.
 const COLUMNS: usize = 14;
 
-/// One column.
+/// A column of a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -15,7 +15,7 @@ pub(crate) struct Column {
     pub(crate) is_chunked: bool,
 }
 
-/// Returns the columns of some rows, in the order in which they first occur, and the number of omitted columns.
+/// Returns the columns for some rows, in the order in which the properties first occur, and the number of omitted columns.
 pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Vec<Column>, usize) {
     let mut columns: Vec<Column> = Vec::new();
     for row in rows {
@@ -32,7 +32,7 @@ pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Ve
     (columns, left_out)
 }
 
-/// Returns `true` if a property is a later chunk of a longer value, such as `Text3` of `Text`.
+/// Returns `true` if a property is a later chunk of a longer value, as `Text3` is of `Text`.
 pub(crate) fn is_piece(row: &TableEntity, name: &str) -> bool {
     let base = name.trim_end_matches(|last: char| last.is_ascii_digit());
     base != name && row.get(base).is_some_and(is_long) && row.get(&format!("{base}1")).is_some_and(is_long)

@@ -102,7 +102,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A mail server that rejects every message.
+/// A mail server that rejects every message, which makes the sample's work fail.
 struct Unreachable;
 
 impl Handler<Closed> for Unreachable {

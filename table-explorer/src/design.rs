@@ -1,4 +1,4 @@
-//! The diagram of an entity type: the entity with its key parts, and its derived rows.
+//! Draws the diagram of an entity type: the entity with its key parts, and its derived rows.
 
 use maud::{Markup, html};
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
@@ -8,7 +8,7 @@ use table_inspect::kind::Kind;
 use crate::keyed;
 use crate::show;
 
-/// The height of a node, and the gap below it.
+/// The height of a node in the diagram, and the gap below it.
 const NODE: usize = 46;
 const GAP: usize = 10;
 /// The widths of the entity's node, the lines, and the nodes of derived rows.
@@ -20,7 +20,7 @@ const LINE: usize = 46;
 
 /// Returns the key of an entity type, part by part, with its indexes, copies and feeds.
 ///
-/// If the states of the indexes are known, `states` replaces their names.
+/// If the states of the indexes are known, `states` contains them and is shown instead of the indexes' names.
 pub(crate) fn line(schema: &StoredSchema, states: Option<&Markup>) -> Markup {
     let kind = Kind::Entity(schema);
     html! {

@@ -1,13 +1,13 @@
-//! Failures of a page: the HTTP status, the fact, and the remedy.
+//! Failures of a page: the HTTP status, the fact, and how to solve the problem.
 
 use http::StatusCode;
 use table_core::{Error, ErrorCode};
 use table_inspect::record::FileError;
 
-/// The reason why a page is not shown.
+/// The reason why a page cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// No page or table has this address.
+    /// No page or table exists at this address.
     #[error("{0}")]
     NotFound(String),
     /// The request has no session, a wrong host or a wrong form token.
@@ -16,7 +16,7 @@ pub(crate) enum Failure {
     /// The request is invalid.
     #[error("{0}")]
     Input(String),
-    /// The explorer refuses a change.
+    /// The explorer refuses to make a change.
     #[error("{0}")]
     Refused(String),
     /// An error from the store.
@@ -62,7 +62,7 @@ impl Failure {
         }
     }
 
-    /// Returns the remedy for the usual cause of the failure.
+    /// Returns advice about the usual cause of the failure.
     pub(crate) fn next_step(&self) -> Option<&'static str> {
         let Self::Store(error) = self else { return None };
         Some(match error.code() {

@@ -14,16 +14,16 @@ use crate::reader::Cost;
 use crate::show;
 use crate::state::State;
 
-/// One page.
+/// A page with its frame.
 #[derive(Default)]
 pub(crate) struct Frame<'a> {
     /// The title, which is the last breadcrumb.
     pub(crate) title: String,
-    /// The parent pages, each with label and address.
+    /// The parent pages, each with its label and address.
     pub(crate) crumbs: Vec<(String, String)>,
-    /// The table that the page shows.
+    /// The table that is shown, if any.
     pub(crate) table: Option<&'a TableName>,
-    /// The partition that the page shows.
+    /// The partition that is shown, if any.
     pub(crate) partition: Option<&'a str>,
     /// The address to highlight in the navigation.
     pub(crate) here: &'a str,
@@ -120,7 +120,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Returns the partitions that the tree of the table showed last. Sends no request.
+    /// Returns the partitions last shown in the table's tree. Sends no request.
     fn partitions(&self, state: &State, known: &Known, name: &TableName) -> Markup {
         const SHOWN: usize = 30;
         let branches = state.catalog.tree(name);

@@ -1,4 +1,4 @@
-//! The grid, in key order: rows of the most frequent kind have columns, and rows of other kinds have one line each.
+//! The grid of a page's rows, in key order. Rows of the most frequent kind have columns; each row of another kind is shown on one line.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -58,7 +58,7 @@ impl<'a> Grid<'a> {
         Self { has_marks, ..self }
     }
 
-    /// Makes the rows selectable. The detail pane shows the selected row.
+    /// Makes the rows selectable. The detail pane then shows the selected row.
     pub(crate) fn with_selection(self) -> Self {
         Self { class: "wrap rows selects", ..self }
     }
@@ -103,7 +103,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the row of the main kind that a row of another kind belongs to, as determined by its key.
+    /// Returns the row of the main kind to which a row of another kind belongs, according to its key.
     fn owner(&self, at: usize) -> Option<&'a Keyed<'a>> {
         let row = self.rows.get(at).filter(|row| row.kind != self.main)?;
         let above = self.rows.get(..at)?.iter().rev().find(|above| above.kind == self.main)?;
@@ -133,8 +133,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the cells of the key: one per part, or a single cell for a row of another kind. The first cell contains the link and the raw key. A
-    /// row below its owner shows only the parts that the owner lacks.
+    /// Returns the cells for the key: one for each part, or a single cell for a row of another kind. The first cell contains the link and the raw key. For a
+    /// row below its owner, shows only the parts that the owner's key lacks.
     fn key_cells(&self, row: &Keyed<'_>, address: &str, owner: Option<&Keyed<'_>>) -> Markup {
         let parts: Vec<_> =
             row.row_parts().skip(owner.map_or(0, |owner| owner.row_parts().count())).collect();

@@ -1,6 +1,6 @@
 //! The growth of a store: samples of the rows and bytes of each table, taken while the explorer runs.
 //!
-//! The size of the store is known without reading it. Counting the rows of a table requires reading the table, so it is done when a page counts the
+//! The size of the store is known without reading it. Counting a table's rows requires reading the table. This is done when a page counts the
 //! rows, and automatically only while the store is small.
 
 mod samples;
@@ -30,7 +30,7 @@ pub(crate) const WHOLE: &str = "";
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     file: JsonFile<Content>,
-    /// The engine's number of writes when its tables were last read. The tables are read again only after another write.
+    /// The engine's number of writes when its tables were last read. They are read again only if this number has changed.
     read_at: Mutex<Option<u64>>,
     /// The error of the last sample that could not be stored.
     failure: Mutex<Option<String>>,
@@ -57,7 +57,7 @@ impl Growth {
         self.file.run(move |content| content.of(&store)).await
     }
 
-    /// Takes a sample: the size of the store, and the tables of a small store that was written to since the last sample.
+    /// Takes a sample: the size of the store, and, if the store is small and has been written to since the last sample, the sizes of its tables.
     pub(crate) async fn sample(&self, store: &str, engine: &Engine, known: &Arc<Known>, now: DateTime<Utc>) {
         let failure = self.try_sample(store, engine, known, now).await.err();
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.map(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! The states of a table's indexes, and the progress of backfills, as recorded next to the stored schemas.
+//! The states of a table's indexes, and the progress of their backfills, as recorded with the stored schemas.
 
 use maud::{Markup, html};
 use table_core::{TableEntity, Value};
@@ -20,15 +20,15 @@ pub(crate) enum Phase {
     Disabled,
     /// The backfill has not started.
     Announced,
-    /// The backfill waits until programs built from an older release are refused, and then starts its pass.
+    /// The backfill waits until all programs built with an older release are refused, and then starts to process rows.
     Closing,
-    /// The first of two steps of the pass: compares rows of the index with their entities.
+    /// The first of two steps of the backfill: comparing index rows with their entities.
     Rows,
-    /// The second of two steps of the pass: compares entities with their rows.
+    /// The second of two steps of the backfill: comparing entities with their index rows.
     Entities,
 }
 
-/// Returns the phase of an index that the row of a stored schema records.
+/// Returns the phase of an index, as recorded in the row of a stored schema.
 pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
     let note = format!("index {index}");
     let lines = |name: &str| match row.get(name) {

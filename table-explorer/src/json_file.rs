@@ -1,4 +1,4 @@
-//! A JSON file that several processes share. Its content can also be kept only in memory.
+//! A JSON file that several processes share. Its content can also be kept in memory only.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn read<T: Default + DeserializeOwned>(path: &Path) -> io::Result<T> {
     }
 }
 
-/// Writes a file that only its owner can read. The write is atomic: a reader sees the old content or the new content.
+/// Writes a file that only its owner can read. The write is atomic: a reader sees either the old or the new content.
 fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

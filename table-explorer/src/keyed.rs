@@ -1,4 +1,4 @@
-//! Keys as shown on pages: coloured parts, dimmed literals, and the raw key below them.
+//! Shows keys on pages: coloured parts, dimmed literals, and the raw key below them.
 
 use maud::{Markup, html};
 use table_core::TableEntity;
@@ -80,7 +80,7 @@ pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
     }
 }
 
-/// Returns the CSS class for the colour of a part. The colour depends on the position of the part in its entity's key, and is the same on all pages.
+/// Returns the CSS class with the colour of a part. The colour depends on the part's position in the entity's key, and is the same on all pages.
 pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
     const CLASSES: [&str; COLOURS] = ["p1", "p2", "p3", "p4", "p5", "p6"];
     let (Kind::Entity(schema) | Kind::Index(schema, _)) = kind else { return "part" };

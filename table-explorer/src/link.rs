@@ -1,4 +1,4 @@
-//! Addresses of pages.
+//! Builds the addresses of pages.
 
 use table_core::{EntityKey, TableName};
 
@@ -29,7 +29,7 @@ pub(crate) fn entity(name: &TableName, key: &EntityKey) -> String {
     entity_page(name, "e", key)
 }
 
-/// Returns the address of a page that concerns an entity.
+/// Returns the address of a page about an entity.
 pub(crate) fn entity_page(name: &TableName, page: &str, key: &EntityKey) -> String {
     to(&table(name, page), &[("pk", key.partition_key.as_str()), ("rk", key.row_key.as_str())])
 }

@@ -1,11 +1,11 @@
-//! Marks of rows: the values of the checkboxes in a grid. A form uses them to name several entities and their versions.
+//! Marks of rows: the values of the checkboxes in a grid, with which a form identifies entities and their versions.
 
 use table_core::{ETag, EntityKey, TableEntity};
 
-/// The identifier of the form that the checkboxes belong to.
+/// The identifier of the form to which the checkboxes belong.
 pub(crate) const FORM: &str = "marked";
 
-/// Returns the mark of a row; `None` for a row without a version.
+/// Returns the mark of a row, or `None` for a row without a version.
 pub(crate) fn of(row: &TableEntity) -> Option<String> {
     let (partition_key, row_key) = (row.key().partition_key.as_str(), row.key().row_key.as_str());
     Some(ascii(&serde_json::json!([partition_key, row_key, row.etag()?.to_string()]).to_string()))
@@ -23,7 +23,7 @@ fn ascii(json: &str) -> String {
     })
 }
 
-/// Parses a mark; `None` for any other string.
+/// Parses a mark. Returns `None` for any other string.
 pub(crate) fn parse(text: &str) -> Option<(EntityKey, ETag)> {
     let [partition_key, row_key, etag]: [String; 3] = serde_json::from_str(text).ok()?;
     Some((EntityKey::new(partition_key, row_key).ok()?, ETag::parse(&etag).ok()?))

@@ -1,4 +1,4 @@
-//! The notebook: queries that users saved and queries that ran recently, in memory or in a file.
+//! The notebook: saved queries and recent queries, in memory or in a file.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ const HISTORY: usize = 100;
 const SAVED: usize = 1_000;
 const LONGEST: usize = 16_000;
 
-/// One query, stored as the parameters of its page.
+/// A query, stored as the parameters of its page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Noted {
     /// The name of the store, as shown on pages.
@@ -28,7 +28,7 @@ pub(crate) struct Noted {
     pub(crate) at: DateTime<Utc>,
 }
 
-/// The content of the file.
+/// The content of the notebook's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Content {
     #[serde(default)]
@@ -54,7 +54,7 @@ impl Notebook {
             .await
     }
 
-    /// Adds a query that ran, or saves a query under its name. An equal query, or the saved query with the same name, is replaced.
+    /// Adds a query that was run, or saves a query under its name. Replaces an equal query, or the saved query with the same name.
     pub(crate) async fn add(&self, noted: Noted) -> Result<()> {
         if noted.query.len() > LONGEST {
             return match noted.name {

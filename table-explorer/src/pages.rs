@@ -35,7 +35,7 @@ use crate::reader::Reader;
 use crate::request::Request;
 use crate::state::State;
 
-/// The inputs of every page.
+/// The inputs that every page receives.
 pub(crate) struct Context<'a> {
     pub(crate) state: &'a Arc<State>,
     pub(crate) request: &'a Request,
@@ -54,7 +54,7 @@ impl Context<'_> {
         Ok(known.cloned().unwrap_or(name))
     }
 
-    /// Returns the indexes, copies and feeds that are declared for a table. If there are any, the table's entities cannot be changed in the explorer.
+    /// Returns the indexes, copies and feeds declared for a table. If any are declared, the table's entities cannot be changed in the explorer.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
         self.known.of(table).flat_map(derived::declared).collect()
     }

@@ -1,4 +1,4 @@
-//! Counted reads: each page reports the number of requests that it sent and the number of rows that they read.
+//! Counted reads: each page reports the number of its requests, and the number of rows that they read.
 
 mod counted;
 
@@ -17,7 +17,7 @@ pub(crate) struct Reader {
     store: Counted,
 }
 
-/// One page of rows, and its cost.
+/// A page of rows, with its cost.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) rows: Vec<TableEntity>,
@@ -26,7 +26,7 @@ pub(crate) struct Found {
     pub(crate) read: u64,
 }
 
-/// The cost of a page.
+/// The cost of the requests that a page sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) requests: u64,

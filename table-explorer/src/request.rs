@@ -1,4 +1,4 @@
-//! A parsed request: path, parameters, form.
+//! Requests to the explorer, parsed into path, parameters and form.
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};

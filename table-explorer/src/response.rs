@@ -50,7 +50,7 @@ pub(crate) fn see_other(location: &str) -> Response<Body> {
     response
 }
 
-/// Returns a response whose body is sent while it is produced.
+/// Returns a response whose body is sent in chunks as they are produced.
 pub(crate) fn stream(
     media_type: &'static str,
     chunks: impl futures_util::Stream<Item = Bytes> + Send + 'static,

@@ -37,7 +37,7 @@ pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, ho
 
 /// The outcome of the checks that precede every page.
 enum Admitted {
-    /// The response needs no session.
+    /// The response to a request that needs no session.
     Answered(Response<Body>),
     /// The request belongs to the session.
     Open,

@@ -31,7 +31,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds an address. Use a loopback address, because any program that can reach the server needs only the token to read the store.
+    /// Binds an address. Use a loopback address: any program that can reach the server needs only the token to read the store.
     ///
     /// # Errors
     /// Any error from the system, for example if the port is in use.

@@ -1,4 +1,4 @@
-//! The session: a single-use token in the first address, then a cookie, and a token in each form.
+//! The session of a browser: a single-use token in the first address, then a cookie, and a token in each form.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -57,7 +57,7 @@ impl Session {
         Some(format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.name, self.cookie))
     }
 
-    /// Returns `true` if the request has the session cookie.
+    /// Returns `true` if the request contains the session's cookie.
     pub(crate) fn is_open(&self, headers: &HeaderMap) -> bool {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs =
@@ -70,7 +70,7 @@ impl Session {
         &self.form
     }
 
-    /// Checks that a page of this session sent a form.
+    /// Checks that a form was sent by a page of this session.
     ///
     /// # Errors
     /// `Forbidden` if the token is wrong, or if another site sent the request.
@@ -88,10 +88,10 @@ impl Session {
     }
 }
 
-/// Checks that a request names the host that it was sent to, which prevents DNS rebinding.
+/// Checks that a request names the host to which it was sent. This prevents DNS rebinding.
 ///
 /// # Errors
-/// `Forbidden` if it names any other host.
+/// `Forbidden` if it names a different host.
 pub(crate) fn check_host(headers: &HeaderMap, host: &str) -> Result<String> {
     let named = headers.get(HOST).and_then(|named| named.to_str().ok()).unwrap_or_default();
     let port = host.rsplit_once(':').map(|(_, port)| port).unwrap_or_default();

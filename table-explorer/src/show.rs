@@ -1,4 +1,4 @@
-//! Strings and values as shown on pages. Stored data cannot inject markup or hide characters.
+//! Formats strings and values for pages. Stored data cannot inject markup or hide characters.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use maud::{Markup, html};
@@ -42,7 +42,7 @@ pub(crate) fn instant(at: DateTime<Utc>) -> Markup {
     html! { time datetime=(precise) title=(precise) { (at.format("%Y-%m-%d %H:%M:%S")) } }
 }
 
-/// Returns a duration in its largest unit: `3 min`.
+/// Formats a duration in its largest unit, such as `3 min`.
 pub(crate) fn age(time: chrono::Duration) -> String {
     let seconds = time.num_seconds().max(0);
     match seconds {

@@ -20,13 +20,13 @@ pub struct Source {
     pub(crate) queues: Option<DynQueueStore>,
     /// The engine, for its statistics.
     pub(crate) engine: Option<Engine>,
-    /// The name of the store, without secrets.
+    /// The name of the store, as shown on pages, without secrets.
     pub(crate) name: String,
     /// The file that stores saved queries; `None` to keep them in memory.
     pub(crate) notebook: Option<PathBuf>,
     /// The file that stores the samples of growth; `None` to keep them in memory.
     pub(crate) growth: Option<PathBuf>,
-    /// The counts of the requests that other programs send, if this process handles those requests.
+    /// The counts of other programs' requests, if this process handles them.
     pub(crate) load: Option<PartitionLoad>,
 }
 
@@ -65,7 +65,7 @@ impl Source {
         Self { growth: Some(file.into()), ..self }
     }
 
-    /// Adds counts of the requests that other programs send. Pages show them live. A server in the same process provides such counts, and
+    /// Adds counts of the requests that other programs send. Pages then show them live. A server in the same process provides such counts, and
     /// [`CountingStore`](table_inspect::load::CountingStore) counts the requests to any store.
     #[must_use]
     pub fn with_load(self, load: PartitionLoad) -> Self {

@@ -1,4 +1,4 @@
-//! The tree of a table: its partitions, found by skipping from one partition to the next.
+//! The tree of a table. Finds its partitions by skipping from one to the next.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use crate::reader::Reader;
 const REQUESTS: usize = 24;
 /// The maximum number of partitions on one page of the tree.
 const PARTITIONS: usize = 200;
-/// The number of keys per request. It suffices to count small partitions completely.
+/// The number of keys per request, which is sufficient to count small partitions completely.
 const KEYS: usize = 100;
 
 /// One partition.
@@ -29,11 +29,11 @@ pub(crate) struct Branch {
 #[derive(Debug, Default)]
 pub(crate) struct Branches {
     pub(crate) branches: Vec<Branch>,
-    /// The partition that the next page begins after; `None` at the end.
+    /// The partition after which the next page begins, or `None` after the last page.
     pub(crate) after: Option<String>,
 }
 
-/// Reads the partitions above a lower bound.
+/// Reads a page of the partitions that sort after a lower bound.
 ///
 /// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition. A partition that begins
 /// inside a page is read again from its start, so even a partition with a million rows costs only one or two requests.

@@ -1,4 +1,4 @@
-//! CSV with typed columns: `PartitionKey,RowKey,Timestamp,Age,Age@type`, the format of Storage Explorer.
+//! Reads and writes CSV with typed columns: `PartitionKey,RowKey,Timestamp,Age,Age@type`, the format of Storage Explorer.
 //!
 //! ```
 //! use table_core::TableEntity;
@@ -26,5 +26,5 @@ pub use columns::Columns;
 pub use reader::{CsvReader, Types};
 pub use writer::CsvWriter;
 
-/// The suffix of a column that contains types.
+/// The suffix of the name of a column that contains types.
 const TYPE: &str = "@type";

@@ -1,4 +1,4 @@
-//! Derived rows: tables whose entities declare indexes, copies or feeds, and tables that store such rows. Writing plain rows would
+//! Finds derived rows: tables whose entities declare indexes, copies or feeds, and tables that store such rows. Writing plain rows to these tables would
 //! make derived rows inconsistent.
 
 mod part;
@@ -28,7 +28,7 @@ pub fn declared(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the derived rows of a schema that are in other partitions: copies, feeds, and indexes with a separate PartitionKey or table.
+/// Returns the derived rows in other partitions that a schema declares: copies, feeds, and indexes with a separate PartitionKey or table.
 ///
 /// The entries of a feed are in the same partition, but a separate table lists the partitions that have a feed.
 #[must_use]
@@ -39,7 +39,7 @@ pub fn remote(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the reason why a table contains only derived rows: it is a registry, an index of another table, or a view.
+/// Returns why a table contains only derived rows (it is a registry, an index of another table, or a view), or `None` if it contains entities.
 ///
 /// # Errors
 /// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
@@ -60,7 +60,7 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
     }
 }
 
-/// Returns the reason why a table contains only rows of an index that another table's schema declares.
+/// Returns why a table contains only index rows, if another table's schema declares an index that is stored in it.
 #[must_use]
 pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
@@ -70,8 +70,8 @@ pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     Some(format!("table {table} stores index {name} of {entity} in table {of}"))
 }
 
-/// Checks that plain rows may be written: no stored schema declares derived rows, and the table does not contain only derived rows.
-/// If `bypass_derived` is set, checks nothing.
+/// Checks that plain rows may be written to a table: no stored schema declares derived rows, and the table does not contain only derived rows.
+/// Checks nothing if `bypass_derived` is `true`.
 ///
 /// # Errors
 /// `Derived`, with the declarations or the [`purpose`] of the table, if the check fails; any error from [`purpose`].

@@ -3,13 +3,13 @@
 /// The reason why a table was not read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A condition that the key does not support, or a value that is impossible for a key part.
+    /// A condition that a key does not support, or a value that a key part cannot have.
     #[error("{0}")]
     Condition(String),
     /// A write of plain rows to a table whose schema declares derived rows.
     #[error("{0}")]
     Derived(String),
-    /// An error of the store, with its code, key and rule.
+    /// An error from the store, with its code, key and rule.
     #[error("{0}")]
     Store(#[from] table_core::Error),
 }

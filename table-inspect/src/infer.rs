@@ -1,8 +1,8 @@
 //! Infers a declaration that matches the rows of an existing table.
 //!
-//! Rows are distinguished by `EntityType` and by the prefixes of their keys. Within a kind, keys are split at literals that all rows share, and at
+//! Rows are grouped into kinds by `EntityType` and by the prefixes of their keys. Within a kind, keys are split at literals that all rows share, and at
 //! separators that occur equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces it byte for
-//! byte in every row. Everything else is a string.
+//! byte in every row. All other parts are strings.
 
 mod key;
 mod kinds;
@@ -18,7 +18,7 @@ pub use kinds::Group;
 pub use part::Codec;
 pub use properties::Property;
 
-/// One kind of rows of a table.
+/// A kind of rows in a table, for which a struct is inferred.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
     /// The name of the struct.
@@ -37,7 +37,7 @@ pub struct Kind {
     pub notes: Vec<String>,
 }
 
-/// The schema that the rows of a table suggest.
+/// The declarations that the rows of a table suggest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inference {
     /// The name of the table.
@@ -50,7 +50,7 @@ pub struct Inference {
     pub rows: usize,
 }
 
-/// Infers the schema of a table from rows.
+/// Infers declarations for a table from a sample of its rows.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -77,7 +77,7 @@ pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
     Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
 }
 
-/// Returns the rows by kind, most frequent first, and the rows that belong to no kind.
+/// Groups rows by kind, most frequent first. Also returns the rows that belong to no kind.
 #[must_use]
 pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     kinds::group(rows)
@@ -119,7 +119,7 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
     Kind { name, kind: group.kind.clone(), partition_key, row_key, properties, rows: rows.len(), notes }
 }
 
-/// Returns a note about a part that has only a few different values, so its codec is uncertain.
+/// Returns a note about a part with only a few different values, whose codec is therefore uncertain.
 fn doubt(piece: &Piece) -> Option<String> {
     /// The minimum number of different values that makes a coincidence unlikely.
     const ENOUGH: usize = 5;

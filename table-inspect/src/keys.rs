@@ -1,4 +1,4 @@
-//! Keys decoded into parts: a table's stored schema, shown to users and converted to key ranges.
+//! Splits keys into parts as described by a table's stored schema, shows the parts to users, and converts conditions on them to key ranges.
 
 mod codec;
 mod newest;
@@ -15,7 +15,7 @@ pub use newest::is_newest_first;
 pub use request::{PartRequest, key_range, row_range, source_of};
 pub use split::{Segment, segments};
 
-/// The table that contains the stored schemas of all tables of a store.
+/// The table that contains the stored schemas of all tables in a store.
 pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 
 /// Reads the stored schemas of a table, one per entity type. The list is empty if no program with a schema has opened the table.
@@ -58,7 +58,7 @@ async fn read_schemas(
     }
 }
 
-/// Reads a schema from a row whose properties store the text in pieces of at most 32,000 characters. Returns `None` for other rows of the table.
+/// Reads a schema from a row whose properties store its text in pieces of at most 32,000 characters. Returns `None` for a row that stores no schema.
 ///
 /// # Errors
 /// `Corrupted` or `FormatTooNew` if this version cannot read a schema.
@@ -98,7 +98,7 @@ pub fn is_field(field: &str, property: &str) -> bool {
     field.replace('_', "").eq_ignore_ascii_case(property)
 }
 
-/// Returns the parts of an entity's key; `None` if the key does not match this schema.
+/// Returns the parts of an entity's key, or `None` if the key does not match this schema.
 #[must_use]
 pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     let mut parts = split::split(&schema.partition_key, key.partition_key.as_str())?;
@@ -116,7 +116,7 @@ pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()
 }
 
-/// Returns the parts of a key as stored, each with its source, codec and encoded value; `None` if the pieces cannot produce this key.
+/// Returns the parts of a key as stored, each with its source, codec and encoded value, or `None` if the pieces cannot produce this key.
 #[must_use]
 pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, String)>> {
     let parts = split::split(pieces, text)?;

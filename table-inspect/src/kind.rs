@@ -1,4 +1,4 @@
-//! Kinds of rows: entities, index rows, and internal rows of the library, recognised by their keys.
+//! Recognises the kinds of rows by their keys: entities, index rows, and internal rows of the library.
 
 use std::cmp::Reverse;
 
@@ -37,7 +37,7 @@ impl Kind<'_> {
         }
     }
 
-    /// Returns the pieces of `PartitionKey` and `RowKey`; `None` for rows without a schema.
+    /// Returns the pieces of `PartitionKey` and `RowKey`, or `None` for rows without a schema.
     #[must_use]
     pub fn pieces(&self) -> Option<(&[StoredPiece], &[StoredPiece])> {
         match self {
@@ -50,9 +50,9 @@ impl Kind<'_> {
     }
 }
 
-/// Classifies a row of `table` by the schemas of the entire store.
+/// Classifies a row of `table` by the schemas of all tables in the store.
 ///
-/// If a schema has an `EntityType`, its entities are recognised only by that. If several schemas match a key, the schema with the most literal
+/// If a schema has an `EntityType`, only the `EntityType` identifies its entities. If several schemas match a key, the schema with the most literal
 /// characters is chosen.
 ///
 /// ```
@@ -79,7 +79,7 @@ pub fn of<'a>(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSc
     kinds.into_iter().find(|kind| explains(kind, row)).unwrap_or(Kind::Unknown)
 }
 
-/// Returns the kinds of rows that a store's schemas declare for a table: first entities, then index rows.
+/// Returns the kinds of rows that the store's schemas declare for a table: first entities, then index rows.
 pub fn of_table<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> impl Iterator<Item = Kind<'a>> {
     let folded = table.to_ascii_lowercase();
     schemas.iter().flat_map(move |(of, schema)| {
@@ -113,7 +113,7 @@ fn literal_length(kind: &Kind<'_>) -> usize {
     kind.pieces().map_or(0, |(partition_key, row_key)| length(partition_key) + length(row_key))
 }
 
-/// Returns the segments of both keys; `None` if they do not match the kind.
+/// Returns the segments of both keys, or `None` if they do not match the kind.
 #[must_use]
 pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<Segment>)> {
     let (partition_key, row_key) = kind.pieces()?;
@@ -164,7 +164,7 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
     schema.indexes.iter().filter_map(row).collect()
 }
 
-/// Returns the key of the entity that a copy in an index belongs to; `None` for a list, and for a copy that lacks a part.
+/// Returns the key of the entity to which a copy in an index belongs, or `None` for a list, and for a copy that lacks a part of the entity's key.
 #[must_use]
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
     let parts = parts(&Kind::Index(schema, index), row.key());

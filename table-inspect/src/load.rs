@@ -1,4 +1,4 @@
-//! The load of partitions: counts of the requests to a store, in bounded memory.
+//! The load of partitions: counts the requests to each partition of a store, in bounded memory.
 
 mod ring;
 mod sketch;
@@ -16,8 +16,8 @@ pub use store::CountingStore;
 
 /// Request counts of a store's busiest partitions. Clones share the counts.
 ///
-/// At most [`COUNTED`] partitions are counted. The algorithm "Space-Saving" chooses them, using counts that are halved every ten minutes. A partition
-/// that receives more than one in [`COUNTED`] of the recent requests is always counted. A partition's counts are exact from the moment when it was
+/// At most [`COUNTED`] partitions are counted. The "Space-Saving" algorithm chooses them by weights that are halved every ten minutes. A partition
+/// that receives more than one in [`COUNTED`] of the recent requests is always counted. A partition's counts are exact from the time at which it was
 /// chosen, so they are never too high.
 ///
 /// ```
@@ -58,7 +58,7 @@ impl PartitionLoad {
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).read(now)
     }
 
-    /// Returns the counts of one partition; `None` if the partition is not counted.
+    /// Returns the counts of one partition, or `None` if the partition is not counted.
     #[must_use]
     pub fn of(&self, table: &str, partition_key: &str) -> Option<BusyPartition> {
         let now = self.clock.now();

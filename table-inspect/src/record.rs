@@ -1,21 +1,21 @@
-//! Records of a file: entities, and lines that do not contain an entity.
+//! Records in a file: entities, and lines that do not contain an entity.
 
 use std::fmt;
 use std::io;
 
 use table_core::TableEntity;
 
-/// One record of a file: an entity, or the reason why the record is not an entity.
+/// A record in a file: an entity, or the reason why the record is not an entity.
 pub type Record = Result<TableEntity, Rejected>;
 
 /// A record that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// The line of the file, counted from 1; 0 if the source has no lines.
+    /// The line in the file, counted from 1; 0 if the source has no lines.
     pub line: u64,
     /// The column, counted from 1; 0 for the entire record.
     pub column: usize,
-    /// The cause and the remedy.
+    /// The cause, and how to correct it.
     pub reason: String,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Rejected {
 /// The error that ends reading or writing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file, or an entity for it, has the wrong format. The message states the fact and the remedy.
+    /// The file, or an entity to be written to it, has the wrong format. The message states the fact and how to solve the problem.
     #[error("{0}")]
     Refused(String),
     /// The input or the output failed.

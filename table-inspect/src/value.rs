@@ -1,4 +1,4 @@
-//! Values as strings, which are shown in tables and CSV, and read from CSV and command lines.
+//! Converts values to strings, as shown in tables and CSV, and strings from CSV and command lines to values.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -71,7 +71,7 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns `true` for a finite number. The words `NaN` and `Infinity` do not count as numbers.
+/// Returns `true` for a finite number. The words `NaN` and `Infinity` are not treated as numbers.
 fn is_plain(value: &Value) -> bool {
     matches!(value, Value::Double(number) if number.is_finite())
 }

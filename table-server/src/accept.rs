@@ -1,4 +1,4 @@
-//! Accepting, limiting, serving and closing connections.
+//! Accepts, limits, serves and closes connections.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,8 +21,8 @@ use crate::transport::Transport;
 use crate::turn::{TurnStream, in_turns};
 use crate::unverified::Guest;
 
-/// The maximum number of accepted connections that wait for their first turn. Others wait in the kernel's queue. During a flood of connections, each
-/// connection therefore gets a turn before later ones can displace it.
+/// The maximum number of accepted connections that wait for their first turn. All further connections wait in the kernel's queue. During a flood of
+/// connections, each connection therefore gets a turn before later ones can displace it.
 const ADMISSIONS: usize = 32;
 
 /// Accepts connections until `ending` changes, then waits for the open connections to end.

@@ -59,8 +59,8 @@ impl Account {
         self
     }
 
-    /// Lets `POST /reset` at [`Config::observe`](crate::Config::observe) delete all tables, queues and settings of the account, for example between
-    /// test runs.
+    /// Lets `POST /reset` at the address [`Config::observe`](crate::Config::observe) delete all tables, queues and settings of the account, for example
+    /// between test runs.
     #[must_use]
     pub fn resettable(mut self) -> Self {
         self.is_resettable = true;
@@ -101,7 +101,7 @@ impl Account {
         text.and_then(|text| acl::read(&text)).unwrap_or_default()
     }
 
-    /// Sets the stored policies of a table during a turn of the settings.
+    /// Sets the stored access policies of a table. The caller must hold the turn of the settings.
     ///
     /// # Errors
     /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies. `Io` or `EnginePoisoned` if the engine fails.

@@ -1,4 +1,4 @@
-//! Responses before their conversion to HTTP: status, headers and body.
+//! Responses before they are converted to HTTP: status, headers and body.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -34,7 +34,7 @@ pub(crate) struct Answer {
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
-    /// The internal failure that the response reports, for the log.
+    /// The internal failure that caused the response, for the log.
     pub(crate) internal: Option<Error>,
     /// `true` if the connection is closed after this response.
     pub(crate) closes: bool,

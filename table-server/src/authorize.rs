@@ -1,4 +1,4 @@
-//! Authentication of a request: the account's key, a shared access signature, or a bearer token.
+//! Authenticates requests by the account's key, a shared access signature, or a bearer token.
 
 use std::slice;
 
@@ -31,7 +31,7 @@ pub(crate) enum Access {
 
 impl Access {
     /// # Errors
-    /// `AuthorizationFailure` if the credential is not the account's key. Queues refuse a bearer token with `AuthenticationFailed` instead.
+    /// `AuthorizationFailure` if the credential is not the account's key. For queues, a bearer token is rejected with `AuthenticationFailed` instead.
     pub(crate) fn owner(&self, service: Service) -> Result<(), Refusal> {
         match self {
             Self::Key => Ok(()),
@@ -95,7 +95,7 @@ fn denied(code: ErrorCode, help: &'static str) -> Refusal {
     Error::new(code, help).into()
 }
 
-/// Verifies the credential in the head of a request.
+/// Verifies the credential in the head of a request (its request line and headers).
 ///
 /// If a request has both an `Authorization` header and a SAS, one of them must be valid, and it determines the permissions. The header is verified
 /// first. An invalid header does not invalidate a valid SAS, because the sender could have omitted the header.

@@ -68,7 +68,7 @@ impl Bearer {
         matches!(self.0, Trust::Basic)
     }
 
-    /// Verifies the token of a request.
+    /// Verifies the bearer token in a request.
     ///
     /// # Errors
     /// `AuthenticationFailed`, with the check that failed, if the token is not accepted. The message does not repeat the token.

@@ -20,11 +20,11 @@ pub struct Config {
     pub tables: SocketAddr,
     /// The address of the queue service.
     pub queues: SocketAddr,
-    /// The address at which all blob requests are rejected with 501.
+    /// The address at which all blob requests are rejected with status 501.
     pub blobs: SocketAddr,
     /// The address of `/health`, `/ready`, `/metrics` and `POST /reset`, if they are served.
     pub observe: Option<SocketAddr>,
-    /// The delay added to each response, which simulates the distance to another region.
+    /// The delay added to each response, to simulate the distance to another region.
     pub latency: Duration,
     /// The served accounts.
     pub accounts: Vec<Account>,
@@ -89,7 +89,7 @@ impl Config {
         Transport::Plain
     }
 
-    /// Refuses a configuration that accepts forgeable credentials from other machines.
+    /// Rejects a configuration in which other machines could use forged credentials.
     ///
     /// # Errors
     /// `InvalidInput` if other machines could use an account with the public key, or unsigned tokens.

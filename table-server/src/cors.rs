@@ -1,4 +1,4 @@
-//! Cross-origin requests: applies the rules of a service to requests from browsers.
+//! Cross-origin requests: applies a service's CORS rules to requests from browsers.
 
 mod list;
 mod sharing;
@@ -33,7 +33,7 @@ impl Cors {
         self.place(service).read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the number of seconds for which a browser may cache that a request with this origin, method and headers is allowed; `None` if
+    /// Returns the number of seconds for which a browser may cache that a request with this origin, method and headers is allowed, or `None` if
     /// it is not allowed.
     pub(crate) fn preflight(
         &self,
@@ -49,7 +49,7 @@ impl Cors {
         items(headers).all(covered).then_some(rule.max_age_seconds)
     }
 
-    /// Returns the CORS headers of the response to a request; `None` if the service has no rules.
+    /// Returns the CORS headers of the response to a request, or `None` if the service has no rules.
     pub(crate) fn sharing(&self, service: Service, origin: Option<&str>, method: &str) -> Option<Sharing> {
         let rules = self.rules(service);
         if rules.is_empty() {

@@ -24,7 +24,7 @@ const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 /// The number of bytes reserved for an account in the base of URLs.
 const ACCOUNT: usize = 36;
 
-/// The version that the server uses for every request, regardless of the version that the request names.
+/// The protocol version that the server applies to every request and states in every response, regardless of the version in the request.
 pub(crate) const VERSION: &str = "2026-06-06";
 
 /// A request as handlers see it.
@@ -39,11 +39,11 @@ pub(crate) struct Exchange {
     pub(crate) raw_query: String,
     /// The decoded path below the account, without its leading slash.
     pub(crate) path: String,
-    /// The prefix of URLs of this account.
+    /// The prefix of URLs in this account.
     pub(crate) base: String,
     /// `true` for HTTP/1.0 and 1.1.
     pub(crate) is_http_1: bool,
-    /// `true` for a request to the secondary (ACC-2), whose tables are read-only.
+    /// `true` for a request to the account's secondary endpoint (ACC-2), whose tables are read-only.
     pub(crate) secondary: bool,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -75,8 +75,8 @@ impl Exchange {
         }
     }
 
-    /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and the path below it. A host such as `contoso.table.…` takes
-    /// precedence, because the first segment of the path may be a table that has the name of an account.
+    /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and stores the path below it. A host such as `contoso.table.…` takes
+    /// precedence, because the first segment of the path may be a table with the name of an account.
     ///
     /// # Errors
     /// 404 if neither the path nor the host names an account of this server.
@@ -226,7 +226,7 @@ pub(crate) fn verb<'a>(
     }
 }
 
-/// Checks that the query of a URL is UTF-8. Decoders replace other bytes with U+FFFD, so a filter would compare with a different string than
+/// Checks that the query of a URL is UTF-8. Decoders replace invalid bytes with U+FFFD, so a filter would compare with a different string than
 /// the client sent (QRY-2).
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Handles one request of a connection: verifies its head, reads its body, runs it.
+//! Handles a request on a connection: verifies its head, reads its body, and runs it.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use crate::turn;
 use crate::unread::ResponseBody;
 use crate::unverified::Guest;
 
-/// The maximum number of bytes of a refused body that are read and discarded, so the sender can read the response instead of
+/// The maximum number of bytes of a rejected body that are read and discarded, so the sender can read the response instead of
 /// seeing a broken connection.
 const DRAINED: u64 = 64 << 20;
-/// The maximum time spent on reading a refused body.
+/// The maximum time spent on reading a rejected body.
 const DRAINING: Duration = Duration::from_secs(5);
 
 /// A request whose head has been examined.
@@ -41,7 +41,7 @@ struct Examined {
 /// Handles a request.
 ///
 /// A request counts against the limit only after its signature is verified, which needs only its head. Unauthenticated requests therefore cannot
-/// exhaust the limit. This call examines the head; the returned future does not, because HTTP/2 runs it outside the turns of the connection.
+/// exhaust the limit. This function itself examines the head. The returned future does the rest, because HTTP/2 runs it outside the connection's turns.
 pub(crate) fn handle(
     shared: Arc<Shared>,
     service: Service,
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// A deletion that removed the table and could not store that its policies are gone leaves them.
+    /// Tests that a new table does not get the policies of an earlier one, if deleting the earlier table failed to remove its policies.
     #[tokio::test]
     async fn acl_4_a_table_does_not_get_the_policies_that_remained_from_an_earlier_one() {
         let table = TableName::new("Tab").unwrap();

@@ -1,4 +1,4 @@
-//! Detection of idle connections.
+//! Detects idle connections.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -16,7 +16,7 @@ pub(crate) struct Moving<S> {
     moves: Arc<AtomicU64>,
 }
 
-/// Returns the stream, and a future that completes once the stream has been idle for `idle`, and at the latest after twice that time.
+/// Returns the stream, and a future that completes once no byte has moved for `idle`, and at the latest after twice that time.
 pub(crate) fn watched<S>(stream: S, idle: Duration) -> (Moving<S>, impl Future<Output = ()>) {
     let moves = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&moves);

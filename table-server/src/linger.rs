@@ -1,4 +1,4 @@
-//! Polls briefly for the next request before a connection sleeps.
+//! Polls briefly for the next request before a connection's thread sleeps.
 
 use std::io::{self, ErrorKind, IoSlice, Read as _};
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! The count of open connections.
+//! Counts the open connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! The operation that a request names, for metrics and logs.
+//! Determines which operation a request names, for metrics and logs.
 
 use crate::exchange::Exchange;
 use crate::service::Service;
@@ -32,7 +32,7 @@ operations! {
 }
 
 impl Operation {
-    /// Returns the operation of a request, determined from its method and path. A refused request is counted under the operation that it asked for.
+    /// Returns the operation of a request, determined from its method and path. A rejected request is counted under the operation that it named.
     pub(crate) fn of(exchange: &Exchange) -> Self {
         if exchange.service == Service::Blobs {
             return Self::Blob;

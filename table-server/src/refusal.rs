@@ -13,9 +13,9 @@ pub(crate) struct Refusal {
     pub(crate) code: &'static str,
     /// The service's message for the code, if it has one.
     pub(crate) message: Cow<'static, str>,
-    /// The cause and the remedy. It may be empty.
+    /// The cause, and how to solve the problem. It may be empty.
     pub(crate) help: String,
-    /// The position of the operation in its batch.
+    /// The position of the rejected operation in its batch.
     pub(crate) index: Option<usize>,
     /// `true` if the request was rejected before the service processed it. The body is then XML (ERR-2).
     pub(crate) is_early: bool,
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// `azure-data-tables` recognises an invalid table name by these sentences.
+    /// Tests that invalid table names are rejected with the service's messages, by which `azure-data-tables` recognises them.
     #[test]
     fn tbl_4_names_are_refused_with_the_messages_of_the_service() {
         let refused = |name: &str| Refusal::from(TableName::new(name).unwrap_err());

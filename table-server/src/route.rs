@@ -1,4 +1,4 @@
-//! Routing of a request: finds the account, verifies the signature, then runs the operation.
+//! Routes a request: finds the account, verifies the signature, and runs the operation.
 
 use std::borrow::Borrow;
 
@@ -25,7 +25,7 @@ pub(crate) enum Admitted<'a, A> {
     Verified(&'a A, Access),
 }
 
-/// Finds the account of a request and verifies its signature. Requires only the head.
+/// Finds the account of a request and verifies its signature. Needs only the request's head.
 pub(crate) fn admit<'a, A: Borrow<Account>>(
     accounts: &'a [A],
     bearer: Option<&Bearer>,

@@ -1,4 +1,4 @@
-//! Services of an account.
+//! The services of an account.
 
 /// The service that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use table_core::{
 /// The property that contains the string.
 const TEXT: &str = "Text";
 
-/// The kind of a setting. The name of the kind is the `PartitionKey`.
+/// The kind of a setting. Its name is the `PartitionKey` of the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The properties of a service, in XML.
@@ -51,7 +51,7 @@ pub(crate) struct Settings {
     engine: Engine,
     table: TableName,
     texts: RwLock<Texts>,
-    /// Held while a setting and its table or queue change together.
+    /// Held while a setting changes together with its table or queue.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
@@ -66,7 +66,7 @@ impl Settings {
         }
     }
 
-    /// Reads the settings from the engine. The server may have stopped after deleting a table or queue and before deleting its settings, so settings
+    /// Reads the settings from the engine. A server may have stopped between deleting a table or queue and deleting its settings, so settings
     /// without a table or queue are removed.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// A reset waits for the running requests, and no other request starts until it is complete.
+    /// Tests that a reset waits for the running requests, and that no request starts until it is complete.
     #[tokio::test]
     async fn no_request_sees_a_partial_reset() {
         let account = Account::emulator(Engine::in_memory()).unwrap().resettable();

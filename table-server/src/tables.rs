@@ -1,4 +1,4 @@
-//! Tables: determines the operation of a request from its path (REQ-1).
+//! Tables: determines which operation a request's path names (REQ-1).
 
 mod acl;
 mod batch;
@@ -64,7 +64,7 @@ pub(crate) fn is_of_tables(path: &str) -> bool {
     matches!(path::read(path), Ok(Target::Names | Target::Name(_)))
 }
 
-/// Refuses a body in Atom, which the service reads only in versions before 2015-12-11 (JSON-1).
+/// Rejects a body in Atom, which the service reads only in versions before 2015-12-11 (JSON-1).
 fn refuse_atom(exchange: &Exchange) -> Result<(), Refusal> {
     let media_type = exchange.header(CONTENT_TYPE).unwrap_or_default();
     let essence = media_type.split(';').next().unwrap_or_default().trim();
@@ -74,7 +74,7 @@ fn refuse_atom(exchange: &Exchange) -> Result<(), Refusal> {
     Err(Refusal::new(415, "AtomFormatNotSupported", "send the body as application/json"))
 }
 
-/// Reads the entity that a request inserts from its body.
+/// Inserts the entity in the request's body.
 async fn insert<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -91,7 +91,7 @@ async fn insert<S: TableStore>(
     }
 }
 
-/// Returns `TableNotFound` if the table is missing, which takes precedence in the service, and otherwise the given rejection.
+/// Returns `TableNotFound` if the table is missing, which takes precedence in the service, or else the given rejection.
 async fn missing_or<S: TableStore>(store: &S, table: &TableName, refusal: Refusal) -> Refusal {
     let Ok(key) = EntityKey::new("", "") else { return refusal };
     match store.get(table, &key, &Select::All).await {

@@ -1,4 +1,4 @@
-//! The load of an account's partitions: counts of the hot partitions, and limits at the service's targets.
+//! The load on an account's partitions: counts requests to hot partitions, and enforces the service's targets as limits.
 
 mod throttle;
 
@@ -17,7 +17,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Counts a request of the account, of any kind (SCL-1).
+    /// Counts any request to the account (SCL-1).
     ///
     /// # Errors
     /// `ServerBusy` if the account exceeds its target (SCL-3).
@@ -25,7 +25,7 @@ impl Traffic {
         self.throttle.as_ref().map_or(Ok(()), Throttle::request)
     }
 
-    /// Counts entities of a partition before they are written or read (SCL-2).
+    /// Counts entities in a partition before they are written or read (SCL-2).
     ///
     /// # Errors
     /// `ServerBusy` if the partition exceeds its target (SCL-3).
@@ -42,7 +42,7 @@ impl Traffic {
         keys.partition_key.single().map_or(Ok(()), |partition| self.entities(table, partition, 1))
     }
 
-    /// Counts the entities on a page, except the first one.
+    /// Counts the entities returned on a page. The first one was already counted before the page was read.
     pub(crate) fn returned(&self, table: &str, keys: &KeyRange, entities: usize) {
         if let (Some(throttle), Some(partition)) = (&self.throttle, keys.partition_key.single()) {
             throttle.charge(table, partition, entities.saturating_sub(1));

@@ -1,4 +1,4 @@
-//! Turns of unverified connections. Each turn processes a few bytes, and all connections together have a fixed rate.
+//! Turns of unverified connections. A connection processes a few bytes in each turn, and the rate of all turns together is limited.
 //!
 //! An unverified client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits
 //! the rate of reads instead of counting each kind of message. Each examined request also counts, because it costs more than its bytes. After its
@@ -16,11 +16,11 @@ use crate::unverified::Guest;
 
 /// The maximum number of bytes that an unverified connection reads in one turn.
 const BYTES: usize = 512;
-/// The units of work for one read.
+/// The units of work that one read costs.
 const READ: u32 = 1;
-/// The units of work for one request without a valid signature.
+/// The units of work that one request without a valid signature costs.
 const REQUEST: u32 = 2;
-/// The number of units of work that each connection can use without waiting. They suffice for a handshake and the head of a request, so a client
+/// The units of work that each connection can use without waiting. They suffice for a handshake and the head of a request, so a client
 /// does not have to wait for other clients that share its address.
 const FREE: u32 = 12;
 
@@ -142,7 +142,7 @@ mod tests {
 
     const WATCHED: Duration = Duration::from_millis(500);
 
-    /// Runs a connection that is always ready and does `units` of work in each poll. Returns the units done within `WATCHED`.
+    /// Runs a connection that is always ready and does `units` of work per poll. Returns the units done within `WATCHED`.
     async fn work(guest: &Guest, units: u32) -> u32 {
         let done = Cell::new(0);
         let busy = std::future::poll_fn(|context: &mut Context<'_>| {
@@ -155,7 +155,7 @@ mod tests {
         done.get()
     }
 
-    /// Uses real time, because the pace does not follow a paused clock.
+    /// Tests the shared rate in real time, because the pace does not follow a paused clock.
     #[tokio::test]
     async fn unverified_connections_share_a_rate() {
         let guests = Guests::new(8, 8);
@@ -182,7 +182,7 @@ mod tests {
         tokio::time::timeout(WATCHED, in_turns(&guest, (), connection)).await.unwrap();
     }
 
-    /// A connection that tries to read twice in a turn is not woken until more bytes arrive.
+    /// Tests that a connection that tries to read twice in a turn is not woken until more bytes arrive.
     #[tokio::test]
     async fn a_silent_connection_is_not_woken() {
         let (_client, server) = tokio::io::duplex(64);

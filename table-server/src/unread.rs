@@ -1,6 +1,6 @@
 //! Responses that clients have not read yet. Their total size is limited, because a client can send requests without reading the responses.
 //!
-//! Beyond the limit, the server closes connections instead of refusing requests, because a client that does not read its responses must
+//! Beyond the limit, the server closes connections instead of rejecting requests, because a client that does not read its responses must
 //! not block other clients.
 
 use std::collections::{BTreeMap, HashMap};
@@ -32,14 +32,14 @@ pub(crate) struct UnreadResponses {
 struct Waiting {
     bytes: usize,
     next: u64,
-    /// Responses, grouped by the network of their client.
+    /// Responses, grouped by the client's network.
     networks: HashMap<IpAddr, Network>,
 }
 
 #[derive(Debug, Default)]
 struct Network {
     bytes: usize,
-    /// The size of each response, and the signal that closes its connection, oldest first.
+    /// The size of each response, and the signal with which its connection is closed, oldest first.
     responses: BTreeMap<u64, (usize, Arc<Notify>)>,
 }
 

@@ -1,7 +1,7 @@
 //! Connections that have not sent a verified request. Only a few are allowed, each for a short time.
 //!
-//! Every client that can reach the port can open a connection. Such a connection must not displace a connection with verified requests, and many
-//! connections from one address must not displace connections from another address. A connection is called a guest until its first verified request.
+//! Any client that can reach the port can open a connection. Such a connection must not displace a connection with verified requests, and many
+//! connections from one address must not displace connections from other addresses. Until its first verified request, a connection is called a guest.
 
 mod pace;
 
@@ -30,7 +30,7 @@ pub(crate) struct Guests {
 struct Open {
     count: usize,
     next: u64,
-    /// Guests, grouped by the network of their client.
+    /// Guests, grouped by the client's network.
     networks: HashMap<IpAddr, Network>,
 }
 
@@ -74,7 +74,7 @@ impl Guests {
         }
     }
 
-    /// Closes a guest, if any, to free its descriptor. Returns `true` if a guest was closed.
+    /// Closes a guest to free its file descriptor. Returns `false` if no guest is open.
     pub(crate) fn evict(&self) -> bool {
         self.open().evict()
     }

@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 pub(crate) struct Uploads {
     /// The name of each account, and the permits that only this account uses.
     own: Vec<(String, Semaphore)>,
-    /// The permits that all accounts use when their own are taken.
+    /// The permits for accounts whose separate permits are all taken.
     common: Semaphore,
 }
 
@@ -20,7 +20,7 @@ impl Uploads {
         Self { own, common }
     }
 
-    /// Returns a permit of an account, or a common one; `None` if all of these are taken.
+    /// Returns a permit of the account, or a common one if all of those are taken. Returns `None` if the common permits are also taken.
     pub(crate) fn permit(&self, account: &str) -> Option<SemaphorePermit<'_>> {
         let own = self.own.iter().find(|(name, _)| name == account);
         let own = own.and_then(|(_, permits)| permits.try_acquire().ok());

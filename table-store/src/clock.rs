@@ -45,7 +45,7 @@ impl Clock {
         self
     }
 
-    /// Returns the time since a fixed moment, or `None` if the clock only returns the current time. Unlike the current time, it never jumps.
+    /// Returns the time since a fixed instant, or `None` if the clock does not measure elapsed time. Elapsed time never jumps, unlike the current time.
     #[must_use]
     pub fn elapsed(&self) -> Option<Duration> {
         self.elapsed.as_ref().map(|elapsed| elapsed())

@@ -44,7 +44,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     code: ErrorCode,
     fault: Arc<dyn Fault>,
-    /// The action that failed, and the object of the action. They are printed before the message.
+    /// The action that failed, and its object, such as a table. Printed before the message.
     context: String,
     rule: Option<&'static str>,
     table: Option<String>,
@@ -54,8 +54,8 @@ struct Inner {
 }
 
 impl Error {
-    /// Creates an error from a code and a message. The message states the fact and the remedy, in lower case and without a full stop. If a module has
-    /// several errors, define an enum of [`Fault`]s instead.
+    /// Creates an error from a code and a message. The message states the fact and how to solve the problem, in lower case and without a full stop. If a module
+    /// has several errors, define an enum of [`Fault`]s instead.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::of(Plain { code, message: message.into() })
     }
@@ -99,13 +99,13 @@ impl Error {
         self.edit(|inner| inner.key = Some((partition_key.into(), row_key.into())))
     }
 
-    /// Adds the name of the property, at the start of the message.
+    /// Adds the name of the property, which is printed at the start of the message.
     #[must_use]
     pub fn with_property(self, name: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("property `{name}`: ")))
     }
 
-    /// Adds the action and its object, at the start of the message.
+    /// Adds the action and its object, which are printed at the start of the message.
     #[must_use]
     pub fn with_context(self, what: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("{what}: ")))
@@ -129,7 +129,7 @@ impl Error {
         self.0.code
     }
 
-    /// Returns only the message, without the code, rule, table, key and operation.
+    /// Returns only the message, without the error's code, rule, table, key or operation.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -224,8 +224,8 @@ impl Error {
     /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry.
     /// [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the operations if the backend recorded them.
     ///
-    /// A write that was interrupted by a failure of the engine is also ambiguous: it was not acknowledged, but may be in the journal when the engine's
-    /// directory is opened again. A read that fails with `EnginePoisoned` has changed nothing.
+    /// A write that was interrupted by an engine failure is also ambiguous: it was not acknowledged, but may be in the journal when the engine's
+    /// folder is opened again. A read that fails with `EnginePoisoned` has changed nothing.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -239,8 +239,8 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// Returns the error from the last attempt if this error [is ambiguous](Self::is_ambiguous). If the last attempt was rejected, the error describes
-    /// the state at that time, which an earlier attempt may have caused.
+    /// Returns the error from the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, its error describes
+    /// the state at that time, which an earlier attempt of the same write may have caused.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -271,7 +271,7 @@ impl Error {
     }
 }
 
-/// An error without a `Fault`. Its message was created where the error occurred.
+/// An error without a `Fault`, created from a code and a message.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct Plain {

@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// Returns the ticks of a tag if printing them produces the same text, because a tag must be preserved byte for byte (ETAG-4).
+/// Returns the ticks in a tag, if printing them produces the same text again. A tag must be preserved byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5
@@ -139,8 +139,8 @@ impl IfMatch {
     }
 }
 
-/// The type of constants under the names that other libraries use for any version. It does not implement [`IntoIfMatch`], so the compiler reports such a
-/// constant with the message of that bound, which names [`IfMatch::Any`].
+/// The type of constants that are named as in other libraries and mean any version. It does not implement [`IntoIfMatch`], so using such a constant is a
+/// compile error whose message names [`IfMatch::Any`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct AnyETag;

@@ -129,7 +129,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Creates a comparison of a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
+    /// Creates a filter that compares a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
     ///
     /// This function does not check names and constants. Every query calls [`check`](Self::check), which rejects names and constants that the grammar
     /// cannot express.
@@ -145,7 +145,7 @@ impl Filter {
         Self { terms: vec![Term::Compare { name: name.into(), operator, value }] }
     }
 
-    /// Creates a condition that a Boolean property is true (FIL-13).
+    /// Creates a filter that matches if a Boolean property is true (FIL-13).
     pub fn flag(name: impl Into<Cow<'static, str>>) -> Self {
         Self { terms: vec![Term::Bool(name.into())] }
     }
@@ -218,7 +218,7 @@ impl std::ops::Not for Filter {
     }
 }
 
-/// Returns, for each term, the position at which the condition that ends with the term starts.
+/// Returns, for each term, the position of the first term of the condition that it completes.
 fn starts(terms: &[Term]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The contract between table stores and the programs that use them: the types of table storage, and the traits of backends.
+//! The contract between table stores and the programs that use them: the types used in table storage, and the traits that backends implement.
 //!
 //! A backend implements [`TableStore`], and [`QueueStore`] if it has queues. `table-core` builds its typed tables on these traits and
 //! re-exports every module of this package. To use a store, depend on `table-core`. To implement a store without compiling the typed layer,

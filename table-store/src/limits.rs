@@ -12,7 +12,7 @@ pub const PROPERTY_NAME_UNITS: usize = 255;
 pub const STRING_UNITS: usize = 32_768;
 /// The maximum length of a binary value, in bytes (TYPE-1).
 pub const BINARY_BYTES: usize = 65_536;
-/// The size of the largest entity, in bytes, by the published formula (SIZE-1, SIZE-2).
+/// The maximum size of an entity, in bytes, by the published formula (SIZE-1, SIZE-2).
 pub const ENTITY_BYTES: usize = 1_048_576;
 /// The number of bytes that the service adds to the published formula (SIZE-4, ENG-3).
 pub const ENTITY_RESERVE: usize = 88;
@@ -103,7 +103,7 @@ impl Limits {
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
-    /// The limits of the engine's file formats only. Data that exceeds the portable limits cannot be stored in any service.
+    /// The limits of the engine's file formats alone. Data that exceeds the portable limits cannot be stored in any service.
     pub const UNLIMITED: Self = Self {
         key_units: KEY_UNITS_WIDE,
         properties: 65_535,

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::name::fault::NameFault;
 
-/// The first character of the names of internal tables.
+/// The first character of internal tables' names.
 const INTERNAL: char = '$';
 
 /// The prefix of the service's metrics tables, such as `$MetricsHourPrimaryTransactionsBlob`.

@@ -1,11 +1,11 @@
-//! Operations: the six kinds of writes to an entity (EGT-6, IFM-1), and a check, which writes nothing (ENG-21).
+//! Operations: the six kinds of writes to an entity (EGT-6, IFM-1), and checks, which write nothing (ENG-21).
 
 use crate::error::{Error, Fault};
 use crate::etag::IfMatch;
 use crate::key::RowKey;
 use crate::row::Row;
 
-/// A write or a check of an entity in a transaction's partition.
+/// A write to an entity, or a check of its state, in the partition of a transaction.
 ///
 /// ```
 /// use table_core::{IfMatch, Operation, OperationKind, RowKey};
@@ -22,7 +22,7 @@ pub struct Operation {
     pub kind: OperationKind,
 }
 
-/// A state of an entity that a transaction requires without writing the entity.
+/// A state of an entity that a transaction requires, although it does not write the entity.
 ///
 /// ```
 /// use table_core::operation::RowState;
@@ -52,7 +52,7 @@ impl RowState {
     }
 }
 
-/// A check was sent to a store without support for checks.
+/// A check was sent to a store that does not support checks.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error(
     "the store cannot check that an entity is {0} unless the transaction writes it; write it, or use a store with `Capabilities::checks`"

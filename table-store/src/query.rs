@@ -1,4 +1,4 @@
-//! Queries: key range, filter, projection and limit, with their cost class, plan, pages and continuations.
+//! Queries: key range, filter, requested properties and limit, with their cost class, plan, pages and continuations.
 
 mod bounds;
 mod check;

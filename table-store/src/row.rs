@@ -1,8 +1,8 @@
 //! Encoded rows: the Timestamp and properties of an entity as a sequence of bytes (`docs/format.md`, "Row").
 //!
-//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories allow filters,
-//! projections and lookups to read single properties without decoding the others. Names and types are stored separately from the values, so rows that
-//! one program writes can share them.
+//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories (lists of the ends of
+//! names and values) allow filters, projections and lookups to read single properties without decoding the others. Names and types are stored separately
+//! from the values and can be shared by all rows of the same type.
 
 mod check;
 mod duplicate;

@@ -39,7 +39,7 @@ pub struct Capabilities {
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has
     /// no checks.
     pub checks: bool,
-    /// The state that the handles of the store share if only this process can use it, such as a directory that it has locked. `None` for the service:
+    /// The state shared by the store's handles if only this process can use the store, such as a folder that it has locked. `None` for the service, to which
     /// programs built with other releases of this crate may write at the same time.
     pub exclusive: Option<Exclusive>,
 }
@@ -129,7 +129,7 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 pub struct TablePage {
     /// The names in their original case, sorted (OPT-5).
     pub names: Vec<TableName>,
-    /// The first name of the next page, or `None` for the last page (PAGE-12).
+    /// The name at which the next page starts, or `None` for the last page (PAGE-12).
     pub next: Option<String>,
 }
 
@@ -160,8 +160,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns the capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Returns the extensions that a higher layer has attached to this store, such as the participants of `table-patterns`. A store that wraps
-    /// another store must forward the call; otherwise, its handles lack the extensions.
+    /// Returns the extensions that a higher layer has attached to this store, such as the participants (functions that write extra rows) in `table-patterns`. A
+    /// store that wraps another store must forward the call; otherwise, handles to it lack the extensions.
     fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
@@ -197,7 +197,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
         select: &Select,
     ) -> impl Future<Output = Result<Option<StoredRow>>> + Send;
 
-    /// Returns one page of a query: the first page, or the page at a continuation.
+    /// Returns one page of a query: the first page, or the page at `from`, a continuation.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` if `top` is out of range (TOP-2) or the continuation belongs to

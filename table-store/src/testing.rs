@@ -1,4 +1,4 @@
-//! A store for tests, with fewer capabilities than the store that it wraps.
+//! A store for tests, which reports fewer capabilities than the store that it wraps.
 
 use std::any::Any;
 use std::fmt;
@@ -12,9 +12,9 @@ use crate::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select}
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// A store with other capabilities, and optionally with rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
+/// A store that reports changed capabilities. It can also return rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
 ///
-/// A transaction with a check is rejected if the capabilities exclude checks. Other differences are only reported, not enforced.
+/// A transaction with a check is rejected if the capabilities exclude checks. All other capabilities are only reported, not enforced.
 ///
 /// ```
 /// use table_core::testing::LimitedStore;
@@ -29,7 +29,7 @@ use crate::transaction::Transaction;
 pub struct LimitedStore<S> {
     store: S,
     capabilities: Capabilities,
-    /// The maximum number of rows of a shuffled page.
+    /// The maximum number of rows in a page, if rows are returned in arbitrary order.
     shuffled: Option<usize>,
 }
 
@@ -41,13 +41,13 @@ impl<S: TableStore> LimitedStore<S> {
         Self { store, capabilities, shuffled: None }
     }
 
-    /// Returns rows in the order of the hashes of their keys, in pages of at most `page_rows`.
+    /// Makes the store return rows in the order of the hashes of their keys, in pages of at most `page_rows`.
     #[must_use]
     pub fn shuffled(self, page_rows: usize) -> Self {
         Self { shuffled: Some(page_rows), ..self }
     }
 
-    /// Reads all pages of a query, and returns one page of their rows in the order of hashes.
+    /// Reads all pages of a query, and returns one page of their rows in the order of the hashes.
     async fn shuffled_page(
         &self,
         table: &TableName,

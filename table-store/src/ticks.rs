@@ -90,7 +90,7 @@ fn read_lenient(text: &str) -> Option<u64> {
     ticks.checked_add_signed(-offset).filter(|ticks| *ticks <= MAX)
 }
 
-/// Splits a time of day from its time zone. Returns the time and the offset from UTC in ticks.
+/// Splits a time of day from its time zone. Returns the text of the time, and the offset from UTC in ticks.
 fn zone(time: &str) -> Option<(&str, i64)> {
     if let Some(clock) = time.strip_suffix('Z') {
         return Some((clock, 0));
@@ -157,7 +157,7 @@ pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     Some(seconds * PER_SECOND + u64::from(below))
 }
 
-/// An instant as text in the service's format: at most seven fractional digits, no trailing zeros (TYPE-5).
+/// An instant, printed in the service's format: with at most seven fractional digits and no trailing zeros (TYPE-5).
 pub(crate) struct Printed {
     bytes: [u8; 32],
     len: usize,
@@ -175,7 +175,7 @@ impl Printed {
         }
     }
 
-    /// Appends `number` as `digits` digits.
+    /// Appends a number with exactly `digits` digits.
     fn number(&mut self, mut number: u64, digits: usize) {
         let end = self.len + digits;
         for digit in self.bytes.get_mut(self.len..end).unwrap_or_default().iter_mut().rev() {
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// The three keys sort newest first: T11, T10, T9.
+    /// Tests that the three keys sort from the newest to the oldest: T11, T10, T9.
     #[test]
     fn tick_9_inverted_ticks_sort_newest_first() {
         let mut instants = [&VECTORS[8], &VECTORS[9], &VECTORS[10]]
@@ -390,7 +390,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every format of one instant is parsed as the same ticks.
+        /// Tests that all formats of an instant are parsed as the same ticks.
         #[test]
         fn every_form_of_an_instant_is_the_same_instant(ticks in EDM_MIN..MAX - PER_DAY, offset in -840..=840_i64, digits in 0..=9_usize) {
             let unit = 10_u64.pow(7 - u32::try_from(digits.min(7)).unwrap());

@@ -39,7 +39,7 @@ pub struct Transaction {
     /// The hashes of the row keys. Empty if the transaction has at most [`FEW`] operations.
     hashes: HashSet<u64>,
     bytes: usize,
-    /// The size of the names in the previous row.
+    /// The size of the names in the row of the last operation.
     names: usize,
     limits: Limits,
     identified: bool,
@@ -49,14 +49,14 @@ impl Transaction {
     /// Creates an empty transaction on a partition, with the given limits.
     ///
     /// # Errors
-    /// Currently none: if the key is too long, the first operation that would store it fails (KEY-8, KEY-9).
+    /// Currently none: if the `PartitionKey` is too long, the first operation that would store it fails (KEY-8, KEY-9).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
         let (operations, hashes) = (Vec::new(), HashSet::new());
         Ok(Self { partition_key, operations, hashes, bytes: 0, names: 0, limits, identified: false })
     }
 
-    /// Requests that an identifier is stored with each entity. A backend that can lose responses can then determine whether the transaction was
-    /// applied (CON-11). Other backends ignore the request.
+    /// Requests that an identifier of the transaction is stored with each entity. A backend that can lose responses can then determine whether the
+    /// transaction was applied (CON-11). All other backends ignore the request.
     #[must_use]
     pub fn identified(self) -> Self {
         Self { identified: true, ..self }
@@ -72,7 +72,7 @@ impl Transaction {
     ///
     /// # Errors
     /// `InvalidInput` for more than 100 operations (EGT-2); `RequestBodyTooLarge` above 4 MiB (EGT-3); `InvalidDuplicateRow` for an entity that the
-    /// transaction already writes (EGT-4); any error for an entity that exceeds the limits. An error leaves the transaction unchanged.
+    /// transaction already writes (EGT-4); a validation error if the entity exceeds the limits. An error leaves the transaction unchanged.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
         (self.bytes, self.names) = self.check(&operation).map_err(|error| {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// Rows with equal and different shapes follow each other, and some rows are invalid or too large.
+        /// Tests sequences of rows with equal and with different shapes, some of them invalid or too large.
         #[test]
         fn the_checks_of_a_row_do_not_depend_on_earlier_rows(
             models in prop::collection::vec(crate::row::tests::model(), 1..4),

@@ -203,8 +203,8 @@ impl Value {
         edm_type!(self)
     }
 
-    /// Returns the borrowed value. An instant is truncated to its tick (TICK-6). An instant outside the range of ticks, which no store accepts
-    /// (TYPE-6), becomes a number of ticks that the store rejects.
+    /// Returns the borrowed value. An instant is truncated to its tick (TICK-6). An instant outside the range of ticks is converted to a number of ticks that
+    /// every store rejects (TYPE-6).
     ///
     /// ```
     /// use table_core::{Value, ValueRef};

@@ -1,4 +1,4 @@
-//! Stored access policies of a table or queue in XML: reading and writing (ACL rules).
+//! Reads and writes the stored access policies of a table or queue in XML (ACL rules).
 
 use std::fmt::{Display, Write};
 use std::str::FromStr;

@@ -24,9 +24,9 @@ pub struct ErrorBody {
     pub code: Option<String>,
     /// The message as one line, without the index, request id and time that the service adds.
     pub message: String,
-    /// The position of the failed operation, which the service prepends to the message (EGT-34).
+    /// The position of the failed operation in its batch, with which the service's message starts (EGT-34).
     pub index: Option<usize>,
-    /// `true` if a storage service wrote the body; `false` otherwise, for example for the error page of a proxy.
+    /// `true` if a storage service wrote the body; `false` for any other body, such as the error page of a proxy.
     pub known: bool,
 }
 
@@ -122,7 +122,7 @@ fn unescape(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// An error that a server sends.
+/// An error, as a server sends it.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -143,7 +143,7 @@ pub struct NewError<'a> {
     pub code: &'a str,
     /// One line of text: the service's [error message](crate::error_message) for the code, if there is one.
     pub message: &'a str,
-    /// The cause and the remedy, as a second line. Empty if the message is sufficient.
+    /// The cause and how to solve the problem, as a second line. Empty if the message is sufficient.
     pub help: &'a str,
     /// The position of the failed operation in its batch (EGT-34).
     pub index: Option<usize>,

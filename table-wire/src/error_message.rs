@@ -1,6 +1,6 @@
 //! The messages that the services return for their error codes.
 
-/// Returns the service's message for an error code, or `None` for other codes.
+/// Returns the service's message for an error code, or `None` if the service has none for it.
 ///
 /// Clients compare these messages. For example, `azure-data-tables` recognizes an invalid table name by its message.
 ///

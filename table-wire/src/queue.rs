@@ -14,7 +14,7 @@ pub const RECORD: &str = "QueueMessage";
 /// The approximate size of a message in XML, without its text.
 const RECORD_BYTES: usize = 512;
 
-/// The expiry of a message that does not expire (QUE-7).
+/// The expiry date of a message that never expires (QUE-7).
 const NEVER: &str = "Fri, 31 Dec 9999 23:59:59 GMT";
 
 /// Returns the body of a request that puts or updates a message (QUE-4).
@@ -190,7 +190,7 @@ mod tests {
             }
         }
 
-        /// Every accepted text can be returned as XML.
+        /// Tests that every accepted text can be returned as XML.
         #[test]
         fn que_4_accepted_text_is_legal_xml(text in any::<String>()) {
             let raw = format!("<QueueMessage><MessageText>{text}</MessageText></QueueMessage>");

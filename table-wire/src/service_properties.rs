@@ -79,7 +79,7 @@ pub struct CorsRule {
 impl ServiceProperties {
     /// Reads the properties from a service's response. Unknown elements are ignored.
     ///
-    /// Returns `None` if the document is of any other kind, or contains an invalid number or Boolean.
+    /// Returns `None` if the document is not one of service properties, or contains an invalid number or Boolean.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         Self::of(&root(text)?)
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// A new account has all elements, because the Azure SDK for Python reads all of them.
+    /// Tests that a new account has all elements, because the Azure SDK for Python reads all of them.
     #[test]
     fn complete_properties_have_every_element() {
         let xml = ServiceProperties::default().complete().to_xml();

@@ -196,7 +196,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every text is written as a document that a strict parser accepts, and legal text is preserved.
+        /// Tests that every text is written as a document that a strict parser accepts, and that legal text is preserved.
         #[test]
         fn any_text_is_written_as_legal_xml(text in any::<String>()) {
             let document = Element::read(&format!("<M><T>{}</T><Other/></M>", content(&text))).unwrap();

@@ -1,4 +1,4 @@
-//! Audit: design defects that the rows of a table reveal, with or without a stored schema.
+//! Audits: find design defects in a table from its rows, with or without a stored schema.
 //!
 //! Limits, partitions, types and schemas are checked on every row, in one pass with bounded memory. Key formats are compared within each kind of row,
 //! in a sample spread evenly over the table.
@@ -46,7 +46,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Creates an audit. `sample` is the maximum number of rows held in memory.
+    /// Creates an audit. At most `sample` rows are held in memory.
     #[must_use]
     pub fn new(schemas: Vec<StoredSchema>, sample: usize) -> Self {
         Self {

@@ -40,7 +40,7 @@ use crate::output::Format;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
 
-/// The help shown by commands that need rows in key order.
+/// The advice that is shown if a command needs rows in key order and the store does not return them in that order.
 const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
 
 /// Query, change, copy and back up tables of Azure Table Storage, an emulator, a table-server or a folder.
@@ -127,7 +127,7 @@ enum Command {
     Man(complete::Manual),
 }
 
-/// Runs a command, and writes its output to `out`. The future is boxed, because otherwise every program and test that polls it would
+/// Runs a command, and writes its output to `out`. The future is boxed because every program and test that polls it would otherwise
 /// compile all commands again.
 ///
 /// # Errors
@@ -200,7 +200,7 @@ fn key(partition_key: &str, row_key: &str) -> Result<EntityKey> {
     EntityKey::new(partition_key, row_key).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Returns the tables that a command applies to: the named table, or all tables that programs have created.
+/// Returns the tables to which a command applies: the given table, or all tables except internal ones.
 async fn tables(store: &DynTableStore, name: Option<&str>) -> Result<Vec<TableName>> {
     if let Some(name) = name {
         return Ok(vec![table(name)?]);

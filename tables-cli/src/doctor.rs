@@ -1,4 +1,4 @@
-//! Diagnosis of a store that cannot be used: a sequence of steps that ends at the first failure.
+//! Finds out why a store cannot be used, in a sequence of steps that ends at the first failure.
 
 mod account;
 mod folder;
@@ -13,9 +13,9 @@ use crate::store::Location;
 pub struct Step {
     /// The name of the step.
     pub name: &'static str,
-    /// The finding of the step.
+    /// The result of the step, as a statement of fact.
     pub fact: String,
-    /// The remedy, if the step failed.
+    /// Advice on solving the problem, if the step failed.
     pub help: Option<String>,
 }
 

@@ -11,9 +11,9 @@ pub enum Exit {
     Done = 0,
     /// A query, a count or a comparison found nothing.
     Nothing = 1,
-    /// The command line is invalid.
+    /// The command line is invalid or contradictory.
     Usage = 2,
-    /// The command refused to run, and changed nothing except for changes that its message reports.
+    /// The command refused to run. It changed nothing, except for changes that its message reports.
     Refused = 3,
     /// The store, the network or the disk failed.
     Store = 4,
@@ -37,7 +37,7 @@ pub enum Failure {
     /// An error from the store, with its code, key and rule.
     #[error("{0}")]
     Store(#[from] table_core::Error),
-    /// An error of a file, with its name.
+    /// An error in accessing a file, with the file's name.
     #[error("{path}: {source}")]
     File {
         /// The path, or `-` for standard input and output.
@@ -83,7 +83,7 @@ impl Failure {
         }
     }
 
-    /// Returns a hint about the usual cause of an error from the store. The error's own message cannot name the options of this command.
+    /// Returns a hint about the usual cause of an error from the store. The error's own message cannot mention the options of this command.
     #[must_use]
     pub fn next_step(&self) -> Option<&'static str> {
         use table_core::ErrorCode as Code;

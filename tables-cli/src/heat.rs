@@ -1,13 +1,13 @@
-//! The sizes of partitions: the largest partitions, and a strip of all partitions in key order.
+//! The sizes of a table's partitions: the largest ones, and all of them in key order as a strip of bars.
 
 use std::fmt::Write;
 
 /// The maximum number of cells in a strip.
 const CELLS: usize = 64;
-/// The characters of a strip, from empty to full.
+/// The characters of which a strip consists, from empty to full.
 const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The measure of a partition.
+/// The measure by which partitions are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Measure {
     /// The number of rows.
@@ -122,13 +122,13 @@ impl Heat {
         self.partitions
     }
 
-    /// Returns the largest partitions, the largest first.
+    /// Returns the largest partitions, in descending order.
     #[must_use]
     pub fn largest(&self) -> &[Partition] {
         &self.largest
     }
 
-    /// Returns the share of a partition in percent.
+    /// Returns a partition's share of the table in percent.
     #[must_use]
     pub fn share(&self, partition: &Partition) -> f64 {
         percent(partition.size(self.by), self.sum)

@@ -1,8 +1,8 @@
-//! Names of incomplete files and folders.
+//! Names of files and folders while they are incomplete.
 
 use std::path::{Path, PathBuf};
 
-/// Returns a path with an additional extension: `state.json` and `part` become `state.json.part`.
+/// Returns a path with an additional extension, such as `state.json.part` for `state.json` and `part`.
 pub(crate) fn part_of(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");

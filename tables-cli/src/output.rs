@@ -1,4 +1,4 @@
-//! Output: one format for human readers, and two for programs.
+//! Output of commands: one format for human readers, and two for programs.
 
 mod grid;
 
@@ -15,7 +15,7 @@ use table_inspect::csv::{Columns, CsvWriter};
 /// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// A table that fits the terminal.
+    /// A table that fits the width of the terminal.
     #[default]
     Table,
     /// One JSON object per line; entities in the service's format, with types.
@@ -24,7 +24,7 @@ pub enum Format {
     Csv,
 }
 
-/// The maximum number of rows in one grid, within which columns are aligned.
+/// The maximum number of rows whose columns are aligned together.
 const GRID_ROWS: usize = 1_000;
 /// The maximum number of rows in CSV output if the columns are not named.
 const CSV_ROWS: usize = 10_000;
@@ -93,7 +93,7 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// A writer of rows of strings: a table for human readers, JSON lines or CSV for programs. Keeps at most 1,000 rows in memory.
+/// A writer of rows of strings: as a table for human readers, or as JSON lines or CSV for programs. Keeps at most 1,000 rows in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Rows<'a> {
     format: Format,

@@ -1,4 +1,4 @@
-//! The part that all command-line programs share: arguments, the runtime, errors, and the exit code.
+//! Code shared by all command-line programs: parsing arguments, the runtime, reporting errors, and the exit code.
 
 use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::process::ExitCode;

@@ -96,7 +96,7 @@ impl Selection {
         Ok(query)
     }
 
-    /// Returns the schema that the names in the conditions refer to.
+    /// Returns the schema to which the names in the conditions refer.
     async fn schema(&self, store: &DynTableStore, table: &TableName) -> Result<StoredSchema> {
         let mut schemas = keys::schemas(store, table).await?;
         if let Some(entity) = &self.entity {
@@ -151,13 +151,13 @@ impl<'a> Pages<'a> {
         Self { store, table, query, from: None, is_over: false }
     }
 
-    /// Continues after a continuation token, or starts with the first page if there is none.
+    /// Continues at a continuation token, or starts with the first page if none is given.
     #[must_use]
     pub fn behind(self, from: Option<Continuation>) -> Self {
         Self { from, ..self }
     }
 
-    /// Reads the next page; `None` after the last page. A page may be empty even if more pages follow.
+    /// Reads the next page. Returns `None` after the last page. A page may be empty even if more pages follow.
     ///
     /// # Errors
     /// Any error from the store.
@@ -218,7 +218,7 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     }
 }
 
-/// Returns the selection for a list of property names, or all properties if the list is empty.
+/// Returns a `Select` for a list of property names. An empty list selects all properties.
 #[must_use]
 pub fn select(names: &[String]) -> Select {
     if names.is_empty() { Select::All } else { Select::names(names.iter().cloned()) }

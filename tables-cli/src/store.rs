@@ -29,7 +29,7 @@ pub enum Purpose {
     Serve,
 }
 
-/// The cache size in bytes of an engine that a command opens. Most commands read each block only once.
+/// The cache size in bytes of an engine opened by a command. It is small, because most commands read each block only once.
 const CACHE: usize = 32 << 20;
 
 /// An open store, with its engine if it is a folder.
@@ -37,7 +37,7 @@ const CACHE: usize = 32 << 20;
 pub struct Store {
     /// The store that commands use.
     pub tables: DynTableStore,
-    /// The engine of a folder or of memory, for commands that only an engine supports.
+    /// The engine, if the store is a folder or in memory. Used by commands that only an engine supports.
     pub engine: Option<Engine>,
     /// The location as shown in messages, without secrets.
     pub shown: String,

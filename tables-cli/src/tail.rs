@@ -11,24 +11,24 @@ use crate::failure::Result;
 use crate::rows::Pages;
 use table_inspect::keys;
 
-/// The row-key prefix of a feed's entries. 20 digits follow it.
+/// The row-key prefix of a feed's entries, followed by 20 digits.
 const FEED: &str = "\u{FFFC}feed_";
 
-/// Returns the row keys of a feed's entries, excluding the head of the feed.
+/// Returns the range of a feed's entries, which excludes the head of the feed.
 #[must_use]
 pub fn feed_range() -> TextRange {
     let bound = |end: char| format!("{FEED}{end}");
     TextRange { lower: Bound::Included(bound('0')), upper: Bound::Excluded(bound(':')) }
 }
 
-/// A follower of the rows of one partition in a range of row keys.
+/// Follows the rows of one partition in a range of row keys.
 #[derive(Debug)]
 pub struct Tail {
     store: DynTableStore,
     table: TableName,
     range: KeyRange,
     schemas: Vec<StoredSchema>,
-    /// `true` if newer rows sort before older rows; `None` as long as fewer than two rows were read, because one row does not always show the order.
+    /// `true` if newer rows sort before older rows; `None` until two rows have been read, because a single row does not show the order.
     is_descending: Option<bool>,
     /// The RowKey of the newest row that was returned.
     last: Option<String>,

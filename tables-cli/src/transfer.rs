@@ -1,4 +1,4 @@
-//! Transfers of rows: file formats, writing in groups, comparison in key order, and state files that let a killed command resume.
+//! Transfers of rows: file formats, grouped writes, comparison in key order, and state files with which a killed command resumes.
 
 pub(crate) mod change;
 pub mod checksum;

@@ -1,4 +1,4 @@
-//! Tests of recorded batches: requests, responses, and responses cut off at every position.
+//! Tests of recorded batches: requests, responses, and responses that are cut off at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -96,7 +96,7 @@ fn egt_33_to_36_the_index_of_a_failure() {
     }
 }
 
-/// Cosmos DB mixes both line ends in one body (COS-11). Its messages also start with the index.
+/// Tests bodies that mix both line endings, as Cosmos DB sends them (COS-11). Its messages also start with the index of the operation.
 #[test]
 fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     let mut crlf = false;
@@ -113,7 +113,7 @@ fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     assert_eq!(outcome_of(&refused, 4).unwrap_err().error.operation(), Some(3));
 }
 
-/// Azurite sends this part, without the entity, for inserts with requested content. With too many operations, it leaves a stray boundary.
+/// Tests the part without the entity that Azurite sends for inserts with requested content, and the stray boundary that it leaves with too many operations.
 #[test]
 fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     let created = SUCCESS.replacen("204 No Content", "201 Created", 1);
@@ -123,7 +123,7 @@ fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     assert!(outcome(&answer(TYPE, &stray), 2).is_err());
 }
 
-/// The `Content-ID` of a part is not an index: this client never sends it, and Azurite's own numbers differ (AZ-2).
+/// Tests that the `Content-ID` of a part is not used as an index: this client never sends it, and Azurite's own numbers differ (AZ-2).
 #[test]
 fn egt_11_and_az_2_a_content_id_has_no_effect() {
     for id in ["0", "1", "2", "7", "x"] {
@@ -165,7 +165,7 @@ fn a_truncated_response_is_never_a_success() {
     assert!(outcome(&answer(TYPE, &SUCCESS[..end]), 3).is_ok()); // EGT-24
 }
 
-/// A part that failed inside the service is as ambiguous as a single response with that status (CON-11).
+/// Tests that a part that failed inside the service is as ambiguous as a single response with that status (CON-11).
 #[test]
 fn con_11_a_part_that_timed_out_is_ambiguous_and_a_refused_part_is_not() {
     for (status, into_ambiguous) in [("500 X", true), ("409 Conflict", false), ("412 X", false)] {
@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// Parses line by line, following the rules of the format (EGT-30, EGT-39). The production parser works differently.
+/// The reference: parses a body line by line, following the rules of the format (EGT-30, EGT-39). The production parser works differently.
 fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
     let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
     for line in body.split_inclusive(|byte| *byte == b'\n') {
@@ -214,7 +214,7 @@ proptest! {
     }
 }
 
-/// Checks the requests of EX-17 and EX-21.
+/// Tests that batches are sent like the requests in the examples EX-17 and EX-21.
 #[test]
 fn egt_20_to_25_a_batch_as_it_is_sent() {
     let mut row = RowWriter::new();
@@ -258,7 +258,8 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
 }
 
-/// The service measures the body in UTF-8: 100 entities with 40,000 ASCII characters each fit, although they take 8 MB in UTF-16.
+/// Tests that a transaction is measured by its body in UTF-8, like in the service: 100 entities with 40,000 ASCII characters each fit, although they take
+/// 8 MB in UTF-16.
 #[test]
 fn egt_3_a_transaction_is_measured_by_its_body() {
     for (target, character, fits) in [

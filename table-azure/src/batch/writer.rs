@@ -1,4 +1,4 @@
-//! Serialization of a batch.
+//! Serializes batches.
 
 use table_wire::batch::{NewRequest, write_requests};
 use uuid::Uuid;

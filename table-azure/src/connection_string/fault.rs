@@ -1,8 +1,8 @@
-//! Faults of connection strings. Their messages contain only keys, because a value may be a secret.
+//! Faults in connection strings. Their messages contain only keys, because a value may be a secret.
 
 use table_core::Fault;
 
-/// A fault of a connection string.
+/// A fault in a connection string.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput, "AUTH-31")]
 pub(crate) enum ConnectionFault {

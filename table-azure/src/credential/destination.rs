@@ -1,4 +1,4 @@
-//! Checks of the destination of a credential: over TLS or on this machine, and the emulator's key only to an emulator (ACC-1, AUTH-30).
+//! Checks where a credential may be sent: only over TLS or to this machine, and the emulator's key only to an emulator (ACC-1, AUTH-30).
 
 use table_core::{Error, Result};
 
@@ -6,7 +6,7 @@ use crate::credential::Credential;
 use crate::endpoint::{Endpoint, EndpointFault};
 
 impl Credential {
-    /// Checks an endpoint before the first request. `plain` is `true` if the options allow plain HTTP.
+    /// Checks an endpoint before the first request. `plain` is `true` if the options allow credentials over plain HTTP.
     ///
     /// Signatures with the emulator's public key may be sent unencrypted, because an emulator in a neighbouring container has neither a certificate
     /// nor a loopback address.

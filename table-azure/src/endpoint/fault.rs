@@ -1,11 +1,11 @@
-//! Faults of endpoints, and of credentials that must not be sent to them.
+//! Faults in endpoints, and credentials that must not be sent to an endpoint.
 
 use std::str::FromStr;
 
 use reqwest::Url;
 use table_core::Fault;
 
-/// A fault of an endpoint or a URL.
+/// A fault in an endpoint or a URL.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EndpointFault {
     #[error("the endpoint is not a URL; write it as https://contoso.table.core.windows.net")]

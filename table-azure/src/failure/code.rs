@@ -1,8 +1,8 @@
-//! Error codes of rejections, derived from the code of the service, or else from the status (ERR-4, COS-12).
+//! The error codes of rejections, derived from the service's code, or else from the status (ERR-4, COS-12).
 
 use table_core::ErrorCode;
 
-/// Returns the error code of a rejection. `operation` distinguishes conflicts if only the status is known.
+/// Returns the error code of a rejection. If only the status is known, `operation` distinguishes the kinds of conflicts.
 pub(crate) fn error_code(status: u16, code: Option<&str>, operation: &str) -> ErrorCode {
     code.and_then(of_name).unwrap_or_else(|| of_status(status, operation))
 }

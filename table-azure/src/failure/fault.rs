@@ -1,4 +1,4 @@
-//! Faults of responses that violate the protocol.
+//! Faults in responses that violate the protocol.
 
 use table_core::{Error, Fault};
 

@@ -5,8 +5,8 @@ use std::fmt;
 
 use table_wire::ErrorBody;
 
-/// The response of the service, as the source of an [`Error`](table_core::Error). It contains the service's own error code, which may have no
-/// equivalent in this library, and the request id, which Azure support asks for.
+/// The service's response, as the source of an [`Error`](table_core::Error). It contains the service's own error code, which may have no
+/// equivalent in this library, and the request ID, which Azure support asks for.
 ///
 /// ```
 /// use std::error::Error as _;
@@ -46,12 +46,12 @@ impl ServiceError {
         }
     }
 
-    /// Returns the error of one part of a batch, with the status of that part.
+    /// Returns the error of one part of a batch, with the status of this part.
     pub(crate) fn of_part(self, status: u16, body: &ErrorBody) -> Self {
         Self { status, code: body.code.clone(), message: body.message.clone(), ..self }
     }
 
-    /// Returns the operation, such as `insert`.
+    /// Returns the name of the operation, such as `insert`.
     #[must_use]
     pub const fn operation(&self) -> &str {
         self.operation
@@ -63,13 +63,13 @@ impl ServiceError {
         self.status
     }
 
-    /// Returns the error code of the service, such as `AuthorizationPermissionMismatch`, or `None` if the response has no code.
+    /// Returns the service's error code, such as `AuthorizationPermissionMismatch`, or `None` if the response contains none.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.code.as_deref()
     }
 
-    /// Returns the error message of the service, without the request ID and the time.
+    /// Returns the service's error message, without the request ID and the timestamp.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -83,7 +83,7 @@ impl ServiceError {
 }
 
 impl ServiceError {
-    /// Returns the text for an error: the operation, the message of the service, and the request id.
+    /// Returns the text for an error: the operation, the service's message, and the request ID.
     pub(crate) fn summary(&self) -> String {
         let message = if self.message.is_empty() { "refused without a message" } else { &self.message };
         match &self.request_id {

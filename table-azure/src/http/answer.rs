@@ -1,4 +1,4 @@
-//! Responses, and whether earlier attempts may have been applied.
+//! Responses, each with a flag that is `true` if an earlier attempt may have been applied.
 
 use reqwest::header::HeaderMap;
 

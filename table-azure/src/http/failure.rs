@@ -1,4 +1,4 @@
-//! Classification of a failed attempt: its error, whether it can be retried, and whether it may have been applied.
+//! Classifies a failed attempt: its error, whether it can be retried, and whether it may have been applied.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
-/// A failed attempt, or the last of several failed attempts.
+/// A failed attempt, or the last one of several failed attempts.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
     /// The status, or `None` without a response.
     pub(crate) status: Option<u16>,
-    /// `true` if the body is an error of the service.
+    /// `true` if the body is an error from the service.
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
     /// `true` if this attempt or an earlier attempt may have been applied (CON-11). A later rejection does not clear the flag, because the earlier
     /// attempt may have caused the rejection or been applied before its cause.
     pub(crate) into_ambiguous: bool,
-    /// The delay that the service requests (RTY-3).
+    /// The delay before the next attempt that the service requests (RTY-3).
     pub(crate) after: Option<Duration>,
 }
 
@@ -54,7 +54,7 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a response that is not from the service, such as the page of a portal. A gateway may have forwarded the request.
+    /// Creates the failure for a response that is not from the service, such as the page of a captive portal. A gateway may have forwarded the request.
     pub(crate) fn of_page(operation: &str, status: u16) -> Self {
         let fault = AnswerFault::Status { operation: operation.to_owned(), status };
         Self {

@@ -1,11 +1,11 @@
-//! Faults of the client that occur before a request is sent.
+//! Faults in the client that occur before a request is sent.
 
 use std::io;
 
 use table_core::Fault;
 use tokio::task::JoinError;
 
-/// A fault of the client's HTTP stack.
+/// A fault in the client's HTTP stack.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum HttpFault {
     /// An invalid header value. It may be a secret, so neither the value nor the source is included.

@@ -1,4 +1,4 @@
-//! Signing, sending and retries of requests.
+//! Signs, sends and retries requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +84,7 @@ impl Pipeline {
         self.with(endpoint, None)
     }
 
-    /// Returns a pipeline that also reads from a secondary, with the same connections.
+    /// Returns a pipeline that also reads from a secondary endpoint, with the same connections.
     ///
     /// # Errors
     /// `InvalidInput` for an endpoint that must not receive the credential.
@@ -119,7 +119,7 @@ impl Pipeline {
         now.checked_add(self.0.parts.retry.operation_timeout).unwrap_or_else(|| now + FOREVER)
     }
 
-    /// Sends a request, and retries it while the failure is transient. Returns `Ok` only for a success (2xx).
+    /// Sends a request, and retries it while its failures are transient. Returns `Ok` only for a success (2xx).
     pub(crate) async fn send(&self, request: &Request) -> std::result::Result<Answer, Failure> {
         self.send_by(request, self.deadline()).await
     }
@@ -165,7 +165,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns the time by the clock of the client.
+    /// Returns the current time by the client's clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         self.0.parts.clock.instant()
     }

@@ -1,4 +1,4 @@
-//! Unsigned requests, which are relative to an endpoint and can be sent to the primary or the secondary.
+//! Unsigned requests, which are relative to an endpoint and can be sent to the primary or the secondary endpoint.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -8,21 +8,21 @@ use table_core::{Error, Result};
 use crate::http::encode;
 use crate::http::fault::HttpFault;
 
-/// The request of an operation.
+/// The request for an operation.
 ///
-/// A request may be sent several times, so it only reads, or is idempotent, or its sender determines the outcome of a retry (CON-11, RTY-4).
+/// A request may be sent several times. It therefore only reads, or is idempotent, or its sender determines the outcome of a retry (CON-11, RTY-4).
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    /// The name of the operation in errors and spans.
+    /// The name of the operation, for errors and spans.
     pub(crate) operation: &'static str,
     pub(crate) method: Method,
-    /// The percent-encoded path after the base of the endpoint, which starts with a slash.
+    /// The percent-encoded path relative to the endpoint's base URL. It starts with a slash.
     pub(crate) path: String,
     /// The query: percent-encoded pairs joined by `&`.
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The success statuses with which the service acknowledges the request. A response with another success status does not come from the service.
+    /// The success statuses with which the service acknowledges the request. A response with any other success status does not come from the service.
     /// The list is empty if the caller checks the response body instead.
     acknowledged_by: &'static [u16],
 }
@@ -84,7 +84,7 @@ impl Request {
         self.acknowledged_by.is_empty() || self.acknowledged_by.contains(&status)
     }
 
-    /// Returns `true` if the request changes nothing. It may then go to a secondary, and a lost response leaves no ambiguity.
+    /// Returns `true` if the request changes nothing. It may then be sent to a secondary endpoint, and a lost response leaves no ambiguity.
     pub(crate) fn reads(&self) -> bool {
         self.method == Method::GET || self.method == Method::HEAD
     }

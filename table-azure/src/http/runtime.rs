@@ -1,4 +1,4 @@
-//! The runtime of requests: the caller's tokio runtime, or a runtime of the client.
+//! The runtime on which requests run: the caller's tokio runtime, or else a runtime of the client.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use tracing::Instrument;
 
 use crate::http::fault::HttpFault;
 
-/// A lazily created runtime. It works under `block_on` of any executor, at the cost of one thread switch.
+/// A lazily created runtime. It works under any executor's `block_on`, at the cost of one thread switch.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime(OnceLock<Own>);
 

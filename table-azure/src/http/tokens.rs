@@ -1,4 +1,4 @@
-//! The bearer token of a pipeline, and its renewal (AUTH-12).
+//! A pipeline's bearer token, and its renewal (AUTH-12).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,40 +7,40 @@ use table_core::{Clock, Error, Result};
 
 use crate::credential::{AccessToken, TokenProvider};
 
-/// The time before the expiry of a token at which it is renewed.
+/// The time between the renewal of a token and its expiry.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
-/// The delay after which a failed renewal is repeated while the current token is still valid.
+/// The delay between a failed renewal and the next attempt, while the current token is still valid.
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
-/// The kept token. At most one renewal is under way.
+/// The cached token. At most one renewal is in progress at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
     state: Mutex<State>,
-    /// The turn to renew the token.
+    /// Held while the token is being renewed.
     turn: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     kept: Option<AccessToken>,
-    /// The number of renewals that ended.
+    /// The number of renewals that have ended.
     ended: u64,
     /// The error and the time of the last renewal, if it failed.
     failed: Option<(Error, DateTime<Utc>)>,
 }
 
 impl State {
-    /// Returns the kept token if it is valid for another `rest`.
+    /// Returns the cached token, if it is valid for at least `rest`.
     fn valid(&self, now: DateTime<Utc>, rest: TimeDelta) -> Option<String> {
         self.kept.as_ref().filter(|token| now + rest < token.expires_on).map(|token| token.secret.clone())
     }
 }
 
 impl Tokens {
-    /// Returns the kept token, or a new one if the kept one expires within five minutes.
+    /// Returns the cached token, or a new one if the cached token expires within five minutes.
     ///
-    /// As long as the kept token is valid, it is used during a renewal and after a failed one. Without a valid token, all callers wait for the same
-    /// renewal, and get its error.
+    /// As long as the cached token is valid, it is used during a renewal and after a failed one. Without a valid token, all callers wait for the same
+    /// renewal, and receive its error if it fails.
     pub(crate) async fn token(
         &self,
         provider: &dyn TokenProvider,
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::credential::TokenFuture;
 
-    /// A provider whose requests wait for a permit, and fail if `fails` is set. Its tokens are valid for an hour.
+    /// A token provider whose requests wait for a permit, and fail if `fails` is set. Its tokens are valid for an hour.
     #[derive(Debug)]
     struct Provider {
         state: Mutex<(usize, bool)>,

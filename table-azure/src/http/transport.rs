@@ -1,4 +1,4 @@
-//! One attempt to send a request: pooled connections, a time limit, a bounded body.
+//! Sends a request once, with pooled connections, a time limit, and a limit on the size of the response.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::http::fault::HttpFault;
 use crate::http::{Answer, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
-/// The maximum size of a response. A page has about 4 MiB; a larger response is not from a table service.
+/// The maximum size of a response in bytes. A page has about 4 MiB; a larger response is not from a table service.
 const MOST_BYTES: usize = 64 << 20;
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -117,7 +117,7 @@ async fn over_wire(
     Ok(Answer { status: answer.status, headers, body: answer.body, into_ambiguous: false })
 }
 
-/// The reason for a missing response.
+/// The reason why no response was received.
 #[derive(Debug)]
 pub(crate) struct TransportError {
     /// `true` if the service may have received the request.
@@ -127,7 +127,7 @@ pub(crate) struct TransportError {
 
 #[derive(Debug)]
 enum Reason {
-    /// An error of the HTTP client without its URL, which may contain a SAS.
+    /// An error from the HTTP client, without its URL, which may contain a SAS.
     Http(reqwest::Error),
     TimedOut(Duration),
     TooLong,

@@ -1,4 +1,4 @@
-//! The client of an account's queues.
+//! The client for an account's queues.
 
 use std::fmt;
 use std::sync::Arc;

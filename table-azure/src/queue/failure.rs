@@ -1,4 +1,4 @@
-//! Errors that name the queue.
+//! Creates errors that name the queue.
 
 use table_core::Error;
 use table_core::queue::QueueName;

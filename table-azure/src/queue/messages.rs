@@ -1,4 +1,4 @@
-//! Queue and message requests (QUE-3).
+//! Requests to queues and messages (QUE-3).
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn at(queue: &QueueName, id: Option<&MessageId>) -> String {
     }
 }
 
-/// Returns the body of a put or an update (QUE-4).
+/// Returns the body of a request that puts or updates a message (QUE-4).
 fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
     check::text(queue, text)?;
     if let Some(illegal) = xml::first_illegal(text) {
@@ -38,7 +38,7 @@ fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
     Ok(if target == Target::Emulator { ascii::xml(body) } else { body })
 }
 
-/// Reads the messages of a response.
+/// Reads the messages in a response.
 ///
 /// # Errors
 /// `InternalError` if the response is not a list of messages.

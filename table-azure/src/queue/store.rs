@@ -1,4 +1,4 @@
-//! [`QueueStore`] implementation of the client.
+//! The client's implementation of [`QueueStore`].
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Parsing of `Retry-After`, as seconds or as a date (RTY-3).
+//! Parses `Retry-After`, as seconds or as a date (RTY-3).
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 
 use crate::auth::parse_http_date;
 
-/// Returns the delay in `x-ms-retry-after-ms`, or in `Retry-After` as seconds or date; `None` if neither header is present and valid.
+/// Returns the delay in `x-ms-retry-after-ms`, or in `Retry-After` as seconds or date, or `None` if neither header is present and valid.
 pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // Cosmos DB writes fractions of a millisecond.

@@ -1,11 +1,11 @@
-//! Retry budget shared by all calls of a client. It limits the additional load on a service that is failing.
+//! The retry budget that all calls of a client share. It limits the additional load on a service that is failing.
 
 use std::sync::{Mutex, PoisonError};
 
 /// The cost of one retry in tokens. A success returns the tokens of its last retry, or one token if it needed none.
 const REPETITION: u32 = 10;
 
-/// The remaining retries.
+/// A retry budget, shared by all calls of a client.
 #[derive(Debug)]
 pub(crate) struct Budget {
     most: u32,
@@ -15,12 +15,12 @@ pub(crate) struct Budget {
 #[derive(Debug)]
 struct State {
     tokens: u32,
-    /// `true` while retries are disabled because the tokens ran out.
+    /// `true` while retries are disabled because no tokens are left.
     open: bool,
 }
 
 impl Budget {
-    /// Creates a budget for `repetitions` consecutive retries without a success.
+    /// Creates a budget that permits `repetitions` consecutive retries without a success.
     pub(crate) fn new(repetitions: u32) -> Self {
         let most = repetitions.saturating_mul(REPETITION);
         Self { most, state: Mutex::new(State { tokens: most, open: false }) }
@@ -44,7 +44,7 @@ impl Budget {
         false
     }
 
-    /// Records a success, with or without retries.
+    /// Records a success. `repeated` is `true` if it needed a retry.
     pub(crate) fn give_back(&self, repeated: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let tokens = if repeated { REPETITION } else { 1 };

@@ -10,7 +10,7 @@ fn blobs(server: &Server) -> AzureBlobs {
 
 const HTML: &str = "Content-Type: text/html; charset=us-ascii";
 
-/// An HTML page does not acknowledge that a container was created or deleted (CON-11).
+/// Tests that an HTML page is not accepted as the acknowledgement that a container was created or deleted (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
     for status in [200, 203, 206] {
@@ -22,7 +22,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
     }
 }
 
-/// Only a refusal from the service itself proves that a container exists or does not exist (BLB-2).
+/// Tests that only a rejection by the service itself proves that a container exists or does not exist (BLB-2).
 #[tokio::test]
 async fn blb_2_another_refusal_does_not_state_that_a_container_exists_or_is_missing() {
     let xml = |status, code: &str| {

@@ -22,7 +22,7 @@ fn stored() -> Reply {
     entity("2026-11-20T07:00:00Z", 1)
 }
 
-/// The overall time limit ends the second attempt, and no third attempt starts.
+/// Tests that the overall time limit ends the second attempt, and that no third attempt starts.
 #[tokio::test(start_paused = true)]
 async fn rty_2_the_whole_operation_has_a_time_limit() {
     let server = Server::start(vec![Reply::Silence; 4]).await;
@@ -36,7 +36,7 @@ async fn rty_2_the_whole_operation_has_a_time_limit() {
     assert_eq!(server.lines()[..2], ["POST /Employee"; 2]);
 }
 
-/// A provider that never returns a token.
+/// A token provider that never returns a token.
 #[derive(Debug, Default)]
 struct Never(Arc<AtomicUsize>);
 
@@ -60,7 +60,7 @@ async fn rty_2_and_auth_12_a_token_that_never_arrives_ends_the_call() {
     assert!(server.received().is_empty());
 }
 
-/// Drops a call while it waits for a token, for a response, and between two attempts. The next call is unaffected.
+/// Tests dropping a call while it waits for a token, for a response, and between two attempts. The next call must be unaffected.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_dropped_call_does_not_affect_the_next() {
     let asked = Arc::new(AtomicUsize::new(0));
@@ -122,7 +122,7 @@ impl Visit for State<'_> {
     fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
-/// In an outage each call is sent once instead of four times. After successes, retries are enabled again.
+/// Tests that each call is sent once instead of four times in an outage, and that retries are enabled again after successes.
 #[tokio::test(start_paused = true)]
 async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     let circuit = Circuit::default();

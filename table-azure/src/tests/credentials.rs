@@ -1,4 +1,4 @@
-//! Tests of credentials in requests. No error and no `Debug` output contains a secret (SAS-12, AUTH-12).
+//! Tests of credentials in requests, and tests that no error and no `Debug` output contains a secret (SAS-12, AUTH-12).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -147,7 +147,7 @@ fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
     assert!(!error.to_string().contains("c2VjcmV0"), "{error}");
 }
 
-/// The secondary is used only for service statistics, even with a SAS.
+/// Tests that the secondary endpoint is used only for service statistics, even with a SAS.
 #[tokio::test]
 async fn acc_1_the_secondary_is_checked_when_stats_are_requested() {
     let credential = Credential::shared_key("contoso", "c2VjcmV0").unwrap();
@@ -178,7 +178,7 @@ fn auth_30_the_emulators_key_is_sent_only_to_emulators() {
     }
 }
 
-/// The response redirects the request to another host. The signature is not sent there, in a header or in the URL.
+/// Tests a response that redirects the request to another host. The signature must not be sent there, in a header or in the URL.
 #[tokio::test]
 async fn acc_1_no_redirect_is_followed() {
     let elsewhere = Server::start([]).await;
@@ -200,7 +200,7 @@ async fn acc_1_no_redirect_is_followed() {
     assert!(elsewhere.received().is_empty());
 }
 
-/// Programs with other executors have no tokio runtime, so the client provides one.
+/// Tests programs that use other executors and have no tokio runtime. The client then provides one.
 #[test]
 fn the_client_works_with_any_executor() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of lost responses: unique evidence resolves them; otherwise they are ambiguous (CON-11, `docs/lost-answers.md`).
+//! Tests of lost responses: unique evidence determines their outcome; without it, they are ambiguous (CON-11, `docs/lost-answers.md`).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -42,7 +42,7 @@ fn is_ambiguous_after(error: &Error, last: ErrorCode) {
     assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error:?}");
 }
 
-/// Equal content is not evidence: another writer may have written the same content, and may have replaced this write.
+/// Tests that equal content is not evidence: another writer may have written the same content, and may have replaced this write.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_refusal_after_a_lost_response_is_ambiguous() {
     for lost in [Reply::Cut, Reply::Silence, refusal(500, "OperationTimedOut"), answer(504, &[], "")] {
@@ -124,7 +124,7 @@ async fn con_11_the_sent_operation_id_proves_the_outcome() {
     assert_eq!(client.outcome_of(&other).await.unwrap_err().rule(), Some("CON-11"));
 }
 
-/// The lookup is part of the call, even if no attempt received a response.
+/// Tests that the lookup of the outcome is part of the call, even if no attempt received a response.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_write_that_was_applied_is_a_success() {
     for last in [vec![refusal(412, "UpdateConditionNotSatisfied")], vec![Reply::Cut; 3]] {
@@ -167,7 +167,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// A program may itself have a property with this name and type. Its value was stored before the write, so it proves nothing.
+/// Tests a program that has a property of its own with the name and type of the identifier. Its value was stored before the write, so it proves nothing.
 #[tokio::test(start_paused = true)]
 async fn con_11_an_identifier_of_the_program_proves_nothing() {
     let id = "00000000-0000-0000-0000-000000000007";
@@ -191,7 +191,7 @@ async fn con_11_an_identifier_of_the_program_proves_nothing() {
     }
 }
 
-/// A pattern can itself request an identifier. If the identifier does not fit, the write is sent without it.
+/// Tests a pattern that requests an identifier itself. If the identifier does not fit, the write is sent without it.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_requested_operation_id_is_sent_only_if_it_fits() {
     let wish = async |row: Row| {
@@ -233,7 +233,7 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
 
-/// A page from a proxy proves nothing about a table or an entity, regardless of its status. An error code in a header is proof.
+/// Tests that a page from a proxy proves nothing about a table or an entity, regardless of its status, and that an error code in a header does.
 #[tokio::test(start_paused = true)]
 async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_missing() {
     let page = |status| answer(status, &["Content-Type: text/html"], "<html><title>Conflict</title></html>");
@@ -318,7 +318,7 @@ async fn egt_38_a_batch_refused_as_a_whole_was_not_applied() {
     assert!(submit(&client, operations()).await.unwrap_err().is_ambiguous());
 }
 
-/// A batch is atomic: with a throttled operation, none of its operations was applied.
+/// Tests a batch with a throttled operation. A batch is atomic, so none of its operations was applied, and it is sent again.
 #[tokio::test(start_paused = true)]
 async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
     let busy = || batch_refusal(503, "ServerBusy", "1:The server is busy.");

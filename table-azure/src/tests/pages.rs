@@ -224,7 +224,7 @@ struct Member {
 /// Reads a stream of three pages with two, one and one entities. Returns the number of requests at each entity, after waiting
 /// for the expected number.
 fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
-    /// The maximum wait. Only a faulty client reaches it.
+    /// The maximum time to wait, which only a faulty client reaches.
     const BOUND: std::time::Duration = std::time::Duration::from_secs(10 * 60);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let token = "x-ms-continuation-NextPartitionKey: t";

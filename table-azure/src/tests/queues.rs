@@ -130,7 +130,7 @@ async fn que_5_a_malformed_response_is_an_error_that_names_the_queue() {
     }
 }
 
-/// A page from a portal or a proxy acknowledges no request, and proves nothing about a queue or a message (CON-11).
+/// Tests that a page from a portal or a proxy acknowledges no request, and proves nothing about a queue or a message (CON-11).
 #[tokio::test(start_paused = true)]
 async fn con_11_a_page_is_no_response_of_a_queue() {
     let html = |status| answer(status, &["Content-Type: text/html"], "<html>");
@@ -170,7 +170,7 @@ async fn que_4_and_8_requests_that_the_service_would_refuse_are_not_sent() {
     assert!(server.received().is_empty());
 }
 
-/// The exchange of EX-27, on a server with recorded responses. Errors are XML, and a header repeats the error code (QUE-1).
+/// Tests the exchange in example EX-27, with a server that returns recorded responses. Errors are XML, and a header repeats the error code (QUE-1).
 #[tokio::test]
 async fn ex_27_and_que_1_put_get_update_and_delete() {
     const ID: &str = "71b1724e-70ae-4fc2-8aee-16ed4ab53a34";

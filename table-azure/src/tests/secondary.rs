@@ -1,4 +1,4 @@
-//! Tests of reads from the secondary (RTY-5, AUTH-8).
+//! Tests of reads from the secondary endpoint (RTY-5, AUTH-8).
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ async fn rty_5_a_miss_on_the_secondary_goes_to_the_primary_at_once() {
     assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap(), None);
 }
 
-/// Reads that a decision depends on always go to the primary. Reads from the secondary need a separate handle, which rejects writes.
+/// Tests that reads on which a decision depends always go to the primary. Reads from the secondary need a separate handle, which rejects writes.
 #[tokio::test(start_paused = true)]
 async fn rty_5_and_con_2_decisions_never_use_possibly_stale_reads() {
     let replies =

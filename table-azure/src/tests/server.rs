@@ -17,7 +17,7 @@ use crate::auth::AccountKey;
 use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::{AzureTables, Credential, Options, Target};
 
-/// The reaction of the server to one request.
+/// The server's reaction to one request.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
     /// A response: head and body as sent, without `Content-Length`.
@@ -65,7 +65,7 @@ pub(super) fn refusal_body(code: &str, message: &str) -> String {
     )
 }
 
-/// Returns a success without content.
+/// Returns a success response without content.
 pub(super) fn done() -> Reply {
     answer(204, &["ETag: W/\"datetime'2026-11-20T07%3A59%3A59.5Z'\""], "")
 }
@@ -111,7 +111,7 @@ impl Received {
         self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
     }
 
-    /// Returns `GET /path`, without the account and the query.
+    /// Returns the method and the path, such as `GET /path`, without the account and the query.
     pub(super) fn line(&self) -> String {
         let path = self.target.split('?').next().unwrap();
         format!("{} {}", self.method, path.strip_prefix("/devstoreaccount1").unwrap_or(path))
@@ -175,7 +175,7 @@ impl Server {
         Self { script, endpoint }
     }
 
-    /// Adds replies.
+    /// Adds replies to those not yet sent.
     pub(super) fn then(&self, replies: impl IntoIterator<Item = Reply>) {
         self.script.lock().unwrap().replies.extend(replies);
     }
@@ -190,7 +190,7 @@ impl Server {
         self.script.lock().unwrap().received.clone()
     }
 
-    /// Returns the number of connections.
+    /// Returns the number of connections that the server has accepted.
     pub(super) fn connections(&self) -> usize {
         self.script.lock().unwrap().connections
     }
@@ -266,7 +266,7 @@ async fn endless(stream: &mut TcpStream) {
     }
 }
 
-/// Waits forever, while the clock of the test runs.
+/// Waits forever, while the test's clock runs.
 async fn silence() -> ! {
     time::pass();
     std::future::pending().await

@@ -1,4 +1,4 @@
-//! Controls the paused clock in tests. The clock runs only while the server is silent on purpose, or while no request is in progress.
+//! Controls the paused clock in tests. The clock runs only while the server is intentionally silent, or while no request is in progress.
 //!
 //! A paused clock jumps to its next timer whenever the runtime is idle, and bytes in transit between two sockets do not count as work. If the machine
 //! delivered them late, a time limit would expire before the response arrives. Tokio does not advance the clock while a blocking task runs, so each
@@ -51,7 +51,7 @@ impl Drop for Held {
     }
 }
 
-/// Delays the delivery of bytes. A clock that jumps would exceed the time limits of 10 and 35 s.
+/// Tests a late delivery of bytes. If the clock jumped, it would exceed the time limits of 10 and 35 s.
 #[tokio::test(start_paused = true)]
 async fn a_late_response_does_not_advance_a_paused_clock() {
     const LATE: Duration = Duration::from_millis(20);

@@ -126,7 +126,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
     assert_eq!(routes.len(), count);
 }
 
-/// The client needs only the status and the body.
+/// Tests that the client needs only the status and the body of a response.
 #[tokio::test]
 async fn req_4_no_response_header_is_required() {
     let bare = |status: u16, body: &str| Reply::Answer {
@@ -305,7 +305,7 @@ async fn lit_5_a_plus_is_encoded_and_a_space_is_not_a_plus() {
     assert!(received[1].target.contains("PartitionKey='a%2Bb%20c'"), "{}", received[1].target);
 }
 
-/// Metrics of the service (Storage Analytics): `$MetricsHourPrimaryTransactionsBlob`, one row per hour and operation.
+/// Tests the service's metrics tables (Storage Analytics), such as `$MetricsHourPrimaryTransactionsBlob`, with one row per hour and operation.
 #[tokio::test]
 async fn tbl_5_metrics_tables_are_read_and_never_created() {
     let row = r#"{"PartitionKey":"20140423T0900","RowKey":"user;All","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7"}"#;
@@ -322,7 +322,7 @@ async fn tbl_5_metrics_tables_are_read_and_never_created() {
     assert!(lines[0].starts_with("GET /$MetricsHourPrimaryTransactionsBlob()"), "{lines:?}");
 }
 
-/// A row in the metrics table, as declared in a program.
+/// A row in a metrics table, as a program declares it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsTable",

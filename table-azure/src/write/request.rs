@@ -1,4 +1,4 @@
-//! The HTTP form of an operation: method, path, condition, body (IFM-1).
+//! Operations as HTTP requests: method, path, condition, body (IFM-1).
 
 use reqwest::Method;
 use table_core::etag::IfMatch;
@@ -9,14 +9,14 @@ use crate::ascii;
 use crate::http::Request;
 use crate::target::Target;
 
-/// A write of one entity, as a separate request or as a part of a batch.
+/// A write to one entity, as a separate request or as a part of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WriteRequest {
     pub(crate) operation: &'static str,
     pub(crate) method: Method,
     /// `true` for a merge sent as `POST` with `X-HTTP-Method` (REQ-2).
     pub(crate) tunnelled: bool,
-    /// The path after the base of the endpoint.
+    /// The path relative to the endpoint's base URL.
     pub(crate) path: String,
     /// The condition. `None` for an insert or an upsert, which are sent without the header (UPS-1).
     pub(crate) if_match: Option<String>,
@@ -86,8 +86,8 @@ impl WriteRequest {
     }
 }
 
-/// Replaces an empty JSON object for Azurite, whose pattern for the body of a part requires a character between the braces. Otherwise Azurite returns
-/// 500 for an empty merge, which serves to change the `ETag` of an entity.
+/// Replaces an empty JSON object for Azurite, whose pattern for the body of a part requires a character between the braces. Without the replacement, Azurite
+/// returns 500 for an empty merge, which is used to change the `ETag` of an entity.
 fn seen(body: String) -> String {
     if body == "{}" { "{ }".to_owned() } else { body }
 }

@@ -1,4 +1,4 @@
-//! Support for `access_patterns!`: lookups in an entity's schema, and checks that types cannot express.
+//! Support for `access_patterns!`: lookups in an entity's schema, and compile-time checks that the type system cannot express.
 
 use crate::query::QueryClass;
 use crate::schema::{EntitySchema, IndexSchema, KeyPiece, is_same_text};
@@ -31,7 +31,8 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions over which the buckets in a key distribute rows. Ignores buckets of fields that the key also contains.
+/// Returns the number of partitions over which a key's buckets distribute rows. A bucket is ignored if the key also contains the field from which it
+/// is computed.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {
@@ -46,7 +47,7 @@ const fn spread(pieces: &[KeyPiece]) -> usize {
     partitions
 }
 
-/// Returns `true` if a piece of the key contains the value of the `wanted` field.
+/// Returns `true` if a piece of the key contains the value of the field `wanted`.
 const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     let mut at = 0;
     while at < pieces.len() {

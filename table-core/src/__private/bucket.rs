@@ -34,7 +34,7 @@ impl KeyTexts {
         value.with(|value| self.append(|text| of_field(field, encode(value, text))))
     }
 
-    /// Replaces each key by one key for each bucket, using the codec's `encode_bucket`.
+    /// Splits each key into one key for each bucket, using the codec's `encode_bucket`.
     #[must_use]
     pub fn buckets(self, count: u32, encode: fn(u32, &mut String) -> Result<()>) -> Self {
         Self(self.0.and_then(|texts| {
@@ -67,7 +67,7 @@ impl From<KeyText> for KeyTexts {
     }
 }
 
-/// Creates the selection of all partitions that the buckets distribute rows to.
+/// Creates a selection of the partitions with these keys, one for each bucket.
 pub fn partitions<E>(partition_keys: KeyTexts) -> Selection<E, FanOut> {
     Selection::new(partition_keys.0.map(|texts| texts.into_iter().map(KeyRange::partition).collect()))
 }

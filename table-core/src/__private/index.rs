@@ -1,4 +1,4 @@
-//! Support for generated indexes, and for projections that read them.
+//! Support for generated indexes, and for projections that are read from them.
 
 use table_store::{Error, ErrorCode, Result, ValueRef};
 
@@ -9,7 +9,7 @@ use crate::row::RowWriter;
 
 use super::property::{Encode, of_field};
 
-/// Appends a field of the entity's key to a copy, as a string property with the same text as in the key (`Index::to_row`).
+/// Appends a field of the entity's key to the copy of an entity in an index, as a string property with the same text as in the key (`Index::to_row`).
 ///
 /// # Errors
 /// `KeyEncoding` if the value cannot be encoded.
@@ -26,10 +26,10 @@ pub fn write_key_text<T>(
     Ok(())
 }
 
-/// Returns the value of a field that is part of the index's key.
+/// Returns the value of a field that is part of the index key.
 ///
 /// # Errors
-/// `EntityMismatch` if the value is absent, which is impossible in a copy.
+/// `EntityMismatch` if the value is `None`. An entity without the value is not indexed, so no copy of it exists.
 pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'a T::Part> {
     value.indexed().ok_or_else(|| {
         let message = "a value of the index's key is absent; write the copy again";
@@ -43,7 +43,7 @@ pub const fn index_of<I: Index>() -> IndexOf<I::Entity> {
     IndexOf::new(I::SCHEMA, I::entry, I::owner)
 }
 
-/// Reads a copy of the index `I` as a projection (`ReadableAs::read`).
+/// Reads a copy in the index `I` as a projection (`ReadableAs::read`).
 ///
 /// # Errors
 /// Any error from [`FromEntity::from_entity`].

@@ -1,4 +1,4 @@
-//! The pieces of a key, as constants in an expansion.
+//! The pieces (literals and parts) of a key, as constants in macro expansions.
 
 use crate::key::codec::compound::Piece;
 use crate::schema::KeyPiece;
@@ -6,9 +6,9 @@ use crate::schema::KeyPiece;
 /// The pieces of a key, with and without their names.
 #[derive(Debug)]
 pub struct KeyOf<const N: usize> {
-    /// The pieces with names, for the schema.
+    /// The pieces with their names, for the schema.
     pub pieces: [KeyPiece; N],
-    /// The pieces without names, for the splitter and the checks of compound keys.
+    /// The pieces without their names, for splitting keys and for the checks of compound keys.
     pub forms: [Piece; N],
 }
 

@@ -1,5 +1,5 @@
-//! Support for generated code that reads the key of an index row: the key of the row's entity, and the properties that only the key of a
-//! copy contains.
+//! Support for generated code that reads the key of an index row. Computes the key of the entity to which the row belongs, and the properties that a
+//! copy stores only in its key.
 //!
 //! Expansions are chains of calls, because each `let … else` in an expansion takes compile time.
 
@@ -14,12 +14,12 @@ use crate::row::RowWriter;
 use super::property::{Encode, of_field};
 use super::reader::Decode;
 
-/// The encoded parts of both keys of an index row, in order.
+/// The encoded parts of an index row's `PartitionKey`, followed by those of its `RowKey`.
 #[derive(Debug)]
 struct KeyParts<'a>(Vec<&'a str>);
 
 impl<'a> KeyParts<'a> {
-    /// Splits both keys. A key without pieces is not split.
+    /// Splits the `PartitionKey` and the `RowKey`. Skips a key whose pieces are `None`.
     fn split(
         entry: EntityRef<'a>,
         partition_key: Option<&'a [Piece]>,
@@ -58,7 +58,7 @@ struct Owner<'a> {
 }
 
 impl<'a> OwnerKey<'a> {
-    /// Starts the `PartitionKey`. The pieces are those of the index row's keys; they are `None` for a key that is not read.
+    /// Starts the entity's `PartitionKey`. The arguments are the pieces of the index row's keys, or `None` for a key that is not read.
     #[must_use]
     pub fn new(
         entry: EntityRef<'a>,
@@ -84,7 +84,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field whose value is a part of the index row's keys. `at` is the position of the part in both keys together.
+    /// Appends a literal, and a field that the index row stores in its keys. `at` counts the parts of the row's `PartitionKey` and `RowKey` together.
     #[must_use]
     pub fn part<T>(
         self,
@@ -171,7 +171,7 @@ pub struct KeyProperties<'a, 'r> {
 }
 
 impl<'a, 'r> KeyProperties<'a, 'r> {
-    /// Splits the keys of a copy. The pieces are those of the copy's keys; they are `None` for a key that is not read.
+    /// Splits the keys of a copy. The arguments are the pieces of these keys, or `None` for a key that is not read.
     #[must_use]
     pub fn new(
         copy: EntityRef<'a>,
@@ -182,7 +182,7 @@ impl<'a, 'r> KeyProperties<'a, 'r> {
         Self { parts: KeyParts::split(copy, partition_key, row_key), row }
     }
 
-    /// Appends the property for a field. `at` is the position of the part in both keys together; `from_part` converts the part to the type of the field.
+    /// Appends the property for a field. `at` counts the parts of the `PartitionKey` and `RowKey` together; `from_part` converts the part to the field's type.
     #[must_use]
     pub fn property<P, T>(
         self,

@@ -1,4 +1,4 @@
-//! Support for `within`: prefixes of a hierarchical partition key, and their checks.
+//! Support for `within`, which selects partitions by the first levels of a hierarchical partition key, and checks of such keys.
 
 use std::fmt;
 
@@ -18,10 +18,10 @@ use super::property::Encode;
 use super::require::require_key;
 use super::text::{KeyText, partition};
 
-/// The terminator of levels. It sorts before every character of an escaped string, so any string can be a level without changing its order.
+/// The terminator of levels. It sorts before every character of an escaped string, so escaped strings keep their order when they are levels.
 const END: &str = "!";
 
-/// The largest number of values with which a field is rejected as the first field of a partition key.
+/// A field with `FEW` or fewer possible values is rejected as the first field of a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.
@@ -55,7 +55,7 @@ impl LevelsOf {
         Self(self.0.part(field, value, encode).literal(END))
     }
 
-    /// Returns the partitions with this prefix. The range ends at the prefix whose last `!` is replaced by the next character, `"`.
+    /// Returns the partitions with this prefix. The range ends before the string in which the last `!` of the prefix is replaced by the next character, `"`.
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded.
@@ -68,7 +68,7 @@ impl LevelsOf {
         partition(self.0)
     }
 
-    /// Returns the partitions whose next level starts with a prefix.
+    /// Returns the partitions whose next level starts with the given string.
     pub fn prefix<E, P>(
         self,
         field: &'static str,
@@ -78,7 +78,7 @@ impl LevelsOf {
         partitions_with(self.0, field, prefix, encode)
     }
 
-    /// Returns the partitions whose next level is in a range of values. The compiler checks that the level is ordered (K3).
+    /// Returns the partitions whose next level is in a range of values. The compiler checks that encoded levels sort like their values (K3).
     pub fn range<E, T>(
         self,
         field: &'static str,

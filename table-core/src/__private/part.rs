@@ -12,7 +12,7 @@ use crate::selection::fault::SelectionFault;
 
 use super::property::{Encode, of_field};
 
-/// The position of a part in its key, and the facts about its encoding that affect ranges.
+/// The position of a part in its key, and the properties of its encoding that affect ranges.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The literal directly after the part, or an empty string.
@@ -27,19 +27,20 @@ pub struct Place {
     pub cut: bool,
 }
 
-/// Returns the position of a part that a codec writes.
+/// Returns the position of a part that is written by the codec `C`.
 #[must_use]
 pub const fn place<C: KeyCodec<T>, T>(literal: &'static str, end: bool) -> Place {
     Place { literal, end, descending: C::FACTS.descending, form: C::FORM, cut: false }
 }
 
-/// Returns the position of a derived part.
+/// Returns the position of a [`DerivedPart`].
 #[must_use]
 pub const fn derived_place<C: DerivedPart<T>, T>(literal: &'static str, end: bool) -> Place {
     Place { literal, end, descending: false, form: C::FORM, cut: true }
 }
 
-/// Returns the range of the keys that start with a prefix and whose next part is in a range of values. The compiler checks that the part is ordered (K3).
+/// Returns the range of keys that start with a prefix and whose next part is in a range of values. The compiler checks that encoded parts sort like
+/// their values (K3).
 pub(super) fn range<T>(
     begin: &str,
     field: &'static str,
@@ -73,8 +74,8 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// Returns the range of the keys that start with a prefix and whose next character can be the first character of the part. This excludes rows of another
-/// kind with the same prefix, if the order of the characters allows it.
+/// Returns the range of keys that start with a prefix and whose next character can be the first character of the part. The range excludes rows of other
+/// kinds that share the prefix, if their next characters sort before or after all characters of the part.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };
@@ -84,7 +85,7 @@ pub(super) fn values(begin: &str, form: Form) -> TextRange {
     }
 }
 
-/// Returns the range of the keys that start with a prefix and whose next part starts with the given string.
+/// Returns the range of keys that start with a prefix and whose next part starts with the given string.
 pub(super) fn prefix(
     mut begin: String,
     field: &'static str,
@@ -94,7 +95,8 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// Returns the lower bound. If the part is the last in its key, a value is exactly one string. Otherwise, a value represents all strings that start with it.
+/// Returns the lower bound of a key range. If the part is the last of its key, a value matches one string only. If not, it matches all keys that start
+/// with the encoded value.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Excluded(text) if !place.end => {
@@ -105,7 +107,7 @@ fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<
     }
 }
 
-/// Returns the upper bound by the same rules as the lower bound.
+/// Returns the upper bound of a key range, by the same rules as [`lower_bound`].
 fn upper_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Included(text) if !place.end => {

@@ -12,8 +12,8 @@ use super::bucket::KeyTexts;
 use super::part::{self, Place, values};
 use super::property::Encode;
 
-/// Returns the partitions whose keys start with a prefix and whose next part is in a range of values. The compiler checks that the part is
-/// ordered (K3).
+/// Returns the partitions whose keys start with a prefix and whose next part is in a range of values. The compiler checks that encoded parts sort like
+/// their values (K3).
 pub fn partitions_in<E, T, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -34,7 +34,7 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Returns the partitions whose keys start with a prefix and whose hashes are in the given one of `of` equal shares.
+/// Divides the partitions whose keys consist of a prefix and a hash into `of` shares of equal hash ranges. Returns share number `share`, counted from 0.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -55,7 +55,7 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the smallest hash in a share. Returns `None` for the start of the first share and the end of the last share.
+/// Returns the key at which a share starts. Returns `None` for the start of the first share and the end of the last one, which are unbounded.
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     // The characters are in key order, which differs from their order as digits of base64 and base32. In either order, every hash is in exactly
     // one share.

@@ -15,13 +15,13 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// The state of a read: the remaining text and properties, and the first error. Expansions contain `let … else { return reader.fail() }` instead of
+/// The state of a read: the text and properties not yet read, and the first error. Expansions contain `let … else { return reader.fail() }` instead of
 /// `?`, which takes more compile time.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
     key: Splitter<'a>,
-    /// `true` if the key parts of the previous entity can be kept.
+    /// `true` if the `PartitionKey` fields of the previous entity can be kept.
     is_known: bool,
     /// The search for the properties.
     pub search: Search<'a>,
@@ -45,15 +45,15 @@ impl<'a> EntityReader<'a> {
         reader
     }
 
-    /// Continues with the `RowKey`. Returns `false` if text follows the last part of the `PartitionKey`.
+    /// Continues with the `RowKey`. Returns `false` if the `PartitionKey` contains more text after its last part.
     #[inline]
     pub fn row_key(&mut self, row_key: &'a [Piece]) -> bool {
         let partition_key = std::mem::replace(&mut self.key, Splitter::new(row_key, self.row_key));
         std::mem::take(&mut self.is_known) || self.search.keep(partition_key.finish()).is_some()
     }
 
-    /// Continues with the properties. Returns `false` if a key does not match its schema. The caller then reads all properties of the shape in order.
-    /// An empty shape means that the shape is unknown.
+    /// Continues with the properties, which the caller reads in the order of `shape`. An empty shape means that the order is unknown. Returns `false` if a
+    /// key does not match its schema.
     #[inline]
     pub fn properties(&mut self, shape: &[u8]) -> bool {
         self.search.expect(shape);
@@ -86,7 +86,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(text)
     }
 
-    /// Skips a complete key that is not read.
+    /// Skips an entire key, if the caller reads none of its parts.
     pub fn pass(&mut self) {
         self.key = Splitter::new(&[], "");
     }
@@ -128,7 +128,7 @@ impl<'a> EntityReader<'a> {
         false
     }
 
-    /// Returns `true` if another position in the keys contains the same value. Otherwise records an error.
+    /// Returns `true` if `text`, which is another part of the keys, encodes the same value. Otherwise records an error.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {
@@ -141,7 +141,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(encoded).is_some()
     }
 
-    /// Returns `true` if a key part equals the property that stores the same field. Otherwise records an error.
+    /// Returns `true` if the value in a key equals the property in which the same field is stored. Otherwise records an error.
     pub fn is_also<T>(
         &mut self,
         field: &'static str,
@@ -162,7 +162,7 @@ impl<'a> EntityReader<'a> {
         is_same
     }
 
-    /// Returns `true` if the check of a field's bucket succeeded. Otherwise records the error.
+    /// Returns `true` if `check`, the check of the field's bucket, is `Ok`. Otherwise records the error.
     pub fn is_right(&mut self, field: &'static str, check: Result<()>) -> bool {
         self.search.keep(of_field(field, check)).is_some()
     }

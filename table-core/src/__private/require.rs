@@ -8,10 +8,10 @@ use crate::schema::{KeyPiece, is_same_text};
 use super::key::KeyOf;
 use super::message::Message;
 
-/// Returns the form of a part, or rejects a codec that does not suit the field (`Facts::fault`).
+/// Returns the form of a part. Rejects a codec that is unsuitable for the field, as described by its `Facts::fault`.
 ///
 /// # Panics
-/// Panics at compile time with the message of the fault.
+/// Panics at compile time with the text of `fault`.
 #[must_use]
 pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form {
     match fault {
@@ -20,10 +20,10 @@ pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form
     }
 }
 
-/// Fails if the pieces do not form a key. The message names the entity and the piece (K2, KEY-3, KEY-7).
+/// Fails if the pieces do not form a valid key. The message names the entity and the piece (K2, KEY-3, KEY-7).
 ///
 /// # Panics
-/// Panics at compile time if the pieces do not form a key.
+/// Panics at compile time if the pieces do not form a valid key.
 pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
     let KeyOf { pieces, forms } = of;
     let Some(fault) = compound::fault(forms) else { return };
@@ -48,7 +48,7 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
     panic!("{}", message.as_str());
 }
 
-/// Appends the reason why a part is ambiguous, and an alternative form of the part.
+/// Appends to the message why a part is ambiguous, and how to write the part instead.
 const fn with_separator(message: Message, pieces: &[KeyPiece], part: usize) -> Message {
     let KeyPiece::Field { field, codec, .. } = pieces[part] else { return message };
     let fault = Fault::Ambiguous { part };
@@ -82,10 +82,10 @@ const fn first_character(text: &str) -> &str {
     if text.is_empty() { "_" } else { text.split_at(end).0 }
 }
 
-/// Fails if a key that is declared as ambiguous could be decoded. Such a key is not decoded, because two values may have the same text.
+/// Fails if a key is declared as ambiguous but could be decoded. An ambiguous key is never decoded, because different values may have the same text.
 ///
 /// # Panics
-/// Panics at compile time if the pieces do not form a key, or if the key is not ambiguous.
+/// Panics at compile time if the pieces do not form a valid key, or if the key is not ambiguous.
 pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
     match compound::fault(&of.forms) {
         Some(Fault::Ambiguous { .. }) => {}
@@ -106,7 +106,7 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
     }
 }
 
-/// Fails for an index in which the lookup of a value would also read copies of other values. Parts that are looked up must be self-delimiting.
+/// Fails if looking up a value in an index would also read copies with other values. The parts by which copies are looked up must be self-delimiting.
 ///
 /// # Panics
 /// Panics at compile time if one of the first `pinned` pieces is not self-delimiting.

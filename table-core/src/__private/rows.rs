@@ -65,12 +65,12 @@ impl RowsOf {
         self.finish(|begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// Returns the rows with exactly this key. Used if the key has a value for every part.
+    /// Returns the rows with exactly this key. Used if every part of the key is given.
     pub fn select_points<E, C: Class, F>(self) -> Selection<E, C, F> {
         Selection::new(self.finish(|row_key| Ok(TextRange::exactly(row_key))))
     }
 
-    /// Returns the rows whose next part starts with the given string.
+    /// Returns the rows whose next key part, after the parts already in the prefix, starts with the given string.
     pub fn prefix<E, P, C: Class, F>(
         self,
         field: &'static str,
@@ -80,7 +80,8 @@ impl RowsOf {
         Selection::new(self.finish(|begin| part::prefix(begin, field, |text| encode(prefix, text))))
     }
 
-    /// Returns the rows whose next unselected key part is in a range of values. The compiler checks that the type of the part sorts in value order (K3).
+    /// Returns the rows whose next key part, after the parts already in the prefix, is in a range of values. The compiler checks that encoded parts sort like
+    /// their values (K3).
     pub fn range<E, T, C: Class, F>(
         self,
         field: &'static str,

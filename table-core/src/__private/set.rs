@@ -55,7 +55,7 @@ const fn both(start: &str, left: &EntitySchema, right: &EntitySchema) -> Message
     Message::new().with(start).with(left.entity).with("` and `").with(right.entity)
 }
 
-/// Fails for a group with a member whose partitions differ from those of the first member (PAT-CK-3).
+/// Fails for a group if a member's partitions differ from those of the first member (PAT-CK-3).
 ///
 /// # Panics
 /// Panics at compile time if there is such a member.
@@ -77,7 +77,7 @@ pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
     }
 }
 
-/// Fails for a group with a member whose keys do not start with the owner's keys (PAT-CK-1).
+/// Fails for a group if a member's keys do not start with the keys of the owner, the entity named by `under` (PAT-CK-1).
 ///
 /// # Panics
 /// Panics at compile time if there is such a member.
@@ -113,12 +113,12 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
     }
 }
 
-/// Returns `true` if the row key of one entity may begin the row key of another.
+/// Returns `true` if the row key of one such entity can be a prefix of another's.
 const fn has_open_end(owner: &EntitySchema) -> bool {
     !schema::begins(owner.row_key, owner.row_key)
 }
 
-/// Fails for an entity that has parts, if its row key may begin the row key of another entity (PAT-CK-1).
+/// Fails for an entity with parts (see `table_patterns::relation`), if its row key can be a prefix of another entity's row key (PAT-CK-1).
 ///
 /// # Panics
 /// Panics at compile time for such an entity.

@@ -7,7 +7,7 @@ use crate::selection::{KeyArg, Partition, Point, Selection};
 
 use super::property::{Encode, of_field};
 
-/// A key under construction. An error is stored until the selection is used.
+/// A key under construction. An encoding error is stored, and reported when the selection is used.
 #[derive(Clone, Debug)]
 pub struct KeyText(pub(super) Result<String>);
 

@@ -1,4 +1,4 @@
-//! Fieldless enums as properties that contain the name of the variant, as in keys (`#[derive(KeyPart)]`).
+//! Fieldless enums as properties. The property contains the variant's name, as a key does (`#[derive(KeyPart)]`).
 
 use table_store::{Result, Value, ValueRef};
 

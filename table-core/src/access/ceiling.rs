@@ -1,4 +1,4 @@
-//! Ceilings: the order of cost classes, and the methods that check a selection against its ceiling.
+//! Ceilings: the order of cost classes, and the methods that check whether a selection is within its ceiling.
 
 use std::marker::PhantomData;
 
@@ -44,7 +44,7 @@ within! {
     Scan: Scan;
 }
 
-/// A proof that a selection reads the declared source. Every source implements it only for itself.
+/// A proof that a selection reads the declared source (the entities or an index). Each source implements this trait for itself only.
 ///
 /// ```
 /// use table_core::access::SameSource;
@@ -63,8 +63,8 @@ pub trait SameSource<F> {}
 
 impl<F> SameSource<F> for F {}
 
-/// An access pattern of `E` that reads `F`, before its selection is known. `access_patterns!` calls the method with the name of the ceiling, so that
-/// rustc points at that name if the selection costs more.
+/// An access pattern of `E` that reads the source `F`, before its selection is known. `access_patterns!` calls the method named after the ceiling, and rustc
+/// therefore points at that name if the selection costs more.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<E, F>(&'static str, PhantomData<fn() -> (E, F)>);
@@ -94,7 +94,7 @@ impl<E, F> Asked<E, F> {
         scan Scan;
     }
 
-    /// Sets the ceiling to `most` ranges. If the selection has more ranges, its use fails with `InvalidInput` (CLS-1).
+    /// Sets the ceiling to `most` ranges. Using a selection with more ranges fails with `InvalidInput` (CLS-1).
     pub fn fanout<C: WithinCeiling<FanOut>, G: SameSource<F>>(
         self,
         most: usize,

@@ -12,8 +12,8 @@ use crate::property;
 
 /// A value that can be compared with a column of type `T`.
 ///
-/// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type. A column
-/// of an `Option` of the type then accepts the value, too: `As` is the way in which a value is given, and rustc infers it.
+/// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type. Columns
+/// of `Option<T>` then accept the value, too. The parameter `As` tells the two cases apart; rustc infers it.
 ///
 /// ```
 /// use table_core::{Entity, column::Operand};
@@ -39,30 +39,30 @@ use crate::property;
     note = "of an `Option`, write the value alone: `eq(value)` for `eq(Some(value))`, and `is_absent()` for `eq(None)`"
 )]
 pub trait Operand<T, As = Itself>: Sized {
-    /// Converts the value to a constant of a filter.
+    /// Converts the value to a constant in a filter.
     fn into_value(self) -> Value;
 
-    /// Returns the comparison of a property with this value. Types with values that no property can have override this function.
+    /// Returns a filter that compares a property with this value. Overridden for types with values outside the property's range.
     #[doc(hidden)]
     fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
         Filter::compare(name, operator, self.into_value())
     }
 }
 
-/// The way in which a value is given for a column of its type.
+/// Marks an operand for a column of exactly its type.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Itself {}
 
-/// The way in which a value is given for a column of an `Option` of its type.
+/// Marks an operand for a column of an `Option` of its type.
 ///
-/// Without this type, the implementation for an `Option` would depend on itself. rustc would then report an overflow for every call of an unknown
-/// method whose name resembles one of [`Operand`], on any type of a program.
+/// Without this type, the implementation for an `Option` would depend on itself. rustc would then report an overflow wherever a program calls an
+/// unknown method whose name resembles a method of [`Operand`].
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum WithoutOption {}
 
-/// A column of an optional property accepts the same operands as a column of the property.
+/// Lets a column of an optional property accept the same operands as a column of the property itself.
 impl<T, V: Operand<T>> Operand<Option<T>, WithoutOption> for V {
     fn into_value(self) -> Value {
         Operand::<T>::into_value(self)
@@ -149,7 +149,7 @@ enum Bounded {
 }
 
 impl Bounded {
-    /// Returns the number, or `Above` if it is too large.
+    /// Returns the number, or `Above` if it is too large for `Edm.Int64`.
     fn up_to_max<N>(number: N) -> Self
     where
         i64: TryFrom<N>,
@@ -217,7 +217,7 @@ fn time_text(time: NaiveTime) -> String {
         .unwrap_or_else(|_| format!("{}:{:02}.999999999~", time.format("%H:%M"), time.second()))
 }
 
-/// A column type that contains text.
+/// A column type whose values are text.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -248,7 +248,7 @@ impl Text for String {}
 #[diagnostic::do_not_recommend]
 impl Text for Option<String> {}
 
-/// A column type that contains a `bool`.
+/// A column type whose values are `bool`.
 ///
 /// ```
 /// use table_core::column::BoolColumn;

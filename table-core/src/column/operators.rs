@@ -1,4 +1,4 @@
-//! The operators between conditions: `&`, `|` and `!`. A column of `bool` can be an operand, too.
+//! The operators on conditions: `&`, `|` and `!`. A `bool` column can also be an operand.
 
 use std::ops::{BitAnd, BitOr, Not};
 

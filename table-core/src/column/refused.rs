@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
-/// A column that is a property. No [`KeyColumn`] implements this trait, so the methods that require it only produce an error message.
+/// A column that is a property. No [`KeyColumn`] implements this trait, and calling one of its methods that require the trait is an error with a helpful
+/// message.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
     label = "this field is part of the key",
@@ -14,7 +15,7 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 )]
 pub trait IsProperty<E> {}
 
-/// A column with a substring search. No column implements this trait.
+/// A column that supports substring searches. No column implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T098] a filter cannot search within texts",
     label = "the service compares whole values and prefixes",
@@ -36,25 +37,25 @@ macro_rules! named_otherwise {
 }
 
 named_otherwise! {
-    /// A column that is compared with a method that has another name.
+    /// Required by comparison methods with names from other libraries, such as `equals`.
     Compares: "write `eq`, `ne`, `gt`, `ge`, `lt` or `le`", "the column and the value stay the same: `{E}::….eq(…)`";
-    /// A column with a range comparison.
+    /// Required by methods that compare with a range, such as `between`.
     Ranges: "write `{E}::….ge(…).and({E}::….le(…))`", "a range is two comparisons of the same column, with its smallest and its largest value";
-    /// A column with another name for `is_in`.
+    /// Required by methods that mean `is_in` but have a different name.
     Lists: "write `is_in`", "the values stay the same: `{E}::….is_in([…])`";
-    /// A column with the opposite of `is_in`.
+    /// Required by methods that mean the opposite of `is_in`.
     ListsOthers: "write `is_in([…])`, and `!` before the column", "`!{E}::….is_in([…])` matches the entities whose property is none of the values";
-    /// A column with another name for `starts_with`.
+    /// Required by methods that mean `starts_with` but have a different name.
     Begins: "write `starts_with`", "`{E}::….starts_with(\"…\")` matches the texts that start with a prefix";
-    /// A column that is combined with a condition.
+    /// Required by methods that combine a column with a condition.
     Combines: "write a comparison first: `{E}::….eq(…).and(…)`", "a column of `bool` is a condition itself: `{E}::… & {E}::….eq(…)`, and `!{E}::…`";
-    /// A column with another name for `is_absent`.
+    /// Required by methods that mean `is_absent` but have a different name.
     Absent: "write `is_absent()`", "`{E}::….is_absent()` matches the entities that lack the property";
-    /// A column with the opposite of `is_absent`.
+    /// Required by methods that mean the opposite of `is_absent`.
     Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";
 }
 
-/// A column with functions of its value. No column implements it.
+/// A column whose values can be transformed in a filter, for example to lower case. No column implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T235] a filter compares the stored values of a column of `{E}`, and computes none from them",
     label = "write the comparison of the column itself: `{E}::….eq(…)`",
@@ -160,7 +161,7 @@ where
     }
 }
 
-/// Sort-order methods, named as in other libraries. They return the column, because a query's `order_by` does not compile and its message is enough.
+/// Sort-order methods, named as in other libraries. They return the column, because a query's `order_by` does not compile and its message is sufficient.
 impl<E, T, K> Column<E, T, K> {
     #[doc(hidden)]
     #[must_use]
@@ -175,8 +176,8 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-/// Implements the comparison operators, which return a `bool` instead of a condition. In `filter`, the `bool` is reported as T096; elsewhere, the
-/// comparison does not compile when it is instantiated.
+/// Implements the comparison operators, which return a `bool` instead of a condition. If the `bool` is passed to `filter`, rustc reports T096; elsewhere,
+/// instantiating the comparison is a compile error.
 macro_rules! by_operator {
     ($([$($parameter:ident),*] $column:ty;)*) => {$(
         #[doc(hidden)]
@@ -202,7 +203,7 @@ by_operator! {
     [E, T] KeyColumn<E, T>;
 }
 
-/// Fails for every column `C`. The check depends on the type, so it is evaluated only if a program contains the comparison.
+/// Fails to compile for every column `C`. The check depends on the type, so it is evaluated only if a program contains the comparison.
 const fn refuse_operator<C>() {
     assert!(
         size_of::<C>() == usize::MAX,

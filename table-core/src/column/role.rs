@@ -28,8 +28,8 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// Marks a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column, because the patch does not know
-/// the old value and could not update the index.
+/// Marks a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column: it does not know the old value, and
+/// therefore could not update the index.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -55,7 +55,7 @@ pub enum Plain {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
-/// A marker for columns that a patch can set without knowing the old value.
+/// A marker for columns that a patch can set without knowing their old values.
 ///
 /// ```
 /// use table_core::column::{Plain, Patchable};
@@ -145,7 +145,7 @@ pub trait Projected {
     /// Reads the value. For `hint`, see [`RowView::find`](crate::row::RowView::find).
     ///
     /// # Errors
-    /// `EntityMismatch` if the property is absent or has another type, or the key does not match the schema.
+    /// `EntityMismatch` if the property is absent or has a different type, or the key does not match the schema.
     fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<Self::Value>;
 }
 

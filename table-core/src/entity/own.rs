@@ -6,8 +6,8 @@ use crate::entity::{FromEntity, Versioned};
 use crate::key::text::RESERVED;
 use crate::query::EntityRef;
 
-/// Reads a row as this type, or returns `None` for a row of another declared type. Keys and kinds distinguish the types (PAT-HET-1), so a row
-/// belongs to the type if it can be read as the type. Most rows are therefore classified by reading them.
+/// Reads a row as this type, or returns `None` for a row of another declared type. Keys and kinds distinguish the types (PAT-HET-1), so a row that can be
+/// read as a type belongs to it. Most rows are therefore classified simply by reading them.
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].

@@ -1,4 +1,4 @@
-//! The round-trip law of entities: an entity that is written and read back equals the original.
+//! The round-trip law of entities: writing an entity and reading it back returns an equal entity.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! Tables of entities as types, for the compile-time check that a transaction writes to one table (EGT-1).
+//! Types that represent the entities' tables, for the compile-time check that a transaction writes to one table only (EGT-1).
 
 use crate::entity::ToEntity;
 
@@ -6,7 +6,7 @@ use crate::entity::ToEntity;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedTable<const NUMBER: u64> {}
 
-/// The table of a type without a schema: every table can contain its values.
+/// The table of a type without a schema, which may be any table.
 ///
 /// ```
 /// use table_core::entity::AnyTable;
@@ -30,7 +30,7 @@ pub enum NamedTable<const NUMBER: u64> {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnyTable {}
 
-/// Relates two table types that can be the same table.
+/// Relates two table types that may represent the same table.
 pub trait SameTable<T> {}
 
 impl<const NUMBER: u64> SameTable<Self> for NamedTable<NUMBER> {}

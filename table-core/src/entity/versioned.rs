@@ -76,7 +76,7 @@ impl<T: FromEntity> Versioned<T> {
         Self::read_with(entity, T::from_entity)
     }
 
-    /// Reads another entity into this value. If this fails, the error has no key yet and the value is a mix of both entities.
+    /// Replaces this value with another entity. If reading it fails, the error does not contain its key, and this value is a mix of both entities.
     #[inline]
     pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
         self.value.read_again(entity, is_same_partition)?;
@@ -99,7 +99,7 @@ impl<T> Versioned<T> {
         }
     }
 
-    /// Adds the version of a stored entity to a value read from it.
+    /// Wraps a value that was read from a stored entity, with the entity's version.
     #[inline]
     pub(crate) fn of(value: T, entity: EntityRef<'_>) -> Self {
         Self::new(value, entity.etag(), entity.row.timestamp())

@@ -38,7 +38,7 @@ pub trait GroupField: Sized {
     /// The entity type of the field.
     type Member: Entity;
 
-    /// Converts the entities of the type, in key order, to the field.
+    /// Converts the group's entities of this type, in key order, to the field.
     ///
     /// # Errors
     /// `ResourceNotFound` if there are too few entities; `EntityMismatch` if there are too many.

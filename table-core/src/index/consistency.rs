@@ -1,7 +1,7 @@
 //! The consistency of an index, as a type: strong or eventual.
 
-/// The consistency of a source, as a type. Sealed: [`StronglyConsistent`] if the source's rows are written in the same transaction as their entities,
-/// otherwise [`EventuallyConsistent`].
+/// The consistency of a source (the entities or an index), as a type. Sealed: [`StronglyConsistent`] if the source's rows are written in the same
+/// transaction as the entities, otherwise [`EventuallyConsistent`].
 ///
 /// ```
 /// # use table_core::Entity;
@@ -41,7 +41,7 @@
 /// ```
 pub trait Consistency: sealed::Sealed + 'static {}
 
-/// The consistency of entities, and of indexes in their partition: both are written in one transaction (PAT-INTRA-4).
+/// The consistency of entities, and of indexes in the same partition as their entities: both are written in one transaction (PAT-INTRA-4).
 ///
 /// ```
 /// # use table_core::Entity;

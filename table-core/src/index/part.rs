@@ -1,4 +1,4 @@
-//! Fields of index keys: key parts and optional key parts. An entity whose field is `None` is not indexed.
+//! Types that index keys can contain: key parts, and optional key parts. An entity whose value is `None` is not indexed.
 
 use crate::key::codec::KeyPart;
 
@@ -20,10 +20,10 @@ use crate::key::codec::KeyPart;
 pub trait IndexPart {
     /// The type of the value in the key.
     type Part: KeyPart;
-    /// `true` if the value may be absent.
+    /// `true` if the value may be `None`, as in a sparse index.
     const SPARSE: bool;
 
-    /// Returns the value, if present.
+    /// Returns the value that is indexed, if any.
     fn indexed(&self) -> Option<&Self::Part>;
 
     /// Converts a value that was read from a key to the field's type.

@@ -42,7 +42,7 @@ pub trait CopyIndex: Index {
     /// The properties of a copy from which the entity's key is computed (`Index::owner`).
     const OWNER: &'static [&'static str] = &[];
 
-    /// Appends the properties whose values are stored in the key of a copy.
+    /// Appends the properties that a copy stores only in its key.
     ///
     /// # Errors
     /// `EntityMismatch` if the key is not the key of a copy.
@@ -89,7 +89,7 @@ pub trait CopyIndex: Index {
     note = "an `index_entity` stores keys only; no entity can be read from it"
 )]
 pub trait FromCopy<I: Index>: Sized {
-    /// Returns the properties to request (DQ-13).
+    /// Returns the properties that a read of this type requires (DQ-13).
     #[must_use]
     fn select_copy() -> Select {
         Select::All
@@ -102,9 +102,9 @@ pub trait FromCopy<I: Index>: Sized {
     fn from_copy(copy: EntityRef<'_>) -> Result<Self>;
 }
 
-/// An index whose copies contain the property with this number, as a property or in the key. Only `#[derive(Entity)]` implements it.
+/// An index whose copies contain the property with the hash `PROPERTY`, either as a property or in the key. Only `#[derive(Entity)]` implements it.
 ///
-/// The number is a hash of the property's name, so that a type can identify the property.
+/// The hash is computed from the property's name and lets a type identify the property.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -135,7 +135,7 @@ pub trait FromCopy<I: Index>: Sized {
 )]
 pub trait Includes<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 
-/// Every copy identifies its entity, so a projection can read the fields of the entity's key.
+/// Allows a projection to read fields of the entity's key from any index, because every copy identifies its entity.
 impl<I: CopyIndex> Includes<0, true> for I {}
 
 /// Returns the properties that a projection of copies needs. If `of_key` is `true`, the projection includes fields of the entity's key, and also

@@ -168,23 +168,23 @@ impl Form {
 pub struct Facts {
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     pub descending: bool,
-    /// The number of values of a type with few values, such as a `bool` or an enum; `None` for all other types. A partition key whose first field has
-    /// few values is rejected (HPK-9).
+    /// The number of possible values of a type with few values, such as a `bool` or an enum; `None` for all other types. A partition key whose first field
+    /// has few values is rejected (HPK-9).
     pub cardinality: Option<usize>,
-    /// `true` if values that are written at about the same time are close to each other, such as instants, hours and days. A partition key that
+    /// `true` if values written at about the same time have neighbouring encodings, such as instants, hours and days. A partition key that
     /// consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
-    /// The error in the codec's arguments for the type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text
-    /// at the field, with `, name` in place of `{, field}`.
+    /// The mistake in the codec's arguments for this type, such as six digits for a `u8`, or `None`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report
+    /// this text at the field, with `, name` in place of `{, field}`.
     pub fault: Option<&'static str>,
 }
 
 impl Facts {
-    /// The facts of most codecs: ascending, with many values that do not follow time, and without a fault.
+    /// The facts about most codecs: ascending, with many possible values that do not follow time, and without a mistake in the arguments.
     pub const NONE: Self = Self { descending: false, cardinality: None, follows_time: false, fault: None };
 }
 
-/// A codec that writes values of `T` as a piece of a key and reads them back. Codecs are types without values.
+/// A codec, which writes values of `T` as a piece of a key and reads them back. Each codec is a type without values.
 ///
 /// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test it with [`laws`].
 ///
@@ -258,7 +258,7 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings. It can encode a `str`, and encodes each character separately: the encoding of a prefix is a prefix of the encoding.
+/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a prefix is a prefix of the encoding.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};
@@ -277,7 +277,7 @@ pub trait TextCodec: KeyCodec<String> {
     fn encode_str(value: &str, out: &mut String) -> Result<()>;
 }
 
-/// A fixed-width codec that can also encode values in reverse order, for [`Desc`].
+/// A fixed-width codec that can also encode values in reverse order. Required by [`Desc`].
 ///
 /// ```
 /// use table_core::key::codec::{Digits, Reversible};
@@ -294,7 +294,7 @@ pub trait TextCodec: KeyCodec<String> {
     note = "integers, instants, days, `bool`, `char` and `Uuid` can be reversed; texts cannot"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends an encoding that has the same form, but the reverse order.
+    /// Appends an encoding that has the same form as that of [`encode`](KeyCodec::encode), but sorts in reverse order.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].
@@ -307,7 +307,7 @@ pub trait Reversible<T>: KeyCodec<T> {
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be part of a key, with the codec that is used if the declaration does not name one.
+/// A type that can be part of a key, with the codec that is used unless the declaration names another one.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};

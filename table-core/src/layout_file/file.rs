@@ -9,10 +9,10 @@ use crate::layout_file::golden::{Golden, Layout};
 use crate::schema::StoredSchema;
 use crate::schema::token::{Tokens, token};
 
-/// The number of bytes of a row in each line.
+/// The number of row bytes that are written on each line.
 const BYTES: usize = 32;
 
-/// The part of a layout file about one entity type.
+/// The section of a layout file for one entity type.
 pub(super) struct Section {
     pub(super) schema: StoredSchema,
     pub(super) golden: Vec<Golden>,

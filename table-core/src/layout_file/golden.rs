@@ -1,4 +1,4 @@
-//! Golden rows: the part of a layout file about one entity type, with its schema and encoded samples.
+//! Golden rows: an entity type's schema and encoded samples, as stored in a layout file.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Layout {
     again: fn(EntityRef<'_>) -> Result<EntityKey>,
 }
 
-/// An encoded sample, as read from or written to a layout file.
+/// An encoded sample in a layout file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Golden {
     pub(super) partition_key: String,
@@ -29,7 +29,7 @@ pub(super) struct Golden {
 }
 
 impl Layout {
-    /// Creates the layout of `E` with these samples. Choose values at the edges, such as zero, the largest number, a separator, and non-ASCII text.
+    /// Creates the layout of `E` with these samples. Choose edge cases as samples, such as zero, the largest number, a separator, and non-ASCII text.
     ///
     /// # Errors
     /// Any error from [`Entity::key_of`] or [`Entity::to_row`], if a sample cannot be stored.

@@ -1,8 +1,8 @@
-//! Error for a row of no declared type.
+//! The error for a row that belongs to no declared type.
 
 use table_store::Fault;
 
-/// A row that belongs to no declared type, found in the range of a read.
+/// A row that belongs to no declared type, found in the key range of a read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum MixedFault {
     #[error(

@@ -7,7 +7,7 @@ use table_store::EdmType;
 use crate::limits::{ENTITY_BYTES, ENTITY_RESERVE};
 use crate::schema::{EntitySchema, IndexKind, KeyPiece, PropertySchema};
 
-/// Columns of the description: key, content, encoding, width, remark.
+/// The columns of a line: key, content, encoding, width, remark.
 type Line = [String; 5];
 
 /// Prints the schema as a table with one fact per line.

@@ -17,8 +17,8 @@ use crate::schema::stored::StoredSchema;
 
 /// Compares an old schema with a new schema. Each change follows one of the [`EVOLUTION_RULES`].
 ///
-/// This pure function compares only schemas and reads no rows. After [`Compatibility::NeedsRewrite`], the rewrite fails if the new schema cannot
-/// store a value.
+/// This pure function compares only schemas and reads no rows. Even if the result is [`Compatibility::NeedsRewrite`], a rewrite fails if a value cannot
+/// be stored with the new schema.
 ///
 /// Guarantees: a schema compared with itself is [`Compatibility::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless
 /// the name of the type has changed or the names of key parts have been swapped.

@@ -1,4 +1,4 @@
-//! Fingerprint of a schema: a hash of its canonical bytes.
+//! Schema fingerprints: hashes of a schema's canonical bytes.
 
 use std::fmt;
 
@@ -16,8 +16,8 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 ///   not counted.
 ///
 /// The fingerprint is therefore independent of the Rust names of types and key fields, of the declaration order of properties and indexes, and of how
-/// adjacent literals are split. If two parts with the same codec are swapped, only their names differ, which
-/// [`compare_schemas`](crate::schema::compare_schemas) also compares.
+/// adjacent literals are split. It cannot detect that two parts with the same codec were swapped, because only their names differ.
+/// [`compare_schemas`](crate::schema::compare_schemas) also compares the names.
 ///
 /// ```
 /// use table_core::Entity;
@@ -84,7 +84,7 @@ impl StoredSchema {
         text
     }
 
-    /// Returns the position at which a stored entity contains the value.
+    /// Returns the position at which a stored entity contains a part's value.
     fn place(&self, source: &Source) -> String {
         let Source::Key(label) = source else { return name_of(source) };
         let found = |derived| {

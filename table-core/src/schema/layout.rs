@@ -34,7 +34,7 @@ pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Returns the remainder of the string after a part, or `None` if the string does not start with the part.
+/// Returns the text after a part, or `None` if `text` does not start with the part.
 fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     let end = end_of_part(form, after, text, KeyPiece::piece)?;
     let (part, rest) = text.split_at_checked(end)?;
@@ -43,7 +43,7 @@ fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     is_of_form.then_some(rest)
 }
 
-/// Returns `true` if no string can [match](fits) both layouts. `false` means that this could not be proved.
+/// Returns `true` if it is proved that no string can [match](fits) both layouts. `false` means that no proof was found.
 ///
 /// A proof requires different literals at the start, different lengths, a character that one layout requires and the other excludes, or disjoint sets
 /// of characters at the same distance from the start or the end.
@@ -99,9 +99,10 @@ pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
     true
 }
 
-/// Returns `true` if every key of `layout` starts with a key of `begin` that has the same values, such as `empid_000123_2012` and `empid_000123` (PAT-CK).
+/// Returns `true` if every key of `layout` starts with a key of `begin` that contains the same values, as `empid_000123_2012` starts with `empid_000123`
+/// (PAT-CK).
 ///
-/// Strings that start with a key of `begin` then belong only to the values of that key, because each part of `begin` is self-delimiting and the last
+/// A string that starts with a key of `begin` then contains exactly that key's values, because each part of `begin` is self-delimiting and the last
 /// piece has a fixed width.
 #[must_use]
 pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
@@ -118,7 +119,7 @@ pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     }
 }
 
-/// Returns `true` if every part except the last has a fixed width, or is followed by a character that it cannot contain.
+/// Returns `true` if every part except the last has a fixed width, or is followed by a character that the part cannot contain.
 const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     let mut at = 0;
     while at + 1 < pieces.len() {
@@ -205,7 +206,7 @@ const fn shortest(pieces: &[KeyPiece]) -> usize {
     units
 }
 
-/// Returns the length of the longest matching string. Unlike the length of a key, this length may exceed the limits of stores.
+/// Returns the length of the longest matching string, in code units. Unlike a key, such a string may exceed the limits of stores.
 const fn longest(pieces: &[KeyPiece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
@@ -242,7 +243,7 @@ const fn lacks(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     false
 }
 
-/// Returns `true` if the sets of characters at a position, counted from the start or the end, are disjoint.
+/// Returns `true` if, at some distance from the start or the end, the sets of possible characters are disjoint.
 const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     let mut at = 0;
     loop {
@@ -293,7 +294,7 @@ const fn place(pieces: &[KeyPiece], units: usize, from_end: bool) -> Place {
     Place::Nothing
 }
 
-/// Returns the character that contains a code unit of a string. Any non-ASCII character represents all of them.
+/// Returns the character of a string that contains the code unit at `place`. A non-ASCII character represents all non-ASCII characters.
 const fn unit(text: &str, place: usize) -> Alphabet {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);

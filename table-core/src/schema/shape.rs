@@ -1,4 +1,4 @@
-//! The shape of a declared entity's rows, which identifies such rows with one comparison.
+//! The shape of a declared entity's rows, a byte string with which such rows are recognised in one comparison.
 
 use std::sync::OnceLock;
 
@@ -7,22 +7,22 @@ use table_store::EdmType;
 use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 
-/// The shape of a declaration's rows, computed on first use. Computing it in a constant would take longer to compile than any function of an entity.
+/// The shape of a declaration's rows, computed on first use. Evaluating it in a constant would take more compile time than any function of the entity.
 #[derive(Debug)]
 pub struct Shape {
     bytes: OnceLock<Vec<u8>>,
 }
 
 impl Shape {
-    /// Creates a shape that is not computed yet. The shape does not refer to the properties, because the compiler evaluates each `static` and everything
-    /// that it refers to.
+    /// Creates a shape that is not computed yet. The shape does not refer to the properties, because the compiler would then evaluate them for the `static`
+    /// that contains the shape.
     #[must_use]
     pub const fn new() -> Self {
         Self { bytes: OnceLock::new() }
     }
 
-    /// Returns the bytes of the shape, as a writer produces them: the shape of rows with all of these properties in this order, preceded by
-    /// `EntityType` if the entity has a kind. A row without one of the properties has a different shape. Every call must pass the same arguments.
+    /// Returns the shape's bytes, as a row writer produces them for rows with all of these properties in this order, preceded by `EntityType` if the entity
+    /// has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
     #[inline]
     #[must_use]
     pub fn bytes(&self, kind: Option<&'static str>, properties: &[PropertySchema]) -> &[u8] {

@@ -1,4 +1,4 @@
-//! Stored schemas: owned schemas in a store or a layout file.
+//! Stored schemas: owned schemas, as stored in a table or a layout file.
 
 use table_store::EdmType;
 
@@ -8,7 +8,7 @@ use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySche
 /// An owned [`EntitySchema`], which can be formatted as text and parsed.
 ///
 /// - Properties and indexes are sorted by name, because stored data does not depend on the declaration order.
-/// - Rust names are labels. They reveal whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
+/// - Rust names are labels. They show whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
 /// - The text format has one fact on each line, for readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
 ///
 /// ```
@@ -74,7 +74,7 @@ pub enum StoredPiece {
     Literal(String),
     /// A value with its codec.
     Part {
-        /// The source of the value.
+        /// The field or property from which the value comes.
         source: Source,
         /// The codec's [`NAME`](crate::key::codec::KeyCodec::NAME).
         codec: String,

@@ -14,7 +14,7 @@ use crate::schema::token::{Tokens, token};
 
 /// The version of the text format that this program writes.
 pub(super) const VERSION: &str = "1";
-/// The word that denotes all properties. No property has this name.
+/// The word for "all properties". No property has this name.
 const ALL: &str = "*";
 
 impl fmt::Display for StoredSchema {
@@ -24,7 +24,7 @@ impl fmt::Display for StoredSchema {
     }
 }
 
-/// Returns the name of a source for human readers. Names of properties start with a dot.
+/// Returns the name of a part's source for human readers. Property names are preceded by a dot.
 pub(super) fn name_of(source: &Source) -> String {
     match source {
         Source::Property(name) => format!(".{name}"),
@@ -32,7 +32,7 @@ pub(super) fn name_of(source: &Source) -> String {
     }
 }
 
-/// Writes the lines that determine the stored bytes. `name` returns the name of a part's source.
+/// Writes the lines that determine the stored bytes. `name` returns the name of a key part's source.
 pub(super) fn write_facts(
     schema: &StoredSchema,
     name: &dyn Fn(&Source) -> String,
@@ -173,7 +173,7 @@ fn read_line(schema: &mut StoredSchema, tokens: &mut Tokens<'_>) -> Option<()> {
     tokens.is_at_end().then_some(())
 }
 
-/// Reads a kind of derived rows, followed by a name if several entries of that kind are possible.
+/// Reads the type of a derived row, and the name after it if several rows of that type are possible.
 fn read_kept(tokens: &mut Tokens<'_>) -> Option<String> {
     let kind = tokens.word()?;
     if tokens.is_at_end() {

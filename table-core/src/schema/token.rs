@@ -1,4 +1,4 @@
-//! Tokens in a line of a stored schema: plain words where possible, and JSON strings otherwise.
+//! Splits a line of a stored schema into words, and formats words: plain if possible, and otherwise as JSON strings.
 
 use serde_json::{Deserializer, Value};
 

@@ -124,8 +124,8 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 
 /// A marker for key parts that support ranges. It is implemented for all types as `Ordered<true>`, and never as `Ordered<false>`.
 ///
-/// A range of values is a key range only if the encoded values sort like the values (law K3 of [`codec`](crate::key::codec)). A range over any
-/// other part does not compile.
+/// A range of values is a key range only if the encoded values sort like the values themselves (law K3 of [`codec`](crate::key::codec)). A range over a
+/// part with any other codec does not compile.
 ///
 /// ```
 /// use table_core::selection::Ordered;
@@ -153,8 +153,8 @@ impl<R> Ordered<true> for R {}
 /// A marker for key parts that can be selected without the parts after them. It is implemented for all types as `SelfDelimiting<true>`, and never
 /// as `SelfDelimiting<false>`.
 ///
-/// If the end of a value can only be found from the end of the key, the value is also a prefix of longer values. No key range then contains exactly
-/// the rows of one value or prefix.
+/// If the end of a value can be found only by reading the key from its end, the value may also be a prefix of longer values. No key range then contains
+/// exactly the rows with one value or prefix.
 ///
 /// ```
 /// use table_core::selection::SelfDelimiting;
@@ -196,7 +196,7 @@ impl<R> SelfDelimiting<true> for R {}
     note = "for a range of values use the method named after the field"
 )]
 pub trait KeyPrefix<T, C> {
-    /// Appends the prefix that all matching keys share.
+    /// Appends the prefix that all matching keys have in common.
     ///
     /// # Errors
     /// `KeyEncoding` if the codec does not accept a character of the prefix.

@@ -1,4 +1,4 @@
-//! Values that a query accepts as a selection: selections, and selections under construction.
+//! Values that a query accepts as its selection: complete selections, and selections under construction.
 
 use table_store::Result;
 
@@ -53,8 +53,8 @@ impl<N: Narrowed> From<N> for Selection<N::Entity, N::Class, N::Source> {
     }
 }
 
-/// A selection under construction, such as `Employee::rows("Sales")`. Generated code implements this trait once for each of its types. If it
-/// implemented `From` for [`Selection`] instead, rustc would have to consider every implementation.
+/// A selection under construction, such as `Employee::rows("Sales")`. Generated code implements this trait once for each of its types. If it implemented
+/// `From` for [`Selection`] instead, rustc would have to consider all these implementations in every conversion.
 #[doc(hidden)]
 pub trait Narrowed {
     /// The entity type of the selection.

@@ -3,7 +3,7 @@
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::selection::Selection;
 
-/// A selection by properties. No selection implements this trait, so the methods that require it only produce an error message.
+/// A selection by properties. No selection implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T204] a selection names keys; a query of it filters by properties and reads entities",
     label = "write `table.query(selection)` first",

@@ -138,8 +138,7 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source whose rows can be read as `T`. The entities themselves can be read as any of their types, and copies as projections of their
-/// included fields.
+/// A source whose rows can be read as `T`. Entities can be read as any of their types, and copies only as projections to the fields that they include.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -179,7 +178,7 @@ impl<I: Index> Source for Lists<I> {
     note = "an `index_entity` stores keys only: `get_by_index(…)` of `table_patterns::Entities` reads the entities with these keys"
 )]
 pub trait ReadableAs<T>: Source {
-    /// Returns the properties to request (DQ-13).
+    /// Returns the properties that a read requests (DQ-13).
     #[must_use]
     fn select() -> Select {
         Select::All
@@ -202,8 +201,8 @@ pub trait ReadableAs<T>: Source {
         Versioned::read_with(entity, Self::read).map(Some)
     }
 
-    /// Reads a row into the memory of the previous value, if any. Returns `false` if the row was skipped. The value must not be used after that, nor
-    /// after an error, because it is a mix of two entities.
+    /// Reads a row into the memory of the previous value, if any. Returns `false` if the row was skipped. After a skipped row or an error, the value is a mix
+    /// of two entities and must not be used.
     #[doc(hidden)]
     #[inline]
     fn read_own_again(

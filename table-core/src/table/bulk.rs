@@ -33,10 +33,10 @@ const CONCURRENCY: usize = 8;
 ///
 /// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
-/// - Each transaction checks that the handle may write. If a newer release forbids the writes in the middle of the bulk, no further transaction is
-///   started.
-/// - After an error, no further transaction of the same partition and no further window is started. [`BulkError::written`] contains the positions of
-///   the written entities, and [`resume`](Self::resume) skips them.
+/// - Each transaction checks that the handle may write. If the schema of a newer release forbids its writes during the bulk write, no further transaction
+/// is started.
+/// - After an error, no further transaction in the same partition and no further window is started. [`BulkError::written`] contains the positions of
+/// the written entities, and [`resume`](Self::resume) skips them.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -116,7 +116,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         I::then(self.put_all(BulkVerb::InsertOrMerge, entities.into_entities()))
     }
 
-    /// Inserts the entities of a stream. An error in the stream stops the write, like an error from the store.
+    /// Inserts the entities from a stream. An error in the stream stops the bulk write, like an error from the store.
     ///
     /// # Errors
     /// The first error in input order, and the positions of the written entities.
@@ -178,7 +178,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window and returns the first failure in input order. `failure` is an error that occurred before anything was sent.
+    /// Writes a window and returns the first error in input order. `failure` is an error from before the window was sent, if any.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,
@@ -215,8 +215,8 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     }
 }
 
-/// Commits the transactions of one partition in order and stops at the first one that fails. Returns the positions and the error of that transaction.
-/// If a newer schema forbids the writes of the program, it forbids them in every partition, so `is_refused` then also stops the other partitions.
+/// Commits the transactions to one partition in order and stops at the first one that fails. Returns that transaction's positions and its error.
+/// A newer schema that forbids the program's writes forbids them in every partition, so `is_refused` then also stops the other partitions.
 async fn write_chain<T: BulkTarget>(
     target: &T,
     mut chain: Vec<Link<T::Batch>>,

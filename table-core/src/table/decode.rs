@@ -1,4 +1,4 @@
-//! Decoding of the entities in a page. Rows of other declared types are skipped.
+//! Decodes the entities in a page, and skips rows of other declared types.
 
 use table_store::Result;
 
@@ -32,8 +32,8 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Lends the entities of a page to a closure, up to a limit. Each entity is read into the memory of the previous one. Returns the number of
-/// entities lent.
+/// Passes references to the entities of a page to a closure, up to a limit. Each entity is read into the memory of the previous one. Returns the number
+/// of entities passed.
 pub(super) fn lend<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,

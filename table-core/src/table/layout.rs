@@ -40,20 +40,20 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///
     /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E`
     ///   is stored, and the remaining work is recorded in [`SchemaRecord::pending`].
-    /// - If no schema of `E` is stored, but another type's schema has keys of the same format, `E` may be that type under another name. This is an
-    ///   error if the table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or call
-    ///   [`accept_schema`](Self::accept_schema).
+    /// - If no schema of `E` is stored, but a schema with keys of the same format is, `E` may be a renamed type. This is an error if the table contains rows
+    /// with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call
+    /// [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
     /// - A schema that was stored before and superseded belongs to an older version of the program. That version may run if its schema lacks only
     ///   optional properties, and indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. In all other
     ///   cases, opening the table is an error, unless the table has no rows.
     ///
-    /// A write by the handle or a clone checks the stored schema again if the last check is older than [five seconds](LEASE). If an older schema
-    /// lacks an announced part, this check records a sighting, and the backfill of that part waits accordingly.
+    /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
+    /// schema lacks an index, a feed or copies whose backfill has not begun, this check records a sighting of an older program, and the backfill waits for it.
     ///
     /// A program with an incompatible schema fails in this function, before it reads or writes a row. Opening a table costs one get in addition to
-    /// its creation, and an insert if the schema changed. The first schema of a type in an existing table costs one more query. The first schema in a
-    /// store also creates the table [`LAYOUTS`].
+    /// the request that creates the table, and an insert if the schema has changed. The first schema of a type in an existing table costs one more query. The
+    /// first schema in a store also creates the table [`LAYOUTS`].
     ///
     /// ```
     /// use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
-    /// Returns the schema with which the table was last opened for this entity type, or `None` if no schema is stored.
+    /// Returns the stored schema with which the table was last opened for this entity type, or `None` if no schema is stored.
     ///
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error from the store.
@@ -157,8 +157,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Returns the current time of the store's clock, and the time of the last sighting of an older program that lacks announced parts of the stored
-    /// schema and may still write. A [grant](Self::record_grant) to a program with another schema is treated as a sighting at the time when the grant
+    /// Returns the store's current time, and the time of the last sighting of an older program: one that may still write, but whose schema lacks indexes, a
+    /// feed or copies of the stored schema. A [grant](Self::record_grant) to a program with another schema counts as a sighting at the time when the grant
     /// expires. Sends one write and three reads.
     ///
     /// ```
@@ -182,8 +182,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         sighting::read(&self.store, self.name()?, (E::SCHEMA.entity, own)).await
     }
 
-    /// Records that programs with the schema of `E` may write until a given time, in [ticks](crate::ticks), without reading the stored schema. A
-    /// backfill that such programs would disturb starts only after that time.
+    /// Grants programs with the schema of `E` permission to write until a given time, in [ticks](crate::ticks), without reading the stored schema. A
+    /// backfill that such programs would make incomplete starts only after that time.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt, ticks};
@@ -222,9 +222,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Checks that a write may start now, for handles that bypass this handle. The check fails if a program with a newer schema has opened the table,
-    /// unless this program maintains everything that the newer schema declares. The check queries the store at most once every [five seconds](LEASE),
-    /// and never for a handle that was not opened.
+    /// Checks that a write may start now. Intended for handles that write without calling this handle. The check fails if a program with a newer schema has
+    /// opened the table, unless this program maintains everything that the newer schema declares. The check queries the store at most once every
+    /// [five seconds](LEASE), and never for a handle that was not opened.
     ///
     /// # Errors
     /// `SchemaMismatch` if the check fails; any error from the store.
@@ -237,7 +237,8 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Makes this handle check that it may write, like the handle that the watch belongs to. If that handle was not opened, nothing is checked.
+    /// Makes this handle check before each write that it may write, using the state of the handle that created `watch`. If that handle was not opened,
+    /// nothing is checked.
     #[doc(hidden)]
     #[must_use]
     pub fn watched(self, watch: &SchemaWatch) -> Self
@@ -249,8 +250,8 @@ impl<E, S: TableStore> Table<E, S> {
         Self { standing, ..self }
     }
 
-    /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own entities.
-    /// The check queries the stored schema if this handle was opened. Clones of this handle share its result.
+    /// Returns a check for entities with another schema in a table of the same store. Used by handles that write such entities together with their own.
+    /// The check queries the stored schema if this handle was opened. Clones of this handle share the result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
@@ -261,8 +262,8 @@ impl<E, S: TableStore> Table<E, S> {
         Admission { store: self.store.clone(), table, standing, runtime: self.runtime() }
     }
 
-    /// Checks that rows may be replaced entirely. A full replace removes properties that only a newer schema declares. Uses the result
-    /// of [`admit`](Self::admit).
+    /// Checks that rows may be replaced entirely, which removes properties that only a newer schema declares. Call [`admit`](Self::admit) first; this check
+    /// uses its result.
     ///
     /// # Errors
     /// `SchemaMismatch` if a newer schema has properties that this program does not know (EVO-3).
@@ -274,11 +275,11 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns the properties that a newer stored schema declares and the schema of this handle lacks. The check queries the store at most once every
-    /// [five seconds](LEASE), and never for a handle that was not opened. In contrast to [`admit`](Self::admit), it neither waits nor writes.
+    /// Returns the properties that a newer stored schema declares and that this handle's schema lacks. Queries the store at most once every
+    /// [five seconds](LEASE), and never for a handle that was not opened. Unlike [`admit`](Self::admit), this function neither waits nor writes.
     ///
-    /// If a stored entity is read first, the result contains all newer properties of the entity: they are written only once every older handle has
-    /// queried the schema that declares them.
+    /// Read the stored entity before calling this function. The result then names all of its newer properties, because these are written only after every
+    /// older handle has read the schema that declares them.
     ///
     /// # Errors
     /// `SchemaMismatch` if the program must not write; any error from the store.
@@ -290,14 +291,14 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns the stored schemas as the handle knows them.
+    /// Returns the stored schemas, as last read by this handle.
     #[doc(hidden)]
     #[must_use]
     pub fn schema_watch(&self) -> SchemaWatch {
         SchemaWatch(self.standing.clone())
     }
 
-    /// Queries the store. Returns `true` if the stored schema is that of this handle, or `None` if the handle was not opened.
+    /// Reads the stored schema. Returns `true` if it equals this handle's schema, or `None` if the handle was not opened.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program cannot write at the same time as programs with the stored schema; any error from the store.
@@ -320,8 +321,8 @@ impl<E, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Changes the record of the stored schema (pending and disabled parts, progress), but not the schema. `change` may run several times, each time
-    /// on the current record (CON-3).
+    /// Changes the stored record of the schema (pending and disabled indexes, feeds and copies, and progress), but not the schema itself. `change` may run
+    /// several times, each time on the current record (CON-3).
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored because the table was not opened; `UpdateConditionNotSatisfied` if too many conflicts occur.

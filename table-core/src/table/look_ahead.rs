@@ -16,7 +16,7 @@ pub(super) struct LookAhead<St> {
     wanted: Option<usize>,
 }
 
-/// The item that the inner stream returned before it was requested.
+/// An item that the inner stream returned before the caller requested it.
 enum Waiting {
     Nothing,
     Page(Box<Result<Page>>),
@@ -76,7 +76,7 @@ mod tests {
     use crate::row::RowWriter;
     use table_store::{Error, ErrorCode};
 
-    /// Returns a page with two entities whose number is in `rows_read`.
+    /// Returns a page with two entities, whose `rows_read` is `number`.
     fn page(number: u64) -> Page {
         let row = RowWriter::new().finish();
         let mut rows = Rows::with_capacity(2, 0);
@@ -86,7 +86,7 @@ mod tests {
         Page { rows, continuation: None, rows_read: Some(number) }
     }
 
-    /// Returns the pages from 1 to `last`. Each is counted when it is requested.
+    /// Returns a stream of the pages from 1 to `last`, which counts each page when it is requested.
     fn pages(asked: &Cell<u64>, last: u64) -> impl Stream<Item = Result<Page>> {
         stream::unfold(1, move |number| async move {
             asked.set(number);

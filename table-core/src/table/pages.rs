@@ -20,7 +20,7 @@ use crate::table::request;
 /// The number of ranges of a fan-out that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// The parameters of a query over key ranges, as collected by a builder.
+/// The parameters of a query over key ranges, as set with a query builder.
 #[derive(Clone, Debug)]
 pub(crate) struct Paging {
     /// The ranges, in key order. An error is reported by the first request.
@@ -33,7 +33,7 @@ pub(crate) struct Paging {
     pub(crate) top: Option<usize>,
     /// The maximum number of entities in total.
     pub(crate) limit: Option<usize>,
-    /// `true` if rows may be skipped. A page may then have to contain more entities than the limit.
+    /// `true` if rows may be skipped. A page may then need to contain more rows than the limit.
     pub(crate) is_mixed: bool,
 }
 
@@ -124,7 +124,7 @@ impl<S: TableStore + Clone> PageSource<S> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns one page, starting at the first row or after an earlier page.
+    /// Returns one page: the first page, or the page after the given continuation.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
         if let Some(check) = self.check.clone() {
             check.run(self.store.clone()).await?;
@@ -170,7 +170,7 @@ impl<S: TableStore + Clone> PageSource<S> {
     }
 }
 
-/// The state of a range that is being read: its current page, and the parameters of the next request.
+/// The state of a range that is being read: its current page, and the parameters of its next request.
 struct UnderWay<S> {
     store: S,
     table: TableName,
@@ -197,13 +197,13 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// Returns the start of a range as a continuation that names the partition but no row. No page of the range ends there.
+/// Returns the start of a range as a continuation that names the partition but no row. No page of the range ends at that position.
 fn beginning(table: &TableName, query: &Query) -> Option<Continuation> {
     let partition_key = query.keys.partition_key.single()?.to_owned();
     Some(Continuation::new(table, query, Position { partition_key, row_key: None }))
 }
 
-/// Returns the range that contains the continuation. The continuation is also returned, unless it is the start of the range.
+/// Returns the range in which the continuation lies. Also returns the continuation, unless it marks the start of the range.
 fn place<'a>(
     table: &TableName,
     queries: &[Query],

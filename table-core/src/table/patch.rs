@@ -79,7 +79,7 @@ pub trait PatchTarget: Sync {
         if_match: IfMatch,
     ) -> impl Future<Output = Result<ETag>> + Send;
 
-    /// Adds the table to an error.
+    /// Adds the table's name to an error.
     fn in_table(&self, error: Error) -> Error;
 }
 
@@ -145,7 +145,7 @@ impl PatchChange {
         Self { set: set.finish(), removed: removed.finish() }
     }
 
-    /// Returns the properties to merge, or `None` if the patch also removes properties, because a merge cannot remove any (MRG-3).
+    /// Returns the properties to merge, or `None` if the patch removes properties, which a merge cannot do (MRG-3).
     #[must_use]
     pub fn as_merge(&self) -> Option<&Row> {
         self.removed.view().is_empty().then_some(&self.set)

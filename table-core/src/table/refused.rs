@@ -2,7 +2,7 @@
 
 use crate::refused::Refused;
 
-/// A handle with one method for both insert and replace. No handle implements this trait, so the methods that require it only produce an error message.
+/// A handle with one method for both insert and replace. No handle implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T190] a table has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace` or `insert_or_merge`",
@@ -70,7 +70,7 @@ pub trait ReadsAll<E>: Refused {}
 )]
 pub trait Begins<E>: Refused {}
 
-/// Declares methods that other libraries have, in an `impl` of a handle.
+/// Declares methods with names from other libraries in the `impl` of a handle.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {

@@ -88,7 +88,7 @@ pub trait Repository<E: Entity + Send + Sync>:
         self.as_table().get(key)
     }
 
-    /// Creates a query for the entities. The query skips their index rows.
+    /// Creates a query for the entities. The query skips index rows.
     fn query<C: Paged>(&self, selection: impl IntoSelection<E, C, Primary>) -> EntityQuery<E, Self::Store>;
 
     /// Creates a patch of one entity.

@@ -46,7 +46,7 @@ pub(crate) async fn get<S: TableStore>(
     Ok(found)
 }
 
-/// Decodes the result of a lookup in a source.
+/// Decodes the row returned by a lookup, according to the source that was read.
 #[inline]
 pub(crate) fn read_from<F: ReadableAs<T>, T>(
     table: &TableName,
@@ -78,7 +78,7 @@ pub(crate) fn with_index<F: Source>(plan: Plan) -> Plan {
     }
 }
 
-/// Returns one page of a query, without rows that are reserved for patterns.
+/// Returns one page of a query, without the rows reserved for patterns.
 pub(crate) async fn page<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -122,7 +122,7 @@ pub trait Bounded {}
 #[diagnostic::do_not_recommend]
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// Functions of a scan without a limit. They exist only to report the missing limit at compile time.
+/// Functions called on a scan without a limit. They exist only to report the missing limit at compile time.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>
@@ -158,7 +158,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// Returns the plan of the scan with its reason. The plan is computed without I/O.
     ///
     /// # Errors
-    /// Any error for an invalid table name.
+    /// The error from validating the table name, if it is invalid.
     pub fn plan(&self) -> Result<Plan> {
         let plan = Plan::new(self.source.table()?, QueryClass::TableScan, &self.paging.queries()?);
         Ok(Plan { reason: Some(self.reason.clone()), ..plan })

@@ -86,7 +86,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert. The commit fails if the entity exists (INS-1).
     ///
     /// # Errors
-    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
+    /// A validation error, such as `EntityTooLarge`, if the operation exceeds one of the limits listed at [`EntityTransaction`].
     pub fn insert<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
         self.write_row(entity, M::entity_row, OperationKind::Insert, false)
     }
@@ -94,7 +94,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds a replace. The commit fails unless the stored entity satisfies `if_match` (UPD-1).
     ///
     /// # Errors
-    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
+    /// A validation error, such as `EntityTooLarge`, if the operation exceeds one of the limits listed at [`EntityTransaction`].
     pub fn replace<M: ToEntity + SharesTable<E>>(
         &mut self,
         entity: &M,
@@ -107,7 +107,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds a merge. The commit fails unless the stored entity satisfies `if_match` (MRG-1).
     ///
     /// # Errors
-    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
+    /// A validation error, such as `EntityTooLarge`, if the operation exceeds one of the limits listed at [`EntityTransaction`].
     pub fn merge<M: ToEntity + SharesTable<E>>(
         &mut self,
         entity: &M,
@@ -120,7 +120,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-replace (UPS-2).
     ///
     /// # Errors
-    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
+    /// A validation error, such as `EntityTooLarge`, if the operation exceeds one of the limits listed at [`EntityTransaction`].
     pub fn insert_or_replace<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
         self.write_whole(entity, OperationKind::InsertOrReplace)
     }
@@ -128,7 +128,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-merge (UPS-2).
     ///
     /// # Errors
-    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
+    /// A validation error, such as `EntityTooLarge`, if the operation exceeds one of the limits listed at [`EntityTransaction`].
     pub fn insert_or_merge<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
         self.write_row(entity, M::merge_row, OperationKind::InsertOrMerge, false)
     }
@@ -136,7 +136,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds a delete. The commit fails unless the stored entity satisfies `if_match` (DEL-2).
     ///
     /// # Errors
-    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
+    /// A validation error, such as `InvalidDuplicateRow`, if the operation exceeds one of the limits listed at [`EntityTransaction`].
     pub fn delete<M: ToEntity + SharesTable<E>>(
         &mut self,
         key: Selection<M, Point>,

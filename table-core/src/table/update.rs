@@ -30,8 +30,8 @@ reported_once! {
     ReportedFrom: IntoUpdateFrom, Checked;
 }
 
-/// The entity from which an update starts: either an entity that was already read, whose `ETag` the first
-/// attempt uses, or a key, whose entity the update reads first.
+/// The entity from which an update starts: an entity that was already read, whose `ETag` the first
+/// attempt uses, or the key of an entity that the update reads first.
 ///
 /// ```
 /// use table_core::table::UpdateFrom;
@@ -47,7 +47,7 @@ reported_once! {
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity that was read before. This saves a request, unless another writer has changed the entity since, or the change removes a property. To
+    /// An entity that the caller has read. This saves a request, unless another writer has changed the entity since, or the change removes a property. To
     /// remove a property, the update must read and replace the row.
     Read(Versioned<E>),
     /// The key of an entity to read.
@@ -72,7 +72,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     }
 }
 
-/// A value that names the entity to update: its key, or the entity that was read.
+/// A value that identifies the entity to update: its key, or the entity as it was read.
 ///
 /// ```
 /// use table_core::table::{IntoUpdateFrom, UpdateFrom};
@@ -95,7 +95,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     note = "many entities are read by a query, and updated one by one"
 )]
 pub trait IntoUpdateFrom<E>: Into<UpdateFrom<E>> {
-    /// A type that exists only for the values that implement the trait.
+    /// A type that exists only if the argument implements this trait.
     #[doc(hidden)]
     type Checked;
 }
@@ -187,7 +187,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Update::new(writes, changes, change, entity)
     }
 
-    /// Reads the entity, requests a change and writes it, until a write succeeds. Returns the new version.
+    /// Repeatedly reads the entity, has the caller change it, and writes it, until a write succeeds. Returns the new version.
     async fn write_changes(
         &self,
         from: Result<(EntityKey, Option<(ETag, u64)>)>,
@@ -217,7 +217,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Requests a change to one version, which the caller passes or this function reads, and writes the change.
+    /// Lets the caller change one version of the entity, and writes the result. The version was passed by the caller, or is read by this function.
     async fn write_change(
         &self,
         table: &TableName,

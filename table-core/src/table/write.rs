@@ -41,7 +41,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and returns its version.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if an entity with this key exists (INS-1); any error for an entity that exceeds the limits.
+    /// `EntityAlreadyExists` if an entity with this key exists (INS-1); a validation error, such as `EntityTooLarge`, if the entity exceeds the limits.
     pub fn insert(&self, entity: &E) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
@@ -79,7 +79,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Inserts the entity, or replaces the stored entity with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
-    /// Any error for an entity that exceeds the limits.
+    /// A validation error, such as `EntityTooLarge`, if the entity exceeds the limits.
     pub fn insert_or_replace(&self, entity: &E) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
@@ -90,7 +90,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Inserts the entity, or merges it into the stored entity with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
-    /// Any error for an entity that exceeds the limits.
+    /// A validation error, such as `EntityTooLarge`, if the entity exceeds the limits.
     pub fn insert_or_merge(&self, entity: &E) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,

@@ -6,12 +6,12 @@ use crate::schema::EntitySchema;
 use crate::store::TableStore;
 use crate::table::Table;
 
-/// The entity types that a write, or several writes of a transaction, may concern.
+/// The entity types that are written by an operation, or by several operations in a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenTypes {
     /// The schemas of the types; empty for a row without a schema.
     designs: &'static [&'static EntitySchema],
-    /// `true` if an entity is replaced by the properties of its schema, which removes all other properties.
+    /// `true` if an entity is replaced, which removes all properties that its schema does not declare.
     is_whole: bool,
 }
 
@@ -20,7 +20,7 @@ impl WrittenTypes {
         Self { designs, is_whole }
     }
 
-    /// Adds the types of a write to those of the earlier writes of a transaction.
+    /// Adds these types to those written by the earlier operations in a transaction.
     pub(super) fn add_to(self, earlier: &mut Vec<Self>) {
         let names = |written: &Self| written.designs.iter().map(|design| design.entity);
         match earlier.iter_mut().find(|earlier| names(earlier).eq(names(&self))) {

@@ -1,5 +1,5 @@
-//! A design before deployment: heat, the next split, partition keys near their limit, and alternative orders of the levels, computed from a
-//! workload.
+//! A recipe for evaluating a design before deployment. Computes from a workload the heat, the next split, partition keys near their limit, and alternative
+//! orders of the levels.
 
 use table_advice::{Design, Distribution, Step, Workload};
 use table_core::selection::Selection;

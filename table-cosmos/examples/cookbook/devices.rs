@@ -1,4 +1,4 @@
-//! Readings of devices: the readings of one day are one logical partition, in order of time.
+//! A recipe with readings of devices. The readings of one day form one logical partition, ordered by time.
 
 use table_core::{Entity, Result, TableName, TableStoreExt};
 use table_cosmos::Options;

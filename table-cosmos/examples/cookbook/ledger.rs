@@ -1,4 +1,4 @@
-//! Requests and request units of each query in a recipe.
+//! Records the requests and request units of each query in a recipe.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ pub(super) enum Rows {
     Found(usize),
 }
 
-/// One query with its cost.
+/// A query with its cost.
 struct Line {
     question: String,
     rows: usize,
@@ -25,20 +25,20 @@ struct Line {
     units: String,
 }
 
-/// The queries of a recipe.
+/// The queries of a recipe, with their costs.
 pub(super) struct Ledger {
     emulator: Emulator,
     lines: Vec<Line>,
 }
 
 impl Ledger {
-    /// Starts a ledger with the next request.
+    /// Starts an empty ledger. Requests sent before this call are not counted.
     pub(super) fn new(emulator: &Emulator) -> Self {
         let _ = emulator.sent();
         Self { emulator: emulator.clone(), lines: Vec::new() }
     }
 
-    /// Adds a query with the requests since the previous one.
+    /// Adds a query with the requests sent since the previous one.
     pub(super) fn add(&mut self, question: &str, rows: Rows) {
         let sent = self.emulator.sent();
         let points: Vec<&Sent> =
@@ -75,7 +75,7 @@ fn count(rows: usize) -> f64 {
     f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
 }
 
-/// Writes a table. It omits the cost of the items that a query reads, which have no published price.
+/// Formats the ledger as a text table. Omits the cost of items read by queries, because no price is published for it.
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "| question | rows | points | queries | partitions | RU by the published prices |")?;

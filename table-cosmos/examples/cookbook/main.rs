@@ -1,4 +1,4 @@
-//! Recipes for hierarchical partition keys on the in-memory emulator of the Azure SDK: no account, no server.
+//! Recipes for hierarchical partition keys on the in-memory emulator of the Azure SDK, which need neither an account nor a server.
 //!
 //! ```text
 //! cargo run -p table-cosmos --features emulator --example cookbook              # all recipes
@@ -21,7 +21,7 @@ use table_core::{Error, ErrorCode, Result};
 
 /// The output of a recipe.
 pub(crate) struct Shown {
-    /// The name of the recipe and its picture.
+    /// The name of the recipe and of its picture.
     pub(crate) name: &'static str,
     pub(crate) text: String,
     /// An SVG file.

@@ -1,4 +1,4 @@
-//! Orders in a container of another program, read and changed through a mapping.
+//! A recipe with orders in another program's container, which are read and changed through a mapping.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Events of users inside tenants (HPK-20).
+//! A recipe with events of users, grouped by tenant (HPK-20).
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Faults of containers: missing, existing, or incompatible with the options.
+//! Faults of containers: missing, already existing, or incompatible with the options.
 
 use azure_data_cosmos::models::{PartitionKeyKind, PartitionKeyVersion};
 use table_core::Fault;

@@ -1,4 +1,4 @@
-//! The indexing policy of containers. Queries use the levels, ids, properties and types, and never the identifiers of writes.
+//! The indexing policy of containers. It covers the levels, ids, properties and types, which queries use, but not the identifiers of writes.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
@@ -36,7 +36,7 @@ pub(super) fn differences(container: &ContainerProperties, mapping: &Mapping) ->
     differing.collect()
 }
 
-/// Returns `true` if a policy indexes a path. The most specific matching path of the policy decides.
+/// Returns `true` if a policy indexes a path. This is determined by the most specific path in the policy that matches.
 fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     let longest = |paths: &[PropertyPath]| {
         let covering = paths.iter().filter(|rule| covers(&rule.path, path));
@@ -48,7 +48,7 @@ fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     }
 }
 
-/// Returns `true` if a path of a policy covers another path. Policies may quote names that need no quotes.
+/// Returns `true` if a path in a policy covers another path. Policies may quote names that need no quotes.
 fn covers(rule: &str, path: &str) -> bool {
     let (rule, path) = (rule.replace('"', ""), path.replace('"', ""));
     rule == path || rule.strip_suffix('*').is_some_and(|prefix| path.starts_with(prefix))

@@ -1,4 +1,4 @@
-//! Log of requests to the account, reduced to their routing, and the account's responses.
+//! Records the requests to the account, reduced to their routing, and contains the type of its responses.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -28,7 +28,7 @@ pub struct Sent {
     pub is_query: bool,
     /// The number of the physical partition, if the request names one.
     pub partition: Option<String>,
-    /// The bounds of the effective partition keys, if the request names them.
+    /// The bounds of the range of effective partition keys, if the request names them.
     pub range: Option<(String, String)>,
     /// The partition key, if the request names one.
     pub key: Option<String>,

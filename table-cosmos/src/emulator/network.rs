@@ -20,7 +20,7 @@ use crate::emulator::Answer;
 /// The time after which a request without a response fails, if the Azure SDK sets none.
 const PATIENCE: Duration = Duration::from_secs(65);
 
-/// A network between a client and the account. It decides whether each request and response arrives.
+/// A network between a client and the account, which decides for each request and each response whether it arrives.
 ///
 /// ```
 /// use table_cosmos::emulator::{Broken, Delivery, Emulator, Network, Request};

@@ -1,4 +1,4 @@
-//! Conversion between entities and JSON documents according to a mapping.
+//! Converts between entities and JSON documents according to a mapping.
 
 use serde_json::{Map, Value as Json};
 use table_core::limits::Limits;
@@ -20,8 +20,8 @@ pub(crate) struct ItemKey<'a> {
 
 /// Returns the document of an entity.
 ///
-/// `stored` is the document to replace. Unless the items belong to this library, the new document keeps the members that the mapping does not name,
-/// and the JSON of each unchanged value.
+/// `stored` is the document to replace. In other programs' items, the new document keeps the members that the mapping does not name, and the JSON of each
+/// value that does not change.
 ///
 /// # Errors
 /// `InvalidInput` if a value cannot be represented in its format. `Corrupted` if the stored document is not an entity of the mapping.
@@ -172,7 +172,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
     Ok((levels, partition_key, row_key.to_owned()))
 }
 
-/// Returns the kind of a value that is not a string.
+/// Returns the name of a value's JSON type, for a value that is not a string.
 const fn kind(value: Option<&Json>) -> &'static str {
     match value {
         None | Some(Json::Null) => "missing or null",
@@ -182,7 +182,7 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// Reads the properties that have no path in the mapping. Items written by other programs have no such properties, unless the mapping is the standard format.
+/// Reads the properties without a path in the mapping. Items written by other programs have no such properties, unless the mapping is the default format.
 fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Result<(), Foreign> {
     let own = &mapping.own;
     let properties = match own.properties.find(json) {
@@ -207,7 +207,7 @@ fn timestamp(json: &Json) -> Result<u64, Foreign> {
     time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
-/// Returns `true` if a document has the same members as another document, apart from the members that the service adds.
+/// Returns `true` if the documents have the same members, apart from members that the service adds.
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();

@@ -1,4 +1,4 @@
-//! Faults of items that other programs wrote.
+//! Faults of items written by other programs.
 
 use table_core::Fault;
 

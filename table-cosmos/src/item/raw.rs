@@ -1,4 +1,4 @@
-//! Unparsed items as the service sends them. An item that cannot be parsed does not affect the other items on its page.
+//! Unparsed items, as sent by the service. An item that cannot be parsed does not affect the other items on its page.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::key;
 /// The text of an item.
 pub(crate) type RawItem = Box<RawValue>;
 
-/// The id of an item whose other members are not parsed.
+/// The id of an item, parsed without its other members.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]

@@ -1,4 +1,4 @@
-//! Tests of items: written items are read back, and invalid items from other programs are errors.
+//! Tests that written items are read back, and that invalid items from other programs are errors.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Values in the standard format: JSON, with annotations for types that JSON lacks.
+//! Values in the default format: JSON, with annotations for types that JSON lacks.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

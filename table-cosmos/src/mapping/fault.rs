@@ -1,8 +1,8 @@
-//! Faults of mappings.
+//! Faults in mappings.
 
 use table_core::{EdmType, Fault};
 
-/// A fault of a mapping.
+/// A fault in a mapping.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Fault)]
 pub(crate) enum MappingFault {
     #[error("a mapping has 1 to 3 levels, not {0}")]

@@ -1,4 +1,4 @@
-//! JSON formats of mapped properties.
+//! The JSON formats of mapped properties.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +14,7 @@ const MILLISECOND: u64 = 10_000;
 
 /// The JSON format of a property in a [`Mapping`](crate::Mapping).
 ///
-/// An item whose value has another format is not an entity: queries skip and report it. Writing a value that the format cannot
+/// An item with a value in a different format is not an entity: queries skip and report it. Writing a value that the format cannot
 /// represent exactly is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -80,7 +80,7 @@ impl Format {
         })
     }
 
-    /// Returns the value of a JSON value, or `None` if that does not have the format.
+    /// Converts a JSON value, or returns `None` if it is not in this format.
     pub(crate) fn read(self, json: &Json) -> Option<Value> {
         Some(match (self, json) {
             (Self::Text, Json::String(text)) => Value::String(text.clone()),
@@ -113,7 +113,7 @@ impl Format {
     }
 }
 
-/// Returns the number of units between 1970 and an instant, or `None` if it is not an integer.
+/// Returns the number of units from 1970 to an instant, or `None` if the instant is not a whole number of units.
 fn since_1970(ticks: u64, unit: u64) -> Option<i64> {
     let passed = i64::try_from(ticks).ok()?.checked_sub(i64::try_from(ticks::UNIX_EPOCH).ok()?)?;
     let unit = i64::try_from(unit).ok()?;

@@ -1,4 +1,4 @@
-//! Paths of members in an item: `/customer/id`.
+//! Paths of members in an item, such as `/customer/id`.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(crate) struct Path {
     sql: String,
 }
 
-/// A value on a path that is not an object.
+/// The error for a path on which a value is not an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAnObject;
 
@@ -72,7 +72,7 @@ impl Path {
         self.names.first().map_or("", String::as_str)
     }
 
-    /// Returns `true` if both paths have the same names, regardless of quotes.
+    /// Returns `true` if both paths consist of the same names, regardless of quotes.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.names == other.names
     }

@@ -1,4 +1,4 @@
-//! Tests of mappings: each fault of a mapping is refused when the options are created.
+//! Tests that each fault in a mapping is rejected when the options are created.
 
 use table_core::{Entity, ErrorCode};
 

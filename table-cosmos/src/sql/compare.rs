@@ -1,6 +1,6 @@
 //! Converts the comparisons in a filter to SQL.
 //!
-//! A comparison with a missing property is false (FIL-11). Numbers are compared as the stored type (FIL-15). A value of another type is less than
+//! A comparison with a missing property is false (FIL-11). Numbers are compared as the stored type (FIL-15). A value of a different type is less than
 //! every constant, and unequal to it (FIL-16).
 
 use serde_json::Value as Json;
@@ -210,7 +210,7 @@ const fn opposite(operator: Comparison) -> Comparison {
     }
 }
 
-/// Returns the outcome of a comparison with a constant of another type (FIL-16).
+/// Returns the outcome of a comparison with a constant of a different type (FIL-16).
 pub(super) const fn mismatched(operator: Comparison) -> Condition {
     match operator {
         Comparison::Lt | Comparison::Le | Comparison::Ne => Condition::True,

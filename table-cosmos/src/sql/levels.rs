@@ -1,4 +1,4 @@
-//! Converts the bounds of a PartitionKey range to bounds of one level.
+//! Converts bounds of a PartitionKey range to bounds of a single level.
 //!
 //! A PartitionKey consists of its levels, each followed by `!`. Such strings sort in the same order as their levels, except where a level
 //! contains a space, which is the only character below `!` in a key: `a b!` is less than `a!`. Bounds are widened where this matters.

@@ -1,4 +1,4 @@
-//! Evidence in stored entities about a transaction whose response was lost (CON-11).
+//! Looks in stored entities for evidence about a transaction whose response was lost (CON-11).
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The request of one operation.
+//! The request for one operation.
 
 use serde_json::Value as Json;
 use table_core::limits::Limits;
@@ -9,7 +9,7 @@ use crate::item::{self, Found, ItemKey};
 use crate::key;
 use crate::mapping::Mapping;
 
-/// An ETag that no item has. A write with this condition is rejected: with 404 if the item does not exist, otherwise with 412.
+/// An ETag that no item has. A write that requires it is rejected with 404 if the item does not exist, and with 412 if it does.
 const NEVER: &str = "\"never\"";
 
 /// The verb of a request.
@@ -24,7 +24,7 @@ pub(crate) enum Verb {
 /// The fixed size of an operation in the body of a batch, in bytes.
 const ENVELOPE: usize = r#"{"operationType":"Replace","id":,"resourceBody":,"ifMatch":},"#.len();
 
-/// The request of one operation. An operation that the service does not support becomes a read followed by a write.
+/// The request for one operation. An operation that the service does not support is replaced with a read and a write.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) verb: Verb,
@@ -33,11 +33,11 @@ pub(crate) struct Planned {
     pub(crate) body: Option<Json>,
     /// The ETag that the item must have, in the format that requests use.
     pub(crate) if_match: Option<String>,
-    /// The rejection statuses which mean that another writer changed the entity after it was read.
+    /// The statuses of a rejection which mean that another writer changed the entity after it was read.
     races: &'static [u16],
 }
 
-/// The stored document and the rules for its change.
+/// The stored document, and the rules for changing it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) mapping: &'a Mapping,
@@ -74,7 +74,7 @@ pub(crate) const fn creates(kind: &OperationKind) -> bool {
     )
 }
 
-/// The verb, body, condition and race statuses of a request.
+/// The verb, body and condition of a request, and the statuses which mean that another writer changed the entity.
 type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
 
 impl Planned {
@@ -152,7 +152,7 @@ impl Planned {
         self.races.contains(&status)
     }
 
-    /// Returns `true` if a second delivery of the request is rejected, regardless of other writes in the meantime.
+    /// Returns `true` if a second delivery of the request is rejected, regardless of writes between the deliveries.
     pub(crate) const fn is_guarded(&self) -> bool {
         self.if_match.is_some()
     }

@@ -1,4 +1,4 @@
-//! The request units of each operation, as reported in its span, in the usage of a table, and in plans.
+//! Tests of the request units of each operation, as reported in its span, in the usage of a table, and in plans.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Random queries with ranges and filters, compared with the engine: the rows, their order, and the number of rows read, which the plan states.
+//! Tests that random queries with ranges and filters return the same rows in the same order as the engine, and read as many rows as their plans state.
 
 use std::ops::Bound;
 
@@ -89,7 +89,7 @@ fn filter(random: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Stores set the Timestamps themselves, so results are equal only for distant bounds.
+/// Generates a comparison with the Timestamp. Stores set Timestamps themselves, so results are equal only for distant bounds.
 fn timestamp(operator: &str, random: &mut StdRng) -> String {
     let year = pick(&["1990", "2990"], random);
     format!("Timestamp {operator} datetime'{year}-01-01T00:00:00Z'")
@@ -253,7 +253,7 @@ fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
     });
 }
 
-/// A query for ten days of a tenant returns ten rows, regardless of the size of the tenant (RT-11).
+/// Tests that a query for ten days of a tenant reads ten rows, regardless of the size of the tenant (RT-11).
 #[test]
 fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
     runtime().block_on(async {

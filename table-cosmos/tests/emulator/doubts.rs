@@ -42,7 +42,7 @@ pub(crate) fn rule(
 struct World {
     /// The store whose responses are lost.
     lossy: CosmosTables,
-    /// A second store, which reads the stored state without lost responses.
+    /// A second store, which loses no responses and reads the stored state.
     sees: CosmosTables,
     table: TableName,
     rules: Vec<Arc<FaultInjectionRule>>,
@@ -95,7 +95,7 @@ fn transaction<const N: usize>(
     transaction
 }
 
-/// Returns every kind of write: its row, the stored row before it, and the stored row after it.
+/// Returns every kind of write, each with its row, and with the stored row before and after the write.
 fn writes() -> Vec<(&'static str, Option<i32>, OperationKind, Option<i32>)> {
     let row = || cents_of(2);
     vec![

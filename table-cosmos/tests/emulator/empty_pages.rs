@@ -1,4 +1,4 @@
-//! Pages without items within one partition key: the service may end a page early (PAGE-1). The emulator returns none.
+//! Tests of pages without items within one partition key. The service may end a page early (PAGE-1), but the emulator never does.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -13,15 +13,15 @@ use table_cosmos::emulator::{Answer, Delivery, Emulator, Network, Request};
 
 use crate::runtime;
 
-/// The header of a continuation token, in requests and responses.
+/// The name of the header that contains a continuation token, in requests and responses.
 const CONTINUATION: &str = "x-ms-continuation";
 
-/// A mock network that answers each query without a token with an empty page. The token of this page continues the query at its beginning.
+/// A mock network that responds to each query without a token with an empty page. The page's token continues the query at its beginning.
 struct Hollow {
     account: Emulator,
-    /// The bodies of the queries that were answered with an empty page. The token of the page is their number.
+    /// The bodies of the queries to which it responded with an empty page. A page's token is the index of its query in this list.
     queries: Mutex<Vec<Vec<u8>>>,
-    /// The continued queries whose body differs from the query to which their token belongs. The service refuses them.
+    /// The bodies of continued queries that differ from the query to which their token belongs. The service rejects such queries.
     misused: Mutex<Vec<String>>,
 }
 

@@ -1,5 +1,5 @@
-//! Time to live of containers and of items. The emulator does not implement time to live, so the bodies of the requests are checked, and the
-//! service's description of a container is injected.
+//! Tests of the time to live of containers and items. The emulator does not implement it, so the tests check the bodies of requests, and inject the
+//! service's description of a container.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

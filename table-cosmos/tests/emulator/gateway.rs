@@ -1,4 +1,4 @@
-//! Pages from a gateway, a proxy or a captive portal that responds instead of the account: no such page is mistaken for the outcome of a request.
+//! Tests that pages from a gateway, a proxy or a captive portal, which responds instead of the account, are never mistaken for the outcome of a request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use table_cosmos::{CosmosTables, Format, Mapping, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A mock network that, once it is turned on, answers some requests itself.
+/// A mock network with a portal that, once it is turned on, responds to some requests itself.
 struct Portal {
     account: Emulator,
     /// Returns `true` for the requests that the portal answers.
@@ -53,10 +53,10 @@ fn page(status: u16) -> Answer {
     page
 }
 
-/// A store with a table that contains the row `there`. From now on, a portal responds to the store's requests.
+/// A fixture: a store whose table contains the row `there`, and to whose requests a portal responds.
 struct World {
     store: CosmosTables,
-    /// A second store without the portal.
+    /// A second store, whose requests do not pass the portal.
     sees: CosmosTables,
     table: TableName,
     etag: ETag,

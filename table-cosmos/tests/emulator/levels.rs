@@ -1,4 +1,4 @@
-//! Tests of levels: unchanged entities, points, prefixes, batches, containers with other levels, rejected ids.
+//! Tests of levels: unchanged entities, points, prefixes, batches, containers with different levels, rejected ids.
 
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;

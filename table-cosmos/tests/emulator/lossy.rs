@@ -13,7 +13,7 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 pub(crate) const LATEST: Duration = Duration::from_secs(3);
 
-/// The way in which the network treats one request.
+/// The network's treatment of a request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,
@@ -25,7 +25,7 @@ enum Act {
     Slow(Duration),
     SilenceBefore,
     SilenceAfter,
-    /// A request with a condition is delivered twice. The second delivery arrives later.
+    /// A request with a condition is delivered twice, the second time with a delay.
     Double(Duration),
     Busy,
     /// The response has this status, and the request is not applied.
@@ -83,11 +83,11 @@ impl Lossy {
     }
 }
 
-/// Returns `true` if a second delivery of a request that got this status cannot take effect.
+/// Returns `true` if a second delivery of a request that received this status has no effect.
 ///
-/// A duplicate insert after a deletion of its entity would insert it again. So would a batch that was refused because of an insert, if its
-/// conditions still hold. HTTP/1.1 never delivers a request twice; the test duplicates only requests with a condition that is used up or
-/// can no longer hold, which any network may do.
+/// If its entity was deleted in between, a duplicate insert would insert it again. So would a duplicate of a batch that was rejected because of an insert,
+/// if its conditions still hold. HTTP/1.1 never delivers a request twice; the network duplicates only requests whose condition is used up or can no longer
+/// hold, which any network may do.
 fn is_harmless_twice(request: &Request, status: u16) -> bool {
     let body = String::from_utf8_lossy(&request.body);
     let was_refused_insert = status != 200 && body.contains("\"operationType\":\"Create\"");
@@ -151,7 +151,7 @@ impl Network for Lossy {
     }
 }
 
-/// Delivers a request with a delay.
+/// Delivers a request after a delay.
 fn again(account: Emulator, request: Request, time: Duration) {
     tokio::spawn(async move {
         sleep(time).await;
@@ -166,7 +166,7 @@ fn answer(status: u16) -> Answer {
 impl Steps for Lossy {
     fn begin(&self, _: usize) {}
 
-    /// Returns 1, because no request is applied twice, even if it arrives several times.
+    /// Returns 1: even if a request arrives several times, it is applied only once.
     fn arrivals(&self, _: usize) -> usize {
         1
     }

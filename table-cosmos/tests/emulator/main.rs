@@ -59,7 +59,7 @@ async fn store(partitions: u32, options: Options) -> Partitioned {
     Partitioned { emulator, store, partitions, unrest: None, mapped: None }
 }
 
-/// Returns options with so many attempts that a slow machine does not exhaust them.
+/// Returns options with enough attempts for a slow machine.
 fn patient() -> Options {
     Options::new().retry_during_splits(
         100_000,

@@ -1,4 +1,4 @@
-//! Containers of another program: the program's items are read and changed through a mapping, and their unmapped members are kept.
+//! Tests of another program's containers: its items are read and changed through a mapping, and their unmapped members are kept.
 
 mod adopted;
 mod filters;

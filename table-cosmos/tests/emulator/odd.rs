@@ -1,4 +1,4 @@
-//! Malformed documents that other programs wrote, in this library's containers and in mapped containers: queries and patterns read all entities,
+//! Tests of malformed documents written by other programs, in this library's containers and in mapped containers: queries and patterns read all entities,
 //! and report the malformed documents.
 
 use std::fmt;
@@ -27,7 +27,7 @@ struct Order {
     state: String,
 }
 
-/// The texts in stored documents that the network replaces in responses, because the emulator refuses documents with them.
+/// Placeholders in stored documents, which the network replaces in responses because the emulator rejects documents with the actual text.
 const REPLACED: [(&str, &str); 4] = [
     // An unpaired surrogate, which clients that use UTF-16 may write.
     ("HALF", "\\ud83d"),
@@ -41,7 +41,7 @@ const REPLACED: [(&str, &str); 4] = [
 /// A mock network that requests JSON as text. Its responses contain documents that the emulator refuses to store.
 struct Odd(Emulator);
 
-/// The header by which the Azure SDK requests a binary form of JSON.
+/// The header with which the Azure SDK requests JSON in a binary form.
 const FORMS: &str = "x-ms-cosmos-supported-serialization-formats";
 
 impl Network for Odd {
@@ -73,7 +73,7 @@ fn nested(depth: usize) -> Json {
     (0..depth).fold(json!(1), |inner, _| json!([inner]))
 }
 
-/// Returns the documents, each with the partition key of its header. `levels` adds the members of the partition key.
+/// Returns the malformed documents, each with the partition key for its header. `levels` adds the members of the partition key to a document.
 fn documents(levels: impl Fn(&mut Json, Option<Json>, Option<Json>)) -> Vec<(String, Json)> {
     let mut documents = Vec::new();
     // The kinds of values that a level may have; `None` is a missing member.

@@ -1,4 +1,4 @@
-//! A store that creates tables with a given number of physical partitions, which no client can request.
+//! A store that creates tables with a given number of physical partitions, which clients cannot request.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub(crate) struct Partitioned {
     pub(crate) store: CosmosTables,
     pub(crate) partitions: u32,
     pub(crate) unrest: Option<Arc<Unrest>>,
-    /// The stores for tables whose containers have a mapping, by table.
+    /// The stores for the tables whose containers have a mapping, by table.
     pub(crate) mapped: Option<Arc<Mutex<HashMap<String, CosmosTables>>>>,
 }
 

@@ -1,4 +1,5 @@
-//! Tests of patterns that work on whole partitions, over containers: several types in a table, rows of participants, and tenants.
+//! Tests of patterns that work on whole partitions, on Cosmos DB containers: several entity types in one table, participants (functions that write extra
+//! rows), and tenants.
 
 use table_core::{Entity, EntitySet, IfMatch, Result, TableEntity, TableStoreExt, Value};
 use table_cosmos::Options;

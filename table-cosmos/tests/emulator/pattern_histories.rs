@@ -1,8 +1,8 @@
-//! Random programs that several writers run over a lossy network, with indexes, an outbox, a change feed and a view (CON-11).
+//! Tests of random programs, run by several writers over a lossy network, with indexes, an outbox, a change feed and a view (CON-11).
 //!
-//! Writers, a worker and a follower of the view have a client each. The networks of all of them lose, delay and duplicate requests. After
-//! recovery over a network without faults, indexes, feed and view must follow from the entities, each acknowledged increment must have been
-//! applied once, and each refused one not at all. In half of the histories, the deals are items of another program's container.
+//! Each writer, the worker and the follower of the view have their own client, whose network loses, delays and duplicates requests. After
+//! recovery over a network without faults, indexes, feed and view must match the entities, each acknowledged increment must have been
+//! applied once, and no rejected increment may have been applied. In half of the histories, the deals are items in another program's container.
 
 mod check;
 
@@ -52,7 +52,7 @@ struct Deal {
     cents: i64,
 }
 
-/// A row of the view: the sums of a state, and one row for each of its deals.
+/// A row of the view: the sums for a state, and one row for each of its deals.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(state)]
@@ -80,7 +80,7 @@ impl View for Totals {
 
 type Work = Outbox<CosmosTables, Engine>;
 
-/// The handles of one process.
+/// The handles that one process uses.
 struct Process {
     deals: Entities<Deal, CosmosTables, Work>,
     view: ViewTable<Totals, CosmosTables>,
@@ -106,7 +106,7 @@ impl Process {
     }
 }
 
-/// An increment of a counted deal by a power of two, so that each application is visible in the sum.
+/// An increment of a counted deal by a power of two. Each application is therefore visible in the sum.
 #[derive(Debug)]
 struct Increment {
     id: u32,
@@ -192,7 +192,7 @@ fn mapped() -> Options {
     Options::new().mapping_of::<Deal>(mapping).unwrap()
 }
 
-/// Runs the history that a seed determines.
+/// Runs the history determined by a seed.
 fn run(seed: u64) -> std::result::Result<usize, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -257,7 +257,7 @@ async fn prepare(owner: &Process) -> Result<()> {
     Ok(())
 }
 
-/// Processes the queue and follows the view, while writers write. Requests by these calls may fail at any point.
+/// Processes the queue and follows the view while the writers run. Its requests may fail at any point.
 async fn follow(process: Process, mut random: StdRng) {
     for _ in 0..random.random_range(1..5) {
         sleep(Duration::from_millis(random.random_range(0..900))).await;

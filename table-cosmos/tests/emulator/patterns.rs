@@ -1,4 +1,4 @@
-//! Patterns that need only a store, on containers: one test for each cell of the table in `docs/cosmos.md`.
+//! Tests of patterns that need only a store, on containers, one for each cell of the table in `docs/cosmos.md`.
 
 use std::time::Duration;
 

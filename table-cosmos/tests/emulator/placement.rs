@@ -1,4 +1,4 @@
-//! Placement of keys in a container, taken from its responses: the items of each feed range, and the partition named by each point read.
+//! Checks how keys are placed in a container, according to its responses: the items of each feed range, and the partition named by each point read.
 //! The same check runs on the emulator and on an account.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! Responses from the service that the emulator never gives, or gives differently, injected below the client. `docs/cosmos.md` lists their
-//! sources.
+//! Tests with responses from the service that the emulator never gives, or gives differently. They are injected below the client. `docs/cosmos.md` lists
+//! their sources.
 //!
 //! The client, its retries and its errors are real; only the response is injected by a rule.
 
@@ -22,7 +22,7 @@ use crate::runtime;
 
 const EVENTS: &str = "Events";
 
-/// Opens a store with one partition key of two levels, and injects a response to one kind of request.
+/// Opens a store with a table of two levels, and injects a response to one kind of request.
 async fn answering(
     on: FaultOperationType,
     answer: FaultInjectionResult,
@@ -63,7 +63,7 @@ fn two_levels() -> Options {
     Options::new().levels(EVENTS, 2)
 }
 
-/// "Troubleshoot Azure Cosmos DB forbidden exceptions": writes to a partition key of 20 GB return 403 with sub-status 1014.
+/// Tests the response described in "Troubleshoot Azure Cosmos DB forbidden exceptions": writes to a partition key of 20 GB return 403 with sub-status 1014.
 #[test]
 fn hpk_17_a_key_at_its_size_limit_is_reported_with_a_remedy() {
     runtime().block_on(async {
@@ -79,8 +79,8 @@ fn hpk_17_a_key_at_its_size_limit_is_reported_with_a_remedy() {
     });
 }
 
-/// "Troubleshoot bad request exceptions in Azure Cosmos DB": a key in the header that is not the item's returns 400 with sub-status 1001,
-/// and so does a prefix in a point read, for which the emulator returns 404. This client never sends either, and never treats a 400 as a
+/// Tests the response described in "Troubleshoot bad request exceptions in Azure Cosmos DB": a key in the header that differs from the item's returns 400
+/// with sub-status 1001. So does a prefix in a point read, for which the emulator returns 404. This client never sends either, and never treats a 400 as a
 /// missing item.
 #[test]
 fn wire_5_a_mismatched_key_is_an_error_and_never_a_missing_item() {
@@ -101,8 +101,8 @@ fn wire_5_a_mismatched_key_is_an_error_and_never_a_missing_item() {
     });
 }
 
-/// "Troubleshoot Azure Cosmos DB not found exceptions": 404 with sub-status 1002 means that a replica has not caught up with the session.
-/// It says nothing about the item.
+/// Tests the response described in "Troubleshoot Azure Cosmos DB not found exceptions": 404 with sub-status 1002 means that a replica has not caught up
+/// with the session. It does not mean that the item is missing.
 #[test]
 fn con_2_a_lagging_replica_is_an_error_and_never_a_missing_item() {
     runtime().block_on(async {
@@ -119,7 +119,7 @@ fn con_2_a_lagging_replica_is_an_error_and_never_a_missing_item() {
     });
 }
 
-/// "Azure Cosmos DB status codes": 449 means that the write was not applied, because of a concurrent write of the same item.
+/// Tests the response described in "Azure Cosmos DB status codes": 449 means that the write was not applied, because of a concurrent write to the same item.
 #[test]
 fn con_3_a_write_that_met_a_concurrent_one_is_not_ambiguous() {
     runtime().block_on(async {
@@ -131,8 +131,8 @@ fn con_3_a_write_that_met_a_concurrent_one_is_not_ambiguous() {
     });
 }
 
-/// "Hierarchical partition keys": after 410 with sub-status 1002, the partition is resolved again. The emulator returns it only during a
-/// split.
+/// Tests the response described in "Hierarchical partition keys": after 410 with sub-status 1002, the partition is resolved again. The emulator returns it
+/// only during a split.
 #[test]
 fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
     runtime().block_on(async {
@@ -150,7 +150,7 @@ fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
     });
 }
 
-/// Some clients have returned rows of other tenants for queries by prefix.
+/// Tests a query by prefix that returns a row of another tenant, as some clients have done.
 #[test]
 fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
     runtime().block_on(async {
@@ -194,7 +194,7 @@ async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error
     store.get(&table, &key("there"), &Select::All).await.unwrap_err()
 }
 
-/// With `defaultTtl`, items of a container expire; with -1, only items that set a time to live.
+/// Tests a container with `defaultTtl`, whose items expire. If it is -1, only items that set a time to live expire.
 #[test]
 fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     runtime().block_on(async {
@@ -211,8 +211,8 @@ fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     });
 }
 
-/// Containers of the first version were created before May 2019, or by a client that did not request a version. A missing version means the
-/// first one (WIRE-7).
+/// Tests containers with the first version of the hash. They were created before May 2019, or by a client that did not request a version. A missing version
+/// means the first one (WIRE-7).
 #[test]
 fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
     runtime().block_on(async {

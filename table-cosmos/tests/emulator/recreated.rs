@@ -1,4 +1,4 @@
-//! Containers and databases that are deleted or replaced while a store is open.
+//! Tests of containers and databases that are deleted or replaced while a store is open.
 
 use std::fmt;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ async fn delete(account: &Emulator, target: &str) {
 /// The number of verbs that [`verb`] can run.
 const VERBS: usize = 9;
 
-/// Runs the verb of the given number, and returns its name and its outcome.
+/// Runs the verb with the given number, and returns its name and outcome.
 async fn verb(
     store: &CosmosTables,
     table: &TableName,
@@ -91,7 +91,7 @@ async fn verb(
     }
 }
 
-/// The first call may detect that the container was replaced. Each later call reports the different paths.
+/// Tests that a container replaced by one with different paths is rejected. The first call may only detect the replacement; each later call reports the paths.
 #[test]
 fn hpk_43_a_container_that_was_replaced_by_one_with_other_paths_is_refused() {
     for first in 0..VERBS {

@@ -1,4 +1,4 @@
-//! The hash and the model of partitions, compared with requests from the Azure SDK and data in the emulator, for random designs.
+//! Tests that the hash and the model of partitions agree with the Azure SDK's requests and the emulator's data, for random designs.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::partitioned::Partitioned;
 use crate::placement::keys_lie_where_the_model_places_them;
 use crate::{runtime, store};
 
-/// The number of designs. Each has 40 queries: 10,000 in total.
+/// The number of designs. Each has 40 queries, which makes 10,000 in total.
 const DESIGNS: usize = 250;
 const QUESTIONS: usize = 40;
 const PARTITIONS: u32 = 64;
@@ -109,7 +109,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_touch_exactly_the_modelled_partitions() 
     });
 }
 
-/// Returns the partitions of a route in the format that requests use: id, first and last effective partition key.
+/// Returns the partitions of a route in the format of requests: id, and first and last effective partition key.
 fn said(route: &Route) -> Vec<(String, String, String)> {
     let text = |touched: &table_hierarchy::Touched| {
         (touched.id.to_string(), touched.range.start().to_string(), touched.range.end().to_string())

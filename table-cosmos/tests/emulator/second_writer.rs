@@ -1,7 +1,7 @@
-//! A write with a lost response, while another writer sees its effect and changes the entity again (CON-11).
+//! Tests of a write whose response is lost while another writer sees its effect and changes the entity again (CON-11).
 //!
-//! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does next,
-//! the acknowledged change of the other writer must remain.
+//! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does after that,
+//! the other writer's acknowledged change must remain.
 
 use std::fmt;
 use std::sync::Arc;
@@ -166,7 +166,7 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
     });
 }
 
-/// The request did not arrive and another writer changed the entity. The outcome must be a rejection, an ambiguity, or exactly one
+/// Tests a request that did not arrive, after which another writer changed the entity. The outcome must be a rejection, an ambiguity, or exactly one
 /// application of the write after the other writer's change.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
@@ -219,7 +219,7 @@ impl Network for Kept {
     }
 }
 
-/// A program that reads an item, changes a property and replaces the item keeps the identifier of the last write.
+/// Tests another program that reads an item, changes a property, replaces the item, and thereby keeps the identifier of the last write.
 #[test]
 fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
     runtime().block_on(async {
@@ -237,7 +237,7 @@ fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
     });
 }
 
-/// Without concurrent writes, a broken connection causes no error: conditional writes are sent again.
+/// Tests that a broken connection causes no error without concurrent writes: conditional writes are sent again.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_sent_again() {
     runtime().block_on(async {

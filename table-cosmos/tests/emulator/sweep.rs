@@ -1,4 +1,4 @@
-//! One fault at each request of a program, in turn: each response from the service that may replace the expected one, before or after the request is
+//! Tests one fault at each request of a program in turn: each response from the service that may replace the expected one, before or after the request is
 //! applied, and a caller that drops its call.
 
 mod once;
@@ -41,7 +41,7 @@ fn paused() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }
 
-/// Reads all rows with their texts.
+/// Reads all rows with their values.
 async fn rows(store: &CosmosTables, table: &TableName, keys: KeyRange, top: usize) -> Result<Vec<String>> {
     let query = Query { top: Some(top), ..Query::new(keys) };
     let (mut rows, mut from) = (Vec::new(), None);

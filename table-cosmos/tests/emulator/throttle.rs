@@ -1,9 +1,9 @@
-//! The model of physical partitions, compared with the emulator of the Azure SDK under throttling (HPK-9, HPK-12, HPK-14, HPK-16).
+//! Tests that the model of physical partitions agrees with the throttled emulator of the Azure SDK (HPK-9, HPK-12, HPK-14, HPK-16).
 //!
-//! A container of the emulator divides its throughput evenly, and admits the share of each partition once per second. A workload is
-//! replayed in bursts, one for each second: a burst sends everything that has not been admitted. The number of bursts until all is
+//! A container in the emulator divides its throughput evenly, and admits the share of each partition once per second. A workload is
+//! replayed in bursts, one for each second. Each burst sends all writes that have not been admitted. The number of bursts until all writes are
 //! admitted, divided by the duration of the workload, is the measured use of the hottest partition, which the model predicts. The
-//! emulator throttles writes and no reads.
+//! emulator throttles only writes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as SyncMutex};
@@ -263,7 +263,7 @@ fn hpk_9_12_14_and_16_ten_skewed_workloads_load_the_emulator_like_the_model() {
     });
 }
 
-/// Two regions of many devices: the recommended order has the devices first, and the emulator runs it faster.
+/// Tests two regions with many devices: the recommended order starts with the devices, and the emulator runs it faster.
 #[test]
 fn hpk_8_and_hpk_16_the_recommended_order_is_the_faster_one() {
     runtime().block_on(async {

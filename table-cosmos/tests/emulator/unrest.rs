@@ -1,4 +1,4 @@
-//! Disturbances between and during the requests of a scenario: splits and merges, or 429 responses.
+//! Disturbs the emulator between and during the requests of a scenario, with splits and merges, or with 429 responses.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,7 +25,7 @@ const MOST: u32 = 24;
 /// The number of times that one request is throttled. The client retries it nine times, and four threads may throttle it at the same time.
 const THROTTLED: u32 = 2;
 
-/// A disturbance of a scenario's requests.
+/// A way to disturb a scenario's requests.
 pub(crate) enum Unrest {
     /// The partitions of each table are split and merged. Scenarios also use their own threads, but the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
@@ -34,7 +34,7 @@ pub(crate) enum Unrest {
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 
-/// Returns `true` if a call causes a disturbance: each of the first calls, then fewer and fewer.
+/// Returns `true` if a call causes a disturbance: each of the first calls does, and later ones less and less often.
 const fn is_due(call: u32) -> bool {
     call < 12 || call.is_power_of_two()
 }

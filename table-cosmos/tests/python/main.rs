@@ -1,5 +1,5 @@
-//! Test with a pinned version of the Azure SDK for Python, on the same emulator: it reads items of this library, writes items that this library
-//! reads, and computes hash ranges that must equal the model.
+//! Tests with a pinned version of the Azure SDK for Python on the same emulator: it reads items written by this library, writes items that this library
+//! reads, and computes hash ranges that must equal the model's.
 //!
 //! The first run installs the client below the target folder. Without `python3` or a registry the suite is skipped with a message. If `CI`
 //! is `true`, it fails instead.
@@ -109,7 +109,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
     });
 }
 
-/// Returns the interpreter of an environment with the client.
+/// Returns the interpreter of a Python environment in which the client is installed.
 fn installed(requirements: &Path) -> Result<PathBuf, String> {
     let wanted = fs::read_to_string(requirements).map_err(|error| error.to_string())?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-cosmos");

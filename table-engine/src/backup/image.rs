@@ -1,4 +1,4 @@
-//! Backups outside folders: the files of such a backup, and restoring them to a folder.
+//! Backups that are not folders: the files of such a backup, and how they are restored to a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl BackupImage {
         self.after_read(self.base.files(earlier, Path::new(place)))
     }
 
-    /// Reads an entire file and checks it.
+    /// Reads an entire file and verifies its checksums.
     ///
     /// # Errors
     /// `Corrupted`, with the file and the offset, if the file is damaged; `Io` if it cannot be read; `ServerBusy` if the process has no free descriptor

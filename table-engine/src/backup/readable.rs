@@ -1,4 +1,4 @@
-//! Backups of an engine whose disk is failing: all data that can be read, and a list of the rows that cannot.
+//! Backups of an engine whose disk is failing. They contain all data that can be read, and list the rows that cannot.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::folder::{self, fault::FolderFault};
 use crate::key;
 use crate::manifest::{self, BACKUP, Folder, LOCK};
 
-/// A backup of all readable data.
+/// The result of a backup of all data that can be read.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PartialBackup {
@@ -23,7 +23,7 @@ pub struct PartialBackup {
     pub lost: Vec<LostRows>,
 }
 
-/// A key range whose rows could not be read. In the backup, rows from `first` to `last` may be missing, outdated, or present
+/// A key range whose rows could not be read. In the backup, rows from `first` to `last` may be missing or outdated, or may exist
 /// although they were deleted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

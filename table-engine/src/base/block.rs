@@ -1,4 +1,4 @@
-//! A block: the bytes of neighbouring rows of a run (`docs/format.md`, "Runs").
+//! Blocks: neighbouring rows of a run, encoded as bytes (`docs/format.md`, "Runs").
 //!
 //! A block stores the common prefix of all keys once, and each shape of rows (their property names and types) once, because property names make up
 //! half of a row. A deletion is an entry without a shape.
@@ -29,7 +29,7 @@ const SHAPE_END: usize = 4;
 /// The shape number of an entry that records a deletion.
 const DELETED: usize = 0xFFFF;
 
-/// The positions of a block's parts. They are computed once, which reduces a row lookup to a few additions.
+/// The positions of a block's parts. They are computed once, after which looking up a row takes only a few additions.
 ///
 /// All keys are stored together, so a search reads few cache lines and no rows.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ pub(crate) enum Found {
     Row(Row),
 }
 
-/// A shape that rows share; empty for deletions.
+/// A shape that several rows share; empty for deletions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape<'b> {
     bytes: &'b [u8],
@@ -69,7 +69,7 @@ struct Shape<'b> {
 }
 
 impl<'b> Shape<'b> {
-    /// Returns the row with this shape and the given body; `None` for a deletion.
+    /// Returns the row with this shape and the given body, or `None` for a deletion.
     #[inline]
     fn row(self, body: &'b [u8]) -> Option<RowView<'b>> {
         (!self.deleted).then(|| RowView::counted(self.bytes, self.count, body))
@@ -147,7 +147,7 @@ impl Layout {
         range.and_then(|range| block.get(range)).ok_or_else(corrupted)
     }
 
-    /// Returns the row of an entry; `None` for a deletion.
+    /// Returns the row of an entry, or `None` for a deletion.
     #[inline]
     pub(crate) fn row(self, block: &[u8], index: usize) -> Result<Option<RowView<'_>>> {
         let row = || {
@@ -266,7 +266,7 @@ pub(crate) mod tests {
             .collect()
     }
 
-    /// Generates rows from few different names, so rows share shapes.
+    /// Generates rows with few different property names, which makes rows share shapes.
     fn row() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::btree_map("[A-C_é]{1,2}", "\\PC{0,12}", 0..8).prop_map(|properties| {
             let mut writer = RowWriter::new();

@@ -1,6 +1,6 @@
-//! Cache of recently read blocks, for all runs and views, with one budget in bytes.
+//! A cache of recently read blocks, shared by all runs and views, with one budget in bytes.
 //!
-//! Runs never change, so no block becomes stale.
+//! Runs never change, so cached blocks never become stale.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -15,7 +15,7 @@ use table_store::row::RowView;
 use crate::base::block::Layout;
 use crate::key::SplitKey;
 
-/// The number of parts with separate locks, which keeps readers from waiting for each other.
+/// The number of shards with separate locks. Several shards keep readers from waiting for each other.
 const SHARDS: usize = 16;
 /// The estimated memory overhead of a cache entry in bytes.
 const ENTRY_BYTES: usize = 160;
@@ -76,7 +76,7 @@ impl Hasher for PlaceHasher {
     }
 }
 
-/// A cached block, and whether it was used since it was last considered for eviction.
+/// A cached block, with a flag that is set when it is used and cleared when it is considered for eviction.
 #[derive(Debug)]
 struct Kept {
     block: Arc<Block>,
@@ -92,7 +92,7 @@ struct Queue {
     bytes: usize,
 }
 
-/// A part of the cache, with its own counts of hits and misses. Two shards never share a cache line.
+/// A shard of the cache, with its own counts of hits and misses. Two shards never share a cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard {
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((held(&none), none.hits_and_misses()), (0, (0, 0)));
     }
 
-    /// Random reads of twice as many blocks as fit into the cache hit nearly half of the time. The test would notice unused space.
+    /// Tests that random reads of twice as many blocks as fit into the cache hit nearly half of the time, which shows that no space is left unused.
     #[test]
     fn random_reads_hit_nearly_in_proportion_to_the_cache_size() {
         let (room, blocks) = (SHARDS * 64, SHARDS as u64 * 128);

@@ -1,4 +1,4 @@
-//! Copies of a base version in other folders. Each run is checked after it was copied.
+//! Copies a version of the base to another folder, and checks each run after it was copied.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,9 +24,9 @@ pub struct CopyReport {
     pub copied_files: u64,
     /// The number of bytes in the copied files.
     pub copied_bytes: u64,
-    /// The number of files with rows that the earlier backup already contained.
+    /// The number of files with rows that the backup already contained before.
     pub kept_files: u64,
-    /// The number of bytes in the files that the earlier backup already contained.
+    /// The total size in bytes of the files that the backup already contained before.
     pub kept_bytes: u64,
     /// The number of files that were removed because the backup no longer needs them.
     pub removed_files: u64,
@@ -51,7 +51,7 @@ impl BackupFile {
     }
 }
 
-/// The identity and length of each run in a folder's earlier backup, by run number.
+/// The runs in a folder's earlier backup: the identity and length of each, by run number.
 type Earlier = HashMap<u64, (Uuid, u64)>;
 
 impl BaseView {
@@ -60,7 +60,7 @@ impl BaseView {
         &self.stored.meta
     }
 
-    /// Updates the backup in a folder to this version. The files of an earlier backup stay complete until the new backup is durable.
+    /// Updates the backup in a folder to this version. The earlier backup stays complete until the new one is durable.
     pub(crate) fn back_up(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Result<CopyReport> {
         let pool = pool_in(disk, folder);
         let earlier = self.earlier(&pool)?;
@@ -154,7 +154,7 @@ impl BaseView {
         read.map_err(|error| Task::ReadFile(file.name.clone().into()).refused(error))
     }
 
-    /// Creates a version from the bytes of its `BASE`. The files of its runs are written to a folder later.
+    /// Creates a version from the bytes of its `BASE` file. The files of its runs are written to the folder later.
     pub(crate) fn to_be_fetched(place: &Place, base: &[u8]) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::parse(base, &place.folder.join(BASE), &pool)?;

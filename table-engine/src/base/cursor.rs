@@ -1,4 +1,4 @@
-//! Cursor over a span of the base. It visits one segment after another, and merges the layers of each segment.
+//! A cursor over a span of keys in the base. It visits the segments in order, and merges the layers of each segment.
 
 mod layers;
 mod run;
@@ -13,7 +13,7 @@ use crate::base::version::Version;
 use crate::key::{Span, SplitKey};
 pub(super) use layers::Layers;
 
-/// A position in a span of the base: before an entry, or after the last one.
+/// A position in a span of keys: before an entry, or after the last one.
 pub(crate) struct BaseCursor {
     version: Arc<Version>,
     /// The current segment.
@@ -54,7 +54,7 @@ impl BaseCursor {
         }
     }
 
-    /// Skips the next entry if it has this key.
+    /// Skips the next entry, if it has this key.
     pub(crate) fn pass(&mut self, key: &[u8]) -> Result<()> {
         self.layers.pass(key)
     }

@@ -1,7 +1,7 @@
 //! Segments that are excluded from ordinary merges, because a layer cannot be read or because a merge was refused.
 //!
 //! A damaged block gets a segment that contains no other keys. In this segment, the layer with the block and all older layers are *sealed*: merges
-//! leave them unchanged. Newer layers are still merged with each other, so their number stays bounded.
+//! leave them unchanged. The newer layers are still merged with each other, which bounds their number.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Apart {
         self.0.contains_key(&*segment.start)
     }
 
-    /// Returns how many of a segment's newest layers are not sealed. A layer has a larger run number than all older layers.
+    /// Returns the number of a segment's newest layers that are not sealed. A layer has a larger run number than all older layers.
     fn newer(&self, segment: &Segment) -> usize {
         match self.0.get(&*segment.start) {
             Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
@@ -38,13 +38,13 @@ impl Apart {
         }
     }
 
-    /// Returns the condition of a segment with sealed layers; `None` if the segment has no sealed layers.
+    /// Returns the condition of a segment with sealed layers, or `None` if the segment has no sealed layers.
     pub(super) fn condition(&self, segment: &Segment) -> Option<Condition> {
         self.contains(segment).then(|| Condition::SetApart { newer: self.newer(segment) })
     }
 }
 
-/// A block, or all blocks of a run, that cannot be read.
+/// A block that cannot be read, or a run of which no block can be read.
 pub(super) struct Broken {
     /// The position of the segment.
     index: usize,
@@ -53,15 +53,15 @@ pub(super) struct Broken {
     keys: Keys,
 }
 
-/// The keys that cannot be read.
+/// The keys that cannot be read in a segment.
 enum Keys {
-    /// All keys of the segment: the index of the run cannot be read.
+    /// All keys in the segment, because the run's index cannot be read.
     All,
-    /// The keys of a block, from the first to the last.
+    /// The keys in a block, from the first to the last.
     Block(Vec<u8>, Vec<u8>),
 }
 
-/// Returns the keys of the first unreadable block between `start` and `end` in `run`.
+/// Returns the keys in the first unreadable block of `run` between `start` and `end`.
 fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
     let Ok(directory) = run.directory() else { return Some(Keys::All) };
     let broken = directory.within(start, end).find(|block| run.read_block(*block).is_err())?;
@@ -69,7 +69,7 @@ fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
 }
 
 impl Base {
-    /// Returns the first unsealed layer of a choice that cannot be read.
+    /// Finds the first layer among those chosen for a merge that cannot be read and is not sealed.
     pub(super) fn find_broken(&self, choice: &Choice) -> Option<Broken> {
         choice.segments.clone().find_map(|index| {
             let segment = self.version.segments().get(index)?;
@@ -90,7 +90,7 @@ impl Base {
         (is_refused || self.merges.apart.contains(segment)).then_some(Broken { index, run, keys: Keys::All })
     }
 
-    /// Seals a damaged layer and all older layers, in a segment reduced to the keys of the damaged block.
+    /// Seals a damaged layer and all older layers in a segment that contains only the keys of the damaged block.
     pub(super) fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
         let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
         let (mut start, end) = (segment.start.to_vec(), self.version.end(index));

@@ -1,4 +1,4 @@
-//! The faults of the base: damaged files, and files of an unrelated backup.
+//! Faults of the base: damaged files, and files from an unrelated backup.
 
 use std::io;
 use std::path::PathBuf;

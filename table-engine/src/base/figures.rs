@@ -1,4 +1,4 @@
-//! The figures of all segments, from which the [policy](super::policy) chooses the next merge.
+//! Computes the figures of all segments (such as sizes and counts), from which the [policy](super::policy) chooses the next merge.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! Key filter of a run: rules out a key without reading a block (`docs/format.md`, "Runs").
+//! The key filter of a run, which shows that a key is absent without reading a block (`docs/format.md`, "Runs").
 //!
-//! A Bloom filter whose buckets are single cache lines, so a lookup waits for memory once.
+//! It is a Bloom filter whose buckets are single cache lines, so a lookup waits for memory only once.
 
 /// The number of bytes in a bucket.
 const BUCKET: usize = 64;

@@ -1,4 +1,4 @@
-//! The formats of the base, for fuzzing.
+//! Functions that parse the formats of the base, for fuzzing.
 
 use std::path::PathBuf;
 use std::sync::Arc;

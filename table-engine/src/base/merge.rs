@@ -1,4 +1,4 @@
-//! Merges: one step of the work that the [policy](super::policy) chooses.
+//! Merges runs in steps, as chosen by the [policy](super::policy).
 //!
 //! A step processes a *part*: a key range, and the runs whose entries in this range become one run. If the part is smaller than the segment, the
 //! segment is first cut at the end of the part. The step then merges the entire part, verifies the result, and publishes it.
@@ -23,16 +23,16 @@ use crate::disk::fault::is_shortage;
 use crate::failpoint::{Step, reach};
 use crate::key;
 
-/// The state of merging that is not part of the version.
+/// The state of merging that versions do not record.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
-    /// The number of the first run that the running compaction does not have to merge.
+    /// The number of the first run that the compaction in progress need not merge, or `None` if none is in progress.
     pub(super) compact: Option<u64>,
-    /// Layers that are not merged.
+    /// The layers that are excluded from merges.
     pub(super) apart: Apart,
 }
 
-/// The result of a step.
+/// The result of a merge step.
 #[derive(Debug)]
 pub(crate) enum Merged {
     /// No merge was due.
@@ -47,7 +47,7 @@ pub(crate) enum Merged {
     All,
 }
 
-/// The keys and the runs of one merge.
+/// The keys and the runs that one step merges.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) start: Arc<[u8]>,
@@ -61,7 +61,7 @@ pub(super) struct Part {
 pub(super) struct Outcome {
     pub(super) stored: Stored,
     pub(super) written: Vec<Arc<Run>>,
-    /// The entries that the result does not contain: replaced versions, deletions without older rows, and rows of dropped tables.
+    /// The tally of the entries that were omitted: replaced versions, deletions without older rows, and rows of dropped tables.
     pub(super) left_out: Tally,
 }
 
@@ -78,10 +78,10 @@ impl Base {
         self.merges.compact.take().is_some()
     }
 
-    /// Performs the most urgent merge, or a part of it.
+    /// Performs the most urgent merge, or one step of it.
     ///
     /// # Errors
-    /// Any error from the disk while a new version was recorded, except a lack of space or file descriptors. After an error the base
+    /// Any error from the disk while a new version was recorded, except a lack of space or file descriptors. After an error, the base
     /// must not be written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
@@ -122,7 +122,7 @@ impl Base {
         );
     }
 
-    /// Handles a merge that was not published. Layers that cannot be read are excluded from merges, so the remaining layers can still be merged.
+    /// Handles a merge step that failed. Layers that cannot be read are excluded from merges, and the remaining layers can still be merged.
     fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
         if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
             return Ok(Merged::Failed(error));
@@ -138,7 +138,7 @@ impl Base {
         }
     }
 
-    /// Returns the part of a choice that one step merges. A segment that is larger than two runs is merged in parts of about the size of one run.
+    /// Returns the part of a choice that one step merges. A segment larger than two runs is merged in parts that are each about as large as one run.
     pub(super) fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
         let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();

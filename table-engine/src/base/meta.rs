@@ -1,4 +1,4 @@
-//! Metadata that every version of the base records in addition to its runs (`docs/format.md`, "Base").
+//! Metadata recorded in every version of the base in addition to its runs (`docs/format.md`, "Base").
 
 use table_store::name::TableName;
 
@@ -12,11 +12,11 @@ pub(crate) struct Meta {
     pub(crate) journal: u64,
     /// The sequence number of the first frame in that journal file.
     pub(crate) sequence: u64,
-    /// The largest Timestamp that any row has been given (ENG-8).
+    /// The largest Timestamp assigned to any row (ENG-8).
     pub(crate) timestamp: u64,
     /// The tables.
     pub(crate) catalog: Catalog,
-    /// Dropped tables that may still have rows.
+    /// Dropped tables that may still have rows in the base.
     pub(crate) dropped: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Opens a version of the base for reading, even while a writer, possibly in another process, replaces the version and removes its files.
+//! Opens a version of the base for reading, even while a writer (possibly in another process) replaces the version and removes its files.
 
 use std::path::Path;
 use std::sync::Arc;

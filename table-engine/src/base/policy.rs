@@ -1,4 +1,4 @@
-//! Merge policy: the layers to merge next, as a pure function of sizes, counts and deletions.
+//! The merge policy: a pure function that chooses the layers to merge next from sizes, counts and deletions.
 //!
 //! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one segment that has a single layer.
 //! The first applicable rule decides:
@@ -20,11 +20,11 @@
 
 use std::ops::Range;
 
-/// The maximum number of layers of a segment that is not merged by rule 2. A lookup checks the filter of each layer.
+/// The maximum number of layers in a segment that rule 2 does not merge. A lookup checks the filter of each layer.
 pub(super) const LAYERS: usize = 11;
 /// The number of layers at which flushes wait. A flush adds at most one layer to a segment, so only segments with sealed layers can have more.
 pub(super) const MOST_LAYERS: usize = 16;
-/// The permitted waste, as a divisor of the oldest layers' size.
+/// The permitted waste is the size of the oldest layers divided by this number.
 const WASTE_SHARE: u64 = 5;
 /// The number of neighbouring segments that are merged if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;
@@ -50,7 +50,7 @@ impl std::iter::Sum for Weight {
     }
 }
 
-/// The condition of a segment, apart from its sizes.
+/// Requirements and restrictions for merging a segment, regardless of its sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Condition {
     #[default]
@@ -110,7 +110,7 @@ impl Figures {
         self.newer() + hidden.min(self.oldest())
     }
 
-    /// Returns `true` if a complete merge would only copy the rows to another run.
+    /// Returns `true` if the segment is settled: a complete merge would only copy its rows to another run.
     pub(super) fn is_settled(&self) -> bool {
         self.layers.len() <= 1 && self.total().deletions == 0
     }
@@ -149,7 +149,7 @@ impl Figures {
     }
 }
 
-/// Returns the segments that can be merged completely, with their positions.
+/// Returns the segments that can be merged completely, each with its position.
 fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
     segments
         .iter()
@@ -175,7 +175,7 @@ pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
     }
 }
 
-/// Returns the next merge; `None` if no merge is due.
+/// Returns the next merge, or `None` if no merge is due.
 pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let of = |(index, segment): (usize, &Figures), layers: usize| Choice {
         segments: index..index + 1,
@@ -282,7 +282,7 @@ mod tests {
         (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
     }
 
-    /// Performs a merge that keeps only a part of the entries.
+    /// Performs a merge in the model, in which only a share of the entries is kept.
     fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
         let all = range.len() > 1 || layers >= segments[range.start].layers.len();
         let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };

@@ -13,7 +13,7 @@ use crate::statistics::Counters;
 const MOST_OPEN: usize = 256;
 /// The minimum number of files that a pool keeps open, even if the process may open only a few.
 const LEAST_OPEN: usize = 4;
-/// The share of the process's file descriptors that a pool uses, as a divisor. The remaining descriptors are left for the program and other engines.
+/// The share of the process's file descriptors that a pool uses is one divided by this number. The rest is left for the program and other engines.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.
@@ -32,7 +32,7 @@ pub(super) struct Pool {
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<u64, (Arc<dyn DiskFile>, u64)>,
-    /// A counter that serves as the clock for times of use.
+    /// A counter that serves as the clock for the times of use.
     now: u64,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn name(number: u64) -> String {
 /// The suffix of the names of run files.
 const SUFFIX: &str = ".rows";
 
-/// Returns the number in the name of a run file; `None` for other names.
+/// Returns the number in the name of a run file, or `None` for other names.
 pub(super) fn number(name: &str) -> Option<u64> {
     let number = name.strip_suffix(SUFFIX)?.parse().ok()?;
     (name == self::name(number)).then_some(number)

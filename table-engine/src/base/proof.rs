@@ -1,4 +1,4 @@
-//! The proof of a merge: before a merge is published, its result is compared with the layers that it read.
+//! The proof of a merge: before the result of a merge is published, it is compared with the layers that the merge read.
 
 use table_store::{Error, Result};
 
@@ -50,7 +50,7 @@ mod tests {
     use crate::base::tests::{base, key_of, meta, row_of};
     use crate::base::version::stored::Stored;
 
-    /// Returns the part that a merge of a base with one segment and two layers takes, and the result of the merge.
+    /// Performs a merge in a base with one segment and two layers. Returns the merged part and the outcome.
     fn merged(base: &mut Base) -> (Part, Outcome) {
         for numbers in [0..200, 50..60] {
             let row = row_of(numbers.len() as u64, 10);

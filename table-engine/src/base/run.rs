@@ -1,6 +1,6 @@
-//! A run: rows in key order, in a file that never changes once it is finished (`docs/format.md`, "Runs").
+//! Runs: files with rows in key order, which never change once they are finished (`docs/format.md`, "Runs").
 //!
-//! Each part of the file has a checksum over its bytes and its offset. The checksum is verified whenever the part is read from the disk.
+//! Each part of a file has a checksum over its bytes and its offset. The checksum is verified whenever the part is read from the disk.
 
 mod directory;
 mod writer;
@@ -50,7 +50,7 @@ pub(super) struct RunFile {
 #[derive(Debug)]
 pub(super) struct Run {
     pool: Arc<Pool>,
-    /// The number in the name of the file. No other run of the folder ever gets this number.
+    /// The number in the name of the file. No other run in the folder ever has this number.
     pub(super) number: u64,
     /// A random identity. It distinguishes the run from a run with the same number in a copy of the folder.
     pub(super) identity: Uuid,

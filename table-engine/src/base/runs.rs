@@ -1,4 +1,4 @@
-//! The runs of one flush or merge, which are written in sequence.
+//! Writes the runs of one flush or merge, one at a time.
 
 use std::sync::Arc;
 

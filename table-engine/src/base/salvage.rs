@@ -1,4 +1,4 @@
-//! Copies of a base version that omit the parts that cannot be read.
+//! Copies a version of the base without the parts that cannot be read.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use crate::base::version::{Version, layer};
 use crate::base::{BaseView, CopyReport};
 use crate::disk::Disk;
 
-/// A key range in a run that cannot be read, from the first to the last.
+/// A range of keys in a run that cannot be read, from the first key to the last.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) first: Box<[u8]>,

@@ -51,7 +51,7 @@ enum Act {
     Flush(Vec<(u16, Option<u16>)>),
     Merge(usize),
     MergeAll,
-    /// Replaces table 1 by another table with the same keys.
+    /// Replaces table 1 with a new table that has the same keys.
     Drop,
     /// Reopens the base with this run size in bytes.
     Reopen(u64),
@@ -85,7 +85,7 @@ pub(crate) fn key_of(table: u32, n: u16) -> Vec<u8> {
     [&table.to_be_bytes()[..], format!("Sales\0{n:05}").as_bytes()].concat()
 }
 
-/// Creates a row that differs from others in its Timestamp, with a value of the given size.
+/// Creates a row with the given Timestamp, by which tests recognise it, and a value of the given size.
 pub(crate) fn row_of(ticks: u64, bytes: u16) -> Row {
     let mut row = table_store::row::RowWriter::new();
     row.property("Bytes", table_store::ValueRef::Binary(&vec![7; bytes.into()]));
@@ -201,7 +201,7 @@ proptest! {
     }
 }
 
-/// Flushes rows with these numbers, or their deletions.
+/// Flushes the rows with these numbers, or their deletions if `bytes` is `None`.
 fn flush(base: &mut Base, numbers: impl IntoIterator<Item = u16>, bytes: Option<u16>) {
     let row = bytes.map(|bytes| row_of(7, bytes));
     let keys: Vec<_> = numbers.into_iter().map(|n| key_of(1, n)).collect();
@@ -214,7 +214,7 @@ fn rest(base: &mut Base) -> usize {
     std::iter::from_fn(|| matches!(base.merge().unwrap(), Merged::Slice).then_some(())).count()
 }
 
-/// The base is written with large runs and reopened with small ones, so the first part of a merge contains no block of one of the layers.
+/// Tests a base that was written with large runs and is reopened with small ones. The first part of a merge then contains no block of one of the layers.
 #[test]
 fn an_interrupted_merge_keeps_the_layers_below_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -311,8 +311,8 @@ fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
     assert!(slices > 20, "{slices}");
 }
 
-/// Two tables, and two parts of one table, are loaded in key order. Their rows are
-/// recognised as adjacent even if they lie between rows of other tables.
+/// Tests that rows loaded in key order into two tables, and into two parts of one table, are recognised as adjacent, even if they lie
+/// between rows of other tables.
 #[test]
 fn ordered_rows_between_others_are_never_merged() {
     let folder = tempfile::tempdir().unwrap();

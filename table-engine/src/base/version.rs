@@ -19,11 +19,11 @@ use crate::base::tally::Tally;
 use crate::catalog::Catalog;
 use crate::key;
 
-/// One layer of a segment: a run whose keys are visible only within the segment.
+/// A layer of a segment: a run whose keys are visible only within the segment.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
-    /// The weight of the blocks that may have keys of the segment.
+    /// The weight of the blocks that may contain keys of the segment.
     pub(super) weight: Weight,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Version {
     segments: Vec<Arc<Segment>>,
 }
 
-/// Returns a run as a layer for the keys within bounds; `None` if it has no block there.
+/// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block there.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
     // Most runs are ruled out without reading their index, which may not be in memory.
     if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
@@ -80,7 +80,7 @@ pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<
 #[derive(Debug)]
 struct Stretch {
     blocks: Range<usize>,
-    /// `true` for blocks with mostly deletions; `false` for blocks that lie between the rows of the base.
+    /// `true` for blocks that consist mostly of deletions; `false` for blocks that lie between the rows of the base.
     deletes: bool,
 }
 
@@ -127,7 +127,7 @@ impl Version {
         self.segments.partition_point(|segment| &*segment.start <= key).saturating_sub(1)
     }
 
-    /// Returns the first key after a segment; `None` for the last segment.
+    /// Returns the first key after a segment, or `None` for the last segment.
     pub(super) fn end(&self, index: usize) -> Option<&[u8]> {
         self.segments.get(index + 1).map(|next| &*next.start)
     }
@@ -161,8 +161,8 @@ impl Version {
 
     /// Adds the runs of a flush as the newest layer to all segments for which they have keys. A segment gets at most one layer.
     ///
-    /// A stretch of blocks that lies between the rows of the base, or that deletes most of the rows below it, becomes a separate segment. The first
-    /// kind never has to be merged; a merge of the second kind reads many rows and writes few.
+    /// A stretch of blocks becomes a separate segment if it lies between the rows of the base, or deletes most of the rows below it. In the first
+    /// case, it never has to be merged; in the second case, a merge reads many rows and writes few.
     pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {
@@ -196,7 +196,7 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the stretches of a run that become segments, each as its first key and a key after it.
+    /// Returns the stretches of a run that become segments, each as its first key and a key behind it.
     fn stretches(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let directory = run.directory()?;
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -223,8 +223,8 @@ impl Version {
         Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
     }
 
-    /// Returns the first key of a stretch and a key after it. If few rows lie between a stretch of deletions and an end of its segment, the stretch
-    /// is extended to that end, which avoids segments with few rows.
+    /// Returns a stretch's first key and a key behind it. If few rows lie between a stretch of deletions and an end of its segment, the stretch
+    /// is extended to that end, because segments with few rows are avoided.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;
@@ -243,7 +243,7 @@ impl Version {
         (first, behind)
     }
 
-    /// Returns the segment that contains two keys; `None` if they are in several segments, or the segment has no layers.
+    /// Returns the segment that contains two keys, or `None` if they are in several segments, or the segment has no layers.
     fn segment_of(&self, first: &[u8], behind: &[u8]) -> Option<(usize, &Segment)> {
         let index = self.find(first);
         let segment = self.segments.get(index).filter(|segment| !segment.layers.is_empty())?;

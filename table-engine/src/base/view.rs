@@ -1,4 +1,4 @@
-//! Reading the rows of one version of the base.
+//! Reads the rows in one version of the base.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl BaseView {
         BaseCursor::new(&self.stored.version, span, false)
     }
 
-    /// Estimates the bytes of a table without reading a file. A run that contains several tables is divided equally among them.
+    /// Estimates the size of a table in bytes without reading a file. A run that contains several tables is divided equally among them.
     pub(crate) fn bytes_of(&self, table: u32) -> u64 {
         let span = Span::table(table);
         let share = |layer: &Layer| {

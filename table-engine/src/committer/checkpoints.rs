@@ -56,7 +56,7 @@ pub(crate) struct Checkpoints {
     dropped: Vec<u32>,
     /// Estimated bytes of dropped tables in the base.
     dropped_bytes: u64,
-    /// The `DiskFull` error of the last flush if it could not write the frozen rows.
+    /// The `DiskFull` error of the last flush, if the frozen rows did not fit on the disk.
     disk_full: Option<Error>,
     /// `true` if a group of writes was refused since the last checkpoint because the disk was full.
     lacks_room: bool,
@@ -127,7 +127,7 @@ impl Checkpoints {
         if self.waits_for_room() { self.send(Job::Dropped(id)) } else { Ok(()) }
     }
 
-    /// Returns `true` if a checkpoint waits for disk space.
+    /// Returns `true` if a checkpoint is waiting for disk space.
     pub(super) fn waits_for_room(&self) -> bool {
         self.disk_full.is_some()
     }
@@ -146,7 +146,7 @@ impl Checkpoints {
             || (!self.dropped.is_empty() && !self.reserve.is_whole());
     }
 
-    /// Recomputes the estimate of dropped bytes. The frozen rows are now in the base, and tables may have been dropped meanwhile.
+    /// Recomputes the estimated size of dropped rows. The frozen rows are now in the base, and tables may have been dropped meanwhile.
     pub(crate) fn count_dropped(&mut self, state: &State) {
         let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
         self.dropped_bytes = self.dropped.iter().map(bytes).sum();
@@ -200,7 +200,7 @@ fn stopped() -> Error {
 }
 
 impl Drop for Checkpoints {
-    /// Cancels the running checkpoint. No data is lost, because the journal still holds the rows.
+    /// Cancels the running checkpoint. No data is lost, because the journal still contains the rows.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
@@ -209,7 +209,7 @@ impl Drop for Checkpoints {
 }
 
 impl Committer {
-    /// Handles results of the checkpoint thread, and starts the next checkpoint if one is due.
+    /// Handles results from the checkpoint thread, and starts the next checkpoint if one is due.
     pub(super) fn tend(&mut self) -> Result<()> {
         self.refusal = None;
         let Some(disk) = &mut self.disk else { return Ok(()) };
@@ -315,14 +315,14 @@ impl Committer {
 }
 
 impl OnDisk {
-    /// Frees space because the disk was too full for a group of writes. The space reserved for later writes is freed immediately. The space of the
-    /// journal is freed later, by a checkpoint that frees more than it takes.
+    /// Frees space after a group of writes found the disk full. The space reserved for later writes is freed immediately. The space of the
+    /// journal is freed later, by a checkpoint that frees more than it needs.
     pub(super) fn free_room(&mut self) {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;
     }
 
-    /// Starts a checkpoint of all rows of the memtable.
+    /// Starts a checkpoint of all rows in the memtable.
     fn freeze(&mut self, state: &mut State, timestamp: u64) -> Result<()> {
         // IMPORTANT: a freeze happens between groups, so the new journal file starts exactly after the frozen rows.
         let (journal, sequence) = self.journal.rotate()?;

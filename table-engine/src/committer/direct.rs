@@ -1,5 +1,5 @@
-//! A committer in memory that callers run themselves while it is idle. No other thread has to wake up for a write, and the caller does not have to
-//! wake up for the response.
+//! The committer of an engine in memory. Callers run it themselves while it is idle, which saves waking a thread for the write and waking the
+//! caller for the response.
 //!
 //! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops
 //! tables, and removes the rows of dropped tables from memory.
@@ -85,7 +85,7 @@ impl Direct {
         }
     }
 
-    /// Returns the next request for the thread. While it waits, it removes rows of dropped tables from memory.
+    /// Returns the next request for the thread. Until a request arrives, removes rows of dropped tables from memory.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
             // The callers that have just been answered should run first.
@@ -106,7 +106,7 @@ impl Direct {
 }
 
 impl Committer {
-    /// Returns `true` if rows of dropped tables must be removed from memory. After writing has stopped, the visible rows remain.
+    /// Returns `true` if rows of dropped tables must be removed from memory. After the engine has stopped writing, they are not removed.
     fn has_to_reclaim(&self) -> bool {
         !self.reclaim.is_empty() && self.shared.check_writable().is_ok()
     }
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
     }
 
-    /// The system's threads, one of which panics when it yields while it removes the rows of a dropped table.
+    /// Runs threads of the system, but makes a thread panic when it yields while it removes the rows of a dropped table.
     #[derive(Debug)]
     struct PanicsAtPass;
 

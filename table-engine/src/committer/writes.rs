@@ -1,4 +1,4 @@
-//! Applies single writes to the latest state. Each accepted write adds its frame to the group.
+//! Applies individual writes to the latest state. Each accepted write adds its frame to the group.
 
 use table_store::Result;
 use table_store::name::TableName;

@@ -23,7 +23,7 @@ struct RealLock(File);
 impl DiskLock for RealLock {}
 
 impl Drop for RealLock {
-    /// Unlocks the file. Closing it is not enough: a child process that is just being started holds a copy of the handle until it executes its
+    /// Unlocks the file. Closing it is not sufficient: a child process that is being started has a copy of the file handle until it executes its
     /// program, and the system keeps the lock for that copy.
     fn drop(&mut self) {
         // If unlocking fails, the lock ends when the last copy of the handle is closed.
@@ -40,7 +40,7 @@ pub(super) fn lock(file: File) -> io::Result<Box<dyn DiskLock>> {
     }
 }
 
-/// Returns the outcome of a removal that succeeds if the file does not exist.
+/// Returns the result of removing a file, where a missing file is not an error.
 pub(super) fn if_present(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

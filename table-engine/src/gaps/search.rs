@@ -1,17 +1,17 @@
-//! The search for the longest gap during one scan.
+//! Searches for the longest gap during a scan.
 
 use super::{FoundGap, Gaps};
 use crate::key::{Span, SplitKey};
 
-/// The minimum number of consecutive deletions for which a gap is reported.
+/// The minimum number of consecutive deletions that are reported as a gap.
 const WORTH: usize = 64;
-/// The number of deletions that take as long to visit as it takes to skip a gap.
+/// The number of deletions whose visit takes as long as skipping a gap.
 const SKIPPED: usize = 16;
 
 /// The longest stretch without rows found so far, and the current stretch.
 pub(in super::super) struct Search<'s> {
     span: &'s Span,
-    /// `true` if the scan has met no row since the current stretch began.
+    /// `true` if the scan has seen no row since the current stretch began.
     is_in_gap: bool,
     /// The start of the current stretch; `None` for the start of the scan.
     start: Option<Vec<u8>>,

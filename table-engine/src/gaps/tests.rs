@@ -15,13 +15,13 @@ const KEYS: u16 = 400;
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// A number of rows, starting at a given row, is written or deleted.
+    /// Writes or deletes a number of rows, starting at a given row.
     Write {
         from: u16,
         count: u16,
         puts: bool,
     },
-    /// A number of rows, starting with the first one, is deleted, as by the readers of a queue.
+    /// Deletes a number of rows, starting with the first one, as the receivers of a queue do.
     DeleteHead {
         count: u16,
     },
@@ -31,13 +31,13 @@ enum Act {
         to: u16,
         of_snapshot: bool,
     },
-    /// The oldest report is delivered.
+    /// Delivers the oldest report of a gap.
     Deliver,
-    /// The writes since the last publication are reverted.
+    /// Reverts the writes since the last publication.
     TakeBack,
     Publish,
     TakeSnapshot,
-    /// The memtable's rows are written into the base, or the base is merged.
+    /// Writes the memtable's rows to the base, or merges the base.
     Checkpoint,
 }
 
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// Returns a state in which rows were written and deleted, and the written keys.
+/// Returns a state in which rows have been written and deleted, with the written keys.
 fn emptied() -> (Known, WrittenKeys) {
     let (mut known, mut written) = (Known::default(), WrittenKeys::default());
     for puts in [true, false] {

@@ -1,4 +1,4 @@
-//! The faults found when a journal is read.
+//! Faults found while a journal is read.
 
 use std::path::PathBuf;
 

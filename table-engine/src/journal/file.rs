@@ -23,7 +23,7 @@ pub(crate) fn path(folder: &Path, number: u64) -> PathBuf {
     folder.join(name(number))
 }
 
-/// Returns the number in a journal file's name; `None` for other names.
+/// Returns the number in a journal file's name, or `None` for other names.
 pub(crate) fn number(name: &str) -> Option<u64> {
     let number = name.strip_suffix(SUFFIX)?.parse().ok()?;
     (name == self::name(number)).then_some(number)
@@ -68,7 +68,7 @@ impl FileHeader {
         out.into_bytes()
     }
 
-    /// Reads a header; `None` if the bytes are not a header of a known version.
+    /// Reads a header. Returns `None` if the bytes are not a header of a known version.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (magic, version) = (reader.u64()?, reader.u32()?);

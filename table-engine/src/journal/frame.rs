@@ -1,4 +1,4 @@
-//! Frames: each contains one transaction and its results, so replay needs nothing else (`docs/format.md`, "Journal").
+//! Frames of the journal. Each contains one transaction and its results, which is all that replaying it needs (`docs/format.md`, "Journal").
 //!
 //! ```text
 //! 0   u32  bytes of the record
@@ -21,7 +21,7 @@ use crate::key::{Key, TABLE_BYTES};
 
 /// The number of bytes in a frame before its record.
 pub(crate) const HEADER: usize = 28;
-/// The number of bytes in a frame before the checksum of its head.
+/// The number of bytes in a frame before its head's checksum.
 const HEAD: usize = 24;
 
 /// The maximum number of [bytes](Change::bytes) of a transaction's changes. The length of a record is a `u32`.
@@ -66,7 +66,7 @@ impl Record {
         }
     }
 
-    /// Returns `true` for the record of a closing frame.
+    /// Returns `true` for the record in a closing frame.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Write { changes, .. } if changes.is_empty())
     }
@@ -101,7 +101,7 @@ impl Record {
         }
     }
 
-    /// Reads a record; `None` if the bytes are not a record.
+    /// Reads a record. Returns `None` if the bytes are not a record.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (kind, ticks) = (reader.u8()?, reader.u64()?);
@@ -176,12 +176,12 @@ impl Head {
         out.into_bytes()
     }
 
-    /// Returns the sequence number, unchecked; `None` if there are too few bytes.
+    /// Returns the sequence number without checking the head, or `None` if `bytes` is too short.
     pub(crate) fn peek(bytes: &[u8]) -> Option<u64> {
         Some(u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?))
     }
 
-    /// Reads a head; `None` if the head was not written with this salt.
+    /// Reads a head. Returns `None` if the head was not written with this salt.
     pub(crate) fn read(bytes: &[u8], salt: Salt) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (length, checksum) = (reader.u32()?, reader.u32()?);

@@ -1,4 +1,4 @@
-//! Reads a journal file frame by frame, and distinguishes a torn tail from corruption.
+//! Reads a journal file frame by frame, and distinguishes an interrupted last write from corruption.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -130,7 +130,7 @@ fn read_frames(
     Ok(())
 }
 
-/// Returns the next frame's head, and reads its record without checking it; `None` if no frame follows, or the frame would extend beyond the file.
+/// Returns the next frame's head, and reads its record without checking it, or `None` if no frame follows, or the frame would extend beyond the file.
 fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
     let mut head = Vec::with_capacity(HEADER);
     source.take(HEADER as u64).read_to_end(&mut head)?;
@@ -147,12 +147,12 @@ fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) 
 struct Rest {
     /// `true` if the bytes are all zeros.
     clean: bool,
-    /// `true` if an intact frame was written after the missing frame had been synced.
+    /// `true` if an intact frame shows that the missing frame had been synced.
     synced_later: bool,
 }
 
 impl Rest {
-    /// Examines every byte once. A record is read only after a head whose salted checksum is valid.
+    /// Examines every byte at most once. A record is read only if the salted checksum of its head is valid.
     fn read(file: &dyn DiskFile, salt: Salt, end: End, length: u64) -> io::Result<Self> {
         const BLOCK: usize = 4096;
         const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];

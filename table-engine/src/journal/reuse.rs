@@ -9,8 +9,8 @@ use crate::disk::{Disk, fault::Task};
 use crate::journal::Tail;
 use crate::journal::file::{self, FileHeader, Salt};
 
-/// Durably gives the file `old` the number `new`, and truncates it to `room` bytes. Sequence numbers in the file start at `sequence`. Returns `None` if
-/// the file has other names, under which another folder may still need its frames.
+/// Durably renames the file `old` to number `new`, and truncates it to `room` bytes. Sequence numbers in the file start at `sequence`. Returns `None` if
+/// the file has hard links, under which another folder may still need its frames.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,

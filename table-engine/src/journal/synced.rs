@@ -1,5 +1,5 @@
 //! The record of synced frames (`docs/format.md`, "Synced frames"): a file that states up to which position the journal is known to be
-//! durable. Without it, a journal that was cut after a close, or replaced by an older copy of itself, looks like one whose last write was
+//! durable. Without it, a journal that was truncated after a close, or replaced by an older copy, looks like a journal whose last write was
 //! interrupted by a crash.
 //!
 //! The record may be older than the journal. It is never newer, because it is written after the frames were synced.
@@ -22,7 +22,7 @@ const MAGIC: &[u8; 8] = b"TBLSYNC\0";
 const VERSION: u32 = 1;
 /// The number of bytes in a record.
 const RECORD: usize = 52;
-/// The distance between the two records, so a write to one of them never touches a sector of the other.
+/// The offset of the second record from the first. They are far enough apart that a write to one of them never touches a sector of the other.
 const DISTANCE: u64 = 4096;
 
 /// A position in the journal, before which all frames are durable.
@@ -36,7 +36,7 @@ pub(crate) struct Mark {
     pub(crate) frames: u32,
 }
 
-/// The two records of a file, each with the identity of its engine; `None` for one that is missing or damaged.
+/// The two records in a file, each with the identity of its engine; `None` for a record that is missing or damaged.
 #[derive(Debug, Default)]
 pub(crate) struct Records([Option<(Uuid, Mark)>; 2]);
 
@@ -130,7 +130,7 @@ impl Synced {
         }
     }
 
-    /// Overwrites the older of the two records, so a torn write leaves the newer one.
+    /// Overwrites the older of the two records. A torn write thus leaves the newer one intact.
     fn write(&self, place: usize, mark: Mark) -> io::Result<()> {
         let path = self.folder.join(SYNCED);
         let (file, is_new) = match self.disk.open(&path, false) {

@@ -1,4 +1,4 @@
-//! A key in two pieces, as stored in the blocks of the base.
+//! A key in two pieces, as it is stored in the blocks of the base.
 
 /// A key as a prefix, usually shared with its neighbours, and the rest. The pieces are joined only on demand, because a filter
 /// skips most rows without their keys.
@@ -6,7 +6,7 @@
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
     rest: &'k [u8],
-    /// `true` if the previous entry has the same prefix, and its row has the same shape, so neither needs to be compared again.
+    /// `true` if the entry has the same prefix as the previous entry, and its row has the same shape. Neither then needs to be compared again.
     pub(crate) is_alike: bool,
 }
 

@@ -54,7 +54,7 @@ struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
     rest: Rest,
-    /// A position before which no message remains once the found and the expired messages have been removed.
+    /// The position before which no message remains once the visible messages found and the expired messages have been removed.
     front: Front,
 }
 
@@ -125,7 +125,7 @@ fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
     }
 }
 
-/// Returns the message that a receipt refers to.
+/// Returns the message to which a receipt refers.
 fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Key, Shown)> {
     if let Some(key) = rows::key_of_receipt(ground.table, receipt)
         && let Some(row) = ground.state.get(&key)?

@@ -1,4 +1,4 @@
-//! Rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one by its id, and one by the time at which it becomes visible.
+//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time at which it becomes visible.
 
 use chrono::{DateTime, Utc};
 use table_store::query::{KeyRange, TextRange};
@@ -14,7 +14,7 @@ use crate::state::State;
 
 /// All rows of a queue are in one partition, because one transaction changes both rows of a message.
 pub(crate) const PARTITION: &str = "";
-/// The number of digits of a tick count.
+/// The number of digits in a number of ticks.
 const TICKS: usize = 19;
 /// The number of digits of an index within a transaction.
 const PLACE: usize = 2;
@@ -25,14 +25,14 @@ pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
 }
 
-/// Returns the key that a receipt refers to; `None` if the string is not a receipt.
+/// Returns the key to which a receipt refers, or `None` if the string is not a receipt.
 pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     let digits = receipt.as_str();
     let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
     legal.then(|| key_of(table, &format!("v{digits}")))
 }
 
-/// Returns the key of a message by its id; `None` if the string is not an id.
+/// Returns the key of a message by its id, or `None` if the string is not an id.
 pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
     let id = Uuid::parse_str(id.as_str()).ok()?;
     Some(key_of(table, &format!("m{}", id.simple())))

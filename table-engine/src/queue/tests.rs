@@ -1,4 +1,4 @@
-//! Tests of guarantees that only the engine's queues give: the queues survive a crash, agree with a simple model, and never deliver a message
+//! Tests of guarantees that only the engine's queues give: they survive a crash, agree with a simple model, and never deliver a message
 //! to two receivers at the same time.
 
 mod stops;
@@ -25,7 +25,7 @@ fn work() -> QueueName {
     QueueName::new("work").unwrap()
 }
 
-/// Returns options with a test clock, and the clock.
+/// Returns engine options with a test clock, and the clock's time.
 fn clocked() -> (EngineOptions, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(BEGIN));
     let clock = Arc::clone(&time);

@@ -47,7 +47,7 @@ impl DiskFile for Bytes {
     }
 }
 
-/// Reads a journal file, cuts it off at the end of its frames, and reads it again.
+/// Reads a journal file, truncates it at the end of its frames, and reads it again.
 ///
 /// # Panics
 /// Panics if the two reads differ.

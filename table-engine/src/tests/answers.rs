@@ -1,4 +1,4 @@
-//! Tests that every request is answered, even if the committer or the callers fail.
+//! Tests that every request receives a response, even if the committer or the callers fail.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use super::*;
 use crate::failpoint::{Action, Hook, Step};
 
-/// Returns the result of a future that only the engine drives.
+/// Returns the result of a future that makes progress only through the engine.
 fn answered<T>(what: &str, future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let began = Instant::now();
@@ -131,7 +131,7 @@ fn a_panicking_waker_does_not_affect_other_callers() {
     }
 }
 
-/// A task as in an executor. Its waker owns it, and it owns the engine.
+/// A task as an executor would run it. Its waker owns it, and it owns the engine.
 #[derive(Default)]
 struct Task(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
 

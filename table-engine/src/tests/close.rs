@@ -1,4 +1,4 @@
-//! Tests of an engine that is being closed: reads return either the correct result or `EngineClosed`, and each close waits for the end.
+//! Tests of closing an engine: reads return either the correct result or `EngineClosed`, and each close waits until the engine has stopped.
 
 use std::io;
 use std::pin::pin;
@@ -62,7 +62,7 @@ fn a_read_during_a_close_is_correct_or_refused() {
     }
 }
 
-/// The system's threads, with a count of the closers that wait.
+/// Runs threads of the system, and counts the callers that wait for a close.
 #[derive(Debug, Default)]
 struct CountsClosers(AtomicUsize);
 

@@ -10,7 +10,7 @@ use super::*;
 use crate::failpoint::{Action, Hook, Step};
 use crate::threads::Scheduler;
 
-/// The system's threads, with the number of times that the checkpoint thread has waited for a job.
+/// Runs threads of the system, and counts how often the checkpoint thread has waited for a job.
 #[derive(Debug, Default)]
 struct CountsIdle(AtomicUsize);
 
@@ -41,7 +41,7 @@ impl Scheduler for CountsIdle {
     }
 }
 
-/// A step that waits while the door is shut.
+/// Makes the engine wait at a step while the door is shut.
 #[derive(Default)]
 struct Door {
     is_shut: AtomicBool,

@@ -138,7 +138,7 @@ fn a_folder_of_hard_links_is_separate_from_the_original() {
     }
 }
 
-/// Gives every file of a folder a second name in a new folder.
+/// Creates a hard link to every file of a folder in a new folder.
 #[cfg(unix)]
 fn link_all(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();

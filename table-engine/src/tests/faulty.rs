@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::*;
 use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// The calls that a disk refuses once its call quota is exhausted.
+/// The calls that a disk refuses once its quota of calls is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refuses {
     /// Writes are refused, as on a full disk.

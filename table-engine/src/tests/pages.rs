@@ -1,4 +1,4 @@
-//! Tests of queries: results are returned in order and in pages, and continue exactly where the previous page ended.
+//! Tests that queries return results in order and in pages, and continue exactly where the previous page ended.
 
 use table_store::query::{Continuation, Page, Position, TextRange};
 

@@ -33,7 +33,7 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// Images of a disk, each with the transactions acknowledged before, and the step of the engine.
+/// Images of a disk, each with the transactions acknowledged before it was taken, and the step of the engine.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
 /// Returns images of a disk, taken while eight writers insert pairs of rows, each pair in a separate transaction.
@@ -151,7 +151,7 @@ fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error, if any, that is found on a disk on which all of these transactions were acknowledged.
+/// Returns an error found on a disk on which all of these transactions were acknowledged, if any.
 fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String> {
     match options_on(disk, Durability::Durable).open("/sim/a/b") {
         Err(error) => Some(format!("refused: {error}")),
@@ -163,8 +163,8 @@ fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String>
     }
 }
 
-/// After a failed sync, the operating system considers the writes clean. The program opens the folder again, and may continue to write
-/// before the power fails.
+/// Tests that acknowledged writes survive after a failed sync, which makes the operating system consider the writes clean. The program opens the folder
+/// again, and may continue to write before the power fails.
 #[test]
 fn con_1_one_failed_sync_loses_no_acknowledged_write_afterwards() {
     let mut wrong = BTreeMap::<String, Vec<i64>>::new();

@@ -1,4 +1,4 @@
-//! Tests of a reader that runs concurrently with a writer. The reader sees an actual state with all previously acknowledged writes,
+//! Tests of a reader that runs concurrently with a writer. The reader sees a state that existed, with all previously acknowledged writes. It
 //! writes nothing, and delays no writer.
 
 use table_store::query::KeyRange;

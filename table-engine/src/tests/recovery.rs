@@ -1,4 +1,4 @@
-//! Tests of recovering a folder: acknowledged writes are kept, torn tails are cut off, and corruption is an error.
+//! Tests of recovering a folder: acknowledged writes are kept, interrupted writes at the end are removed, and corruption is an error.
 
 use std::path::PathBuf;
 

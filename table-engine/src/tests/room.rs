@@ -1,4 +1,4 @@
-//! Tests of a full disk: writes that add data are refused until space is free, and all other operations work.
+//! Tests of a full disk: writes that add data are refused until space is free, and all other operations succeed.
 
 use std::collections::BTreeSet;
 
@@ -182,7 +182,7 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
-/// A merge that finds a damaged block records its position, which needs space.
+/// Tests that a merge that finds a damaged block on a full disk does not poison the engine. Recording the block's position needs space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use super::gate::Gate;
 use crate::disk::{Disk, DiskFile, DiskLock};
 
-/// The unit that a disk writes atomically.
+/// The number of bytes that a disk writes atomically.
 const SECTOR: usize = 512;
-/// The unit that the operating system marks as dirty.
+/// The number of bytes that the operating system marks as dirty together.
 pub(super) const PAGE: usize = 4096;
 
 /// The target of a path.
@@ -29,7 +29,7 @@ type Changes = Vec<(PathBuf, Option<Entry>)>;
 struct Names {
     seen: BTreeMap<PathBuf, Entry>,
     durable: BTreeMap<PathBuf, Entry>,
-    /// Later changes, in order.
+    /// The changes after those that are durable, in order.
     pending: Vec<Changes>,
 }
 
@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// Keeps the first changes until `coin` returns `false`. After that, `coin` decides separately for each other folder.
+    /// For each folder, keeps only the changes before the first one for which `coin` returns `false`.
     fn lose_power(&mut self, mut coin: impl FnMut() -> bool) {
         let mut cut = BTreeSet::new();
         for changes in std::mem::take(&mut self.pending) {
@@ -79,14 +79,14 @@ impl Names {
 /// State shared by the disk and its files.
 #[derive(Clone, Debug)]
 struct State {
-    /// The number of syncs before one fails.
+    /// The number of syncs that succeed before one fails.
     syncs: Arc<AtomicI64>,
-    /// The number of bytes by which files can still grow.
+    /// The number of bytes by which the disk's files can still grow.
     room: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the reserve of a folder cannot be opened.
     has_no_reserve: Arc<AtomicBool>,
-    /// `true` if overwritten bytes need space until the write has ended.
+    /// `true` if overwriting bytes needs additional space until the write has ended.
     copies_on_write: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of a journal that is shorter, older or different: it is refused if its frames were durable when the engine was closed or opened.
+//! Tests of a journal that is shorter, older or different than expected: it is refused if its frames were durable when the engine was closed or opened.
 
 use super::recovery::{folder_with, frames, numbers};
 use super::*;

@@ -1,4 +1,4 @@
-//! Samples of sizes. Older samples are thinned out.
+//! Samples of table sizes. Older samples are thinned out.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The maximum numbers of stores in a file and of tables in a store. The stores that have been unused for the longest time and the
+/// The maximum numbers of stores in a file and of tables in a store. If they are exceeded, the least recently used stores and the
 /// smallest tables are dropped.
 const STORES: usize = 16;
 const TABLES: usize = 64;
-/// One sample per minute is kept for an hour, one per hour for two days, and one per day for 400 days. Each pair is an age, and the length of the
+/// One sample per minute is kept for an hour, one per hour for two days, and one per day for 400 days. Each pair contains an age, and the length of the
 /// periods from that age on, in seconds.
 const PERIODS: [(i64, i64); 3] = [(0, 60), (HOUR, HOUR), (2 * DAY, DAY)];
 const LONGEST: i64 = 400 * DAY;
@@ -46,7 +46,7 @@ impl Sample {
     }
 }
 
-/// The content of the file.
+/// The content of the file that stores samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Content {
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! Changes to several rows: rows that are marked in a grid are deleted after a preview, in groups, conditional on the versions that were shown.
+//! Deletes several rows: rows that are marked in a grid are deleted after a preview, in groups, conditional on the versions that were shown.
 
 use http::{Response, StatusCode};
 use maud::{Markup, html};
@@ -20,7 +20,7 @@ const GROUP: usize = 100;
 /// The maximum number of rows in one form.
 const MOST: usize = 1_000;
 
-/// Returns the marked rows of the form, in key order.
+/// Returns the rows that are marked in the form, in key order.
 fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     let fields = context.request.fields("row");
     if fields.is_empty() {
@@ -42,7 +42,7 @@ fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     Ok(rows)
 }
 
-/// Returns the button for the marked rows of a grid, with its form.
+/// Returns the button that opens the preview for the marked rows, with its form.
 pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
     html! {
         form #(mark::FORM) method="post" action=(link::table(table, "marked")) {
@@ -57,7 +57,7 @@ pub(crate) fn is_allowed(context: &Context<'_>, table: &TableName) -> bool {
     context.state.is_writable && context.declared(table).is_empty()
 }
 
-/// Shows the marked rows, and the button that deletes them.
+/// Shows the marked rows, and the button with which they are deleted.
 pub(crate) async fn preview(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
     let rows = marked(context)?;
@@ -100,11 +100,11 @@ pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(answer(context, table, "Delete", "deleted", &report))
 }
 
-/// The outcome of several operations.
+/// The outcome of operations that were submitted in groups.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     done: usize,
-    /// The groups that were refused, so none of their rows were written: the partition, the keys, and the error.
+    /// The groups that were refused, and of which no row was written: the partition, the keys, and the error.
     refused: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 

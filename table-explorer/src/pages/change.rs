@@ -1,4 +1,4 @@
-//! Changes: inserting, editing and deleting entities, conditional on the `ETag`s that were shown. After a conflict, the page shows both values.
+//! Inserts, edits and deletes entities, conditional on the `ETag`s that were shown. After a conflict, the page shows both values.
 
 mod form;
 
@@ -73,20 +73,20 @@ fn frame(context: &Context<'_>, table: &TableName, key: &EntityKey, title: &str,
     frame.render(context.state, &context.known, context.reader.cost())
 }
 
-/// Returns the key that the form names.
+/// Returns the key in the form.
 fn key(context: &Context<'_>) -> Result<EntityKey> {
     let field = |name| context.request.field(name).unwrap_or_default();
     Ok(EntityKey::new(field("pk"), field("rk"))?)
 }
 
-/// Returns the version that the form was based on.
+/// Returns the version on which the form was based.
 fn etag(context: &Context<'_>) -> Result<ETag> {
     let text =
         context.request.field("etag").ok_or_else(|| Failure::Input("the form has no ETag".to_owned()))?;
     Ok(ETag::parse(text)?)
 }
 
-/// Returns the entity that the form contains. Unchanged values, and values that the form omitted, keep their stored bytes.
+/// Returns the entity as submitted in the form. Unchanged values, and values that the form omitted, keep their stored bytes.
 fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity>) -> Result<TableEntity> {
     let (names, types, texts) =
         (context.request.fields("name"), context.request.fields("type"), context.request.fields("value"));
@@ -133,7 +133,7 @@ async fn submit(
     Ok(())
 }
 
-/// Saves an edited entity, provided that its version is still the one that the form was based on.
+/// Saves an edited entity, if its version is still the one on which the form was based.
 pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);
@@ -176,7 +176,7 @@ pub(crate) async fn insert(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response::see_other(&link::entity(table, &key)))
 }
 
-/// Deletes an entity, provided that its version is still the one that the form was based on.
+/// Deletes an entity, if its version is still the one on which the form was based.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);

@@ -1,4 +1,4 @@
-//! The engine: its content, its counters, and on-demand checks.
+//! The page about the engine: its content, its counters, and checks on demand.
 
 use maud::{Markup, html};
 use table_core::Engine;

@@ -1,4 +1,4 @@
-//! One entity: its key, its properties, its version, and its derived rows.
+//! The page about one entity: its key, its properties, its version, and its derived rows.
 
 use maud::{Markup, html};
 use table_core::query::QueryClass;

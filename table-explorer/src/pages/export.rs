@@ -37,7 +37,7 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response)
 }
 
-/// Determines the columns of a result by reading it, because a file with a header must not lose a property of a later row.
+/// Returns the columns of a result, which requires reading it: a file with a header must not lose a property that only later rows have.
 async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<Columns> {
     let (mut columns, mut from) = (Columns::default(), None);
     loop {
@@ -52,7 +52,7 @@ async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Res
     }
 }
 
-/// The format of a file.
+/// The format of an exported file.
 enum Form {
     /// JSON lines with types, without loss.
     Lines,
@@ -102,7 +102,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads the next page as text; `None` after the last page.
+    /// Reads the next page as text. Returns `None` after the last page.
     async fn next(&mut self) -> Result<Option<Bytes>> {
         if self.is_over {
             return Ok(None);

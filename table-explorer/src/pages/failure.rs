@@ -1,4 +1,4 @@
-//! The page that reports a failure: the fact, the code with its rule, and the remedy.
+//! The page that reports a failure: the fact, the code with its rule, and how to solve the problem.
 
 use http::Response;
 use maud::{DOCTYPE, Markup, html};

@@ -1,4 +1,4 @@
-//! The change feed of a partition: its newest entries, and new entries when they are written.
+//! The page about a partition's change feed: its newest entries, and new entries as they are written.
 
 mod position;
 

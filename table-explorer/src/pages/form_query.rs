@@ -1,4 +1,4 @@
-//! The query that is built from a form.
+//! Builds a query from the fields of a form.
 
 use table_core::filter::Comparison;
 use table_core::query::{KeyRange, Select, TextRange};
@@ -18,7 +18,7 @@ const MOST: usize = 1_000;
 /// The prefix of form fields for key parts.
 pub(crate) const PART: &str = "part.";
 
-/// A query, and the schema that its part names refer to.
+/// A query, and the schema to which the names of its parts refer.
 #[derive(Debug)]
 pub(crate) struct FormQuery<'a> {
     pub(crate) query: Query,
@@ -37,7 +37,7 @@ impl<'a> FormQuery<'a> {
     /// Creates the query from the parameters of the request.
     ///
     /// # Errors
-    /// `Input` if the key does not support a condition, a value is impossible for its part or property, or the filter is invalid.
+    /// `Input` if the key does not support a condition, if a part or property cannot have a value, or if the filter is invalid.
     pub(crate) fn new(context: &'a Context<'_>, table: &TableName) -> Result<Self> {
         let request = context.request;
         let schema = schema(context, table);
@@ -81,7 +81,7 @@ impl<'a> FormQuery<'a> {
     }
 }
 
-/// Returns the schema that the form names, or otherwise the first schema of the table.
+/// Returns the schema named in the form, or else the first schema of the table.
 pub(crate) fn schema<'a>(context: &'a Context<'_>, table: &TableName) -> Option<&'a StoredSchema> {
     let named = context.request.query("entity");
     let mut schemas = context.known.of(table);

@@ -1,4 +1,4 @@
-//! The growth of a store and its tables, drawn from samples.
+//! The page about the growth of a store and its tables, drawn from samples.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use maud::{Markup, html};
@@ -85,7 +85,7 @@ fn whole(samples: &[Sample]) -> Markup {
     }
 }
 
-/// Returns both charts of a table, and a table with its samples.
+/// Returns the two charts of a table, and a list of its samples.
 fn series(samples: &[Sample]) -> Markup {
     html! {
         section aria-label="Rows" { h2 { "Rows" } (drawn(samples, "rows", Sample::rows, show::thousands)) }

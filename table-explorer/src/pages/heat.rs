@@ -1,4 +1,4 @@
-//! The partitions of a table by size. The counts are exact. Only the embedded engine supports this page, because it reads the table once.
+//! The page about the sizes of a table's partitions. The counts are exact. It reads the entire table, and is available only for the embedded engine.
 
 use std::cmp::Reverse;
 
@@ -18,7 +18,7 @@ const SHOWN: usize = 100;
 /// The width of the largest partition's bar.
 const BAR: u64 = 320;
 
-/// One partition: its key, rows and bytes.
+/// The size of one partition: its key, rows and bytes.
 type Size = (String, u64, u64);
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {

@@ -1,4 +1,4 @@
-//! One partition, drawn like the examples in the pattern catalogue: the keys of each row, and its properties as names above values.
+//! The page that draws one partition like the examples in the pattern catalogue: the keys of each row, and its properties as names above values.
 
 use maud::{Markup, html};
 use table_core::query::KeyRange;
@@ -16,7 +16,7 @@ use crate::show;
 
 /// The maximum number of rows that are read.
 const ROWS: usize = 200;
-/// The maximum number of rows drawn from a run of consecutive rows of one kind, and the maximum number of properties drawn for a row.
+/// The maximum number of rows drawn from consecutive rows of one kind, and the maximum number of properties drawn for a row.
 const DRAWN: usize = 2;
 const PROPERTIES: usize = 12;
 

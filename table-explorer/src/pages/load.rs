@@ -1,4 +1,4 @@
-//! The busiest partitions. They are counted while requests are handled, and the browser receives updates as events.
+//! The page about the busiest partitions. Their requests are counted while they are handled, and the browser receives updates as events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,7 +103,7 @@ fn row(one: &BusyPartition, known: &Known, most: u64) -> Markup {
     }
 }
 
-/// Returns the requests of one minute as a percentage of a partition's target.
+/// Returns the number of requests in one minute as a percentage of a partition's target.
 pub(crate) fn share(minute: u64) -> String {
     let tenths = minute.saturating_mul(1_000) / TARGET;
     if minute > 0 && tenths == 0 {
@@ -163,7 +163,7 @@ pub(crate) fn events(context: &Context<'_>) -> Result<Response<Body>> {
     Ok(response::stream("text/event-stream", chunks))
 }
 
-/// Returns the load of one partition in the last hour, for its detail pane; `None` if requests are not counted.
+/// Returns the load of one partition in the last hour, for its detail pane, or `None` if requests are not counted.
 pub(crate) fn of_partition(state: &State, table: &TableName, partition_key: &str) -> Option<Markup> {
     let load = state.source.load.as_ref()?;
     let found = load.of(table.folded(), partition_key);

@@ -1,4 +1,4 @@
-//! One partition: one page of its rows, in key order.
+//! The page about one partition, with some of its rows in key order.
 
 use std::ops::Bound;
 
@@ -73,7 +73,7 @@ fn has_feed(context: &Context<'_>, table: &TableName) -> bool {
     context.known.of(table).any(|schema| schema.keeps.iter().any(|word| word == "feed"))
 }
 
-/// Returns the `RowKey` prefixes that distinguish kinds, each with the names of its kinds.
+/// Returns the `RowKey` prefixes that distinguish the kinds of rows, each with the names of its kinds.
 fn beginnings(context: &Context<'_>, table: &TableName) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for kind in kind::of_table(table.as_str(), &context.known.schemas) {
@@ -144,7 +144,7 @@ fn foot(
     }
 }
 
-/// Opens the partition at a key. The form contains the partition in encoded form, because its characters could change the text direction of the page.
+/// Opens the partition at a key. The form contains the partition key in encoded form, because its characters could change the text direction of the page.
 pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     let within = context.request.query("in").unwrap_or_default();
     let mut pairs: Vec<(String, String)> = form_urlencoded::parse(within.as_bytes()).into_owned().collect();
@@ -154,7 +154,7 @@ pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     response::see_other(&link::to(&link::table(table, "p"), &pairs))
 }
 
-/// Returns the states of an entity type's indexes that were last read, with the time; `None` if they were never read.
+/// Returns the states of an entity type's indexes with the time at which they were last read, or `None` if they have never been read.
 fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Option<Markup> {
     let kept = context.state.catalog.states(table)?;
     let (at, states) = &*kept;
@@ -164,7 +164,7 @@ fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Op
     })
 }
 
-/// Returns the detail pane: the selected row, or otherwise the first row; the load of the partition; and the kinds of rows on the page.
+/// Returns the detail pane: the selected row (by default, the first one), the load of the partition, and the kinds of rows on the page.
 fn aside(context: &Context<'_>, table: &TableName, partition_key: &str, rows: &[Keyed<'_>]) -> Markup {
     let mut kinds: Vec<(Kind<'_>, usize)> = Vec::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! Pasted rows: cells from a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
+//! Inserts pasted rows: cells from a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
 
 mod parse;
 

@@ -14,7 +14,7 @@ use crate::show;
 
 /// The maximum length of a saved query's name, in characters.
 const NAME: usize = 100;
-/// Parameters that do not belong to a query: its position, and the buttons that run it.
+/// Parameters that are not part of a query: its position, and the buttons that run it.
 const PASSING: [&str; 4] = ["from", "run", "scan", "rows"];
 
 /// Returns the parameters of a query as one string, without the parameters that only run it.
@@ -33,7 +33,7 @@ fn noted(context: &Context<'_>, table: &TableName, query: String, name: Option<S
     Noted { store, table, query, name, at: ticks::now() }
 }
 
-/// Adds the query of the request to the history.
+/// Adds the query in the request to the history.
 pub(crate) async fn record(context: &Context<'_>, table: &TableName) -> Result<()> {
     let query = parameters(&context.request.query);
     if query.is_empty() {

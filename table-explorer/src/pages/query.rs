@@ -1,4 +1,4 @@
-//! Queries, built from key parts and properties. Their plan is shown before they run.
+//! The page for queries, which are built from key parts and properties. Shows the plan of a query before it runs.
 
 mod form;
 
@@ -15,7 +15,7 @@ use crate::pages::form_query::FormQuery;
 use crate::pages::{Context, bulk, queries, recipe};
 use crate::show;
 
-/// The price of one request to a storage account in units of 10⁻¹² dollars: 0.036 cents per 10,000 requests.
+/// The price of one request to a storage account, in units of 10⁻¹² dollars. This corresponds to 0.036 cents per 10,000 requests.
 const PRICE: u64 = 36_000;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {

@@ -1,4 +1,4 @@
-//! A query in the syntax of other tools: Rust, the `tables` command, curl and Python; and the links that export its rows.
+//! Shows a query in the syntax of other tools (Rust, the `tables` command, curl and Python), and the links that export its rows.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -9,7 +9,7 @@ use crate::link;
 use crate::pages::Context;
 use crate::pages::form_query::FormQuery;
 
-/// Returns the sources, each in a collapsible element, and the export links.
+/// Returns the query in the syntax of each tool, in collapsible elements, and the export links.
 pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>) -> Markup {
     let filter = built.query.filter_text().unwrap_or_default();
     let select = match &built.query.select {

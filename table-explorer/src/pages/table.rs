@@ -1,4 +1,4 @@
-//! One table: its schema, its partitions, and an inferred declaration if no schema is stored.
+//! The page about one table: its schema, its partitions, and an inferred declaration if no schema is stored.
 
 use std::ops::Bound;
 

@@ -75,7 +75,7 @@ impl Counts {
     }
 }
 
-/// Counts the tables of a small store, or of any store if the user requests it. Otherwise returns the sizes that were last counted.
+/// Counts the tables of a small store, or of any store if the user requests it. Returns the last counted sizes if it does not count.
 async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
     let (growth, store) = (&context.state.growth, context.state.source.name.as_str());
     let Some(engine) = &context.state.source.engine else { return Ok(Counts::default()) };

@@ -109,7 +109,7 @@ fn media_type(bytes: &[u8]) -> Option<&'static str> {
     TYPES.into_iter().find(|(beginning, _)| bytes.starts_with(beginning)).map(|(_, media_type)| media_type)
 }
 
-/// Returns the bytes of a value. An image is shown inline; any other value is a download, which browsers do not interpret.
+/// Responds with the bytes of a value. An image is shown inline; any other value is a download, which browsers do not interpret.
 fn raw(found: &Value) -> Response<Body> {
     let bytes = bytes(found);
     let media_type = media_type(&bytes);

@@ -1,4 +1,4 @@
-//! Pending work: waiting intents, and poison intents with their reasons.
+//! The page about pending work: waiting intents (recorded work), and poison intents with their errors.
 
 use chrono::{DateTime, Utc};
 use http::Response;
@@ -20,10 +20,10 @@ const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
 /// The maximum number of queues that are searched for outbox queues.
 const QUEUES: usize = 1_000;
-/// The maximum number of entries of the poison queue that the page shows.
+/// The maximum number of entries in the poison queue that the page shows.
 const ENTRIES: usize = 32;
 
-/// The work of one partition.
+/// The pending work in one partition.
 struct Waiting {
     table: TableName,
     partition_key: String,
@@ -66,7 +66,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the partitions that are registered for outboxes, and `true` if the list is complete.
+/// Returns the partitions in which outboxes are registered, and `true` if the list is complete.
 async fn partitions(context: &Context<'_>) -> Result<(Vec<(TableName, String)>, bool)> {
     let query = Query { top: Some(PARTITIONS), ..Query::new(KeyRange::ALL) };
     let page = match context.reader.page(&TableName::new(REGISTRY)?, &query, None).await {
@@ -104,7 +104,7 @@ fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
     Ok(names.iter().filter(has_poison).map(ToString::to_string).collect())
 }
 
-/// Returns the depth of the outbox, and the age of its oldest intent, which is the lag of the workers.
+/// Returns the number of intents in the outbox, and the age of the oldest one, which shows how far the workers lag.
 fn summary(found: &[Waiting]) -> Markup {
     let sum = |rows: fn(&Waiting) -> &Vec<TableEntity>| {
         let is_bound = found.iter().any(|waiting| rows(waiting).len() == ROWS);
@@ -124,7 +124,7 @@ fn summary(found: &[Waiting]) -> Markup {
     }
 }
 
-/// Returns the time of the oldest intent in the given rows. Changing a row to add a note changes the row's Timestamp, and records the
+/// Returns the time of the oldest intent in the given rows. Adding a note to a row changes the row's Timestamp, and stores the
 /// time of the intent as `Version`.
 fn oldest(rows: &[TableEntity]) -> Option<DateTime<Utc>> {
     let recorded = |row: &TableEntity| match row.get("Version") {

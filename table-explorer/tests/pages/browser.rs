@@ -10,7 +10,7 @@ use table_explorer::{Explorer, Source};
 /// The host name in requests.
 pub(crate) const HERE: &str = "127.0.0.1:8000";
 
-/// One session.
+/// A session of a browser.
 pub(crate) struct Browser {
     pub(crate) explorer: Explorer,
     cookie: String,
@@ -54,12 +54,12 @@ impl Browser {
         Self { explorer, cookie }
     }
 
-    /// Opens a session that reads an engine.
+    /// Opens a session in which an engine can only be read.
     pub(crate) async fn reading(engine: &Engine) -> Self {
         Self::open(Explorer::new(source(engine))).await
     }
 
-    /// Opens a session that changes an engine.
+    /// Opens a session in which an engine can be changed.
     pub(crate) async fn writing(engine: &Engine) -> Self {
         Self::open(Explorer::writable(source(engine))).await
     }

@@ -1,4 +1,4 @@
-//! Tests of changes: they are conditional on the `ETag` that the form was based on, refused if derived rows would become inconsistent,
+//! Tests of changes. They are conditional on the `ETag` on which the form was based, refused if derived rows would become inconsistent,
 //! and disabled by default.
 
 use http::StatusCode;
@@ -33,7 +33,7 @@ fn assert_same(found: &TableEntity, expected: &TableEntity) {
 
 const EDIT: &str = "/t/Company/edit?pk=Sales&rk=1";
 
-/// Returns the fields of the form as a browser sends them, with another age.
+/// Returns the fields of the form as a browser sends them, with a changed age.
 fn fields<'a>(csrf: &'a str, etag: &'a str, age: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
         ("csrf", csrf),

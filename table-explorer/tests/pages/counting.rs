@@ -1,4 +1,4 @@
-//! Tests that pages send exactly the requests that they report. The requests are counted below the explorer.
+//! Tests that pages send exactly the requests that they report. The requests are counted in the store.
 
 use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
 use table_explorer::{Explorer, Source, demo};

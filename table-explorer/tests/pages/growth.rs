@@ -49,7 +49,7 @@ async fn counts_of_other_pages_are_samples_too() {
     }
 }
 
-/// A store above 64 MB is read only on request. Otherwise the list shows the last counts with their time.
+/// Tests that a store above 64 MB is read only on request. Until then, the list shows the last counts and their time.
 #[tokio::test]
 async fn the_list_of_a_large_store_shows_the_last_counts() {
     let engine = store(0).await;

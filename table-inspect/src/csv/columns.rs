@@ -1,4 +1,4 @@
-//! The columns of a file.
+//! The columns of a CSV file.
 
 use std::collections::HashSet;
 
@@ -33,7 +33,7 @@ impl Columns {
         columns
     }
 
-    /// Adds columns for the properties of an entity that do not have one yet.
+    /// Adds a column for each of an entity's properties that has none yet.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
             if !self.has(name) {

@@ -1,4 +1,4 @@
-//! An input that counts its lines, fails if one record has too many bytes, and detects whether its last quote is closed.
+//! An input that counts its lines, fails if a record is too long, and detects whether its last quote is closed.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The maximum size in bytes of one record. It is larger than any entity needs.
 pub(super) const RECORD: usize = 4 << 20;
 
-/// A line that is appended to the input. It becomes a record, unless the last quote of the input is not closed: then it becomes a part
+/// Lines appended to the input. They become records, unless the last quote in the input is not closed: in this case, they become part
 /// of the last cell.
 const AFTER: &[u8] = b"\n\0\n";
 
@@ -21,10 +21,10 @@ struct State {
     left: usize,
     /// The position in the input.
     offset: u64,
-    /// The number of bytes of [`AFTER`] that were read.
+    /// The number of bytes of [`AFTER`] that have been read.
     after: usize,
     is_behind_return: bool,
-    /// The line ends that were read but not counted yet, each with the position of its last byte, and `true` for CR LF.
+    /// The line ends that have been read but not counted, each with the position of its last byte, and `true` for CR LF.
     ends: VecDeque<(u64, bool)>,
     /// The number of lines before the first uncounted line end.
     line: u64,
@@ -55,7 +55,7 @@ impl Watch {
         state.after > 0 && position > state.offset + 1
     }
 
-    /// Returns `true` if the cells are the line that follows the input.
+    /// Returns `true` if the cells come from the lines appended after the input.
     pub(super) fn is_after(&self, position: u64, cells: &csv::ByteRecord) -> bool {
         self.is_beyond(position) && cells.len() == 1 && cells.get(0) == Some(b"\0")
     }
@@ -65,7 +65,7 @@ impl Watch {
         self.state().left = RECORD;
     }
 
-    /// Returns `true` if a record was too long.
+    /// Returns `true` if a record exceeded the limit.
     pub(super) fn is_spent(&self) -> bool {
         self.state().left == 0
     }

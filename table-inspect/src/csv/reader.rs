@@ -1,4 +1,4 @@
-//! Reader of CSV files.
+//! A reader of CSV files.
 
 use std::io::Read;
 
@@ -9,12 +9,12 @@ use crate::csv::limited::{Limited, Watch};
 use crate::record::{FileError, Record, Rejected, Result};
 use crate::value;
 
-/// The types of columns without an `@type` column.
+/// The types of the columns that have no `@type` column.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     /// Types by the name of the property.
     pub named: Vec<(String, EdmType)>,
-    /// `true` to guess the types of all other columns from each value, instead of using strings.
+    /// `true` to guess a type for each value in all other columns, instead of reading them as strings.
     pub guess: bool,
 }
 
@@ -28,15 +28,15 @@ pub struct CsvReader<R: Read> {
     line: u64,
 }
 
-/// The role of one column.
+/// The role of a column.
 enum Column {
     PartitionKey,
     RowKey,
-    /// A value that the store itself sets, or a type.
+    /// A column that contains types, or values that the store itself sets.
     Ignored,
     /// A column without a name, whose cells must be empty.
     Unnamed,
-    /// A property, and the column of its type.
+    /// A property, with the column of its types, if any.
     Property {
         name: String,
         types: Option<usize>,
@@ -144,7 +144,7 @@ impl<R: Read> CsvReader<R> {
         self.header.iter().any(|column| matches!(column, Column::Property { name, .. } if name == property))
     }
 
-    /// Returns the type of a cell: the type in its `@type` column, otherwise the type given by the caller, otherwise a guess or a string.
+    /// Returns the type of a cell: the one in its `@type` column, or else the one given by the caller, or else a guess or a string.
     fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
         if !declared.is_empty() {
             return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));
@@ -242,7 +242,7 @@ fn refuse_encoding(header: &csv::ByteRecord) -> Result<()> {
     Ok(())
 }
 
-/// Returns the message for a header without a key.
+/// Returns the error message for a header that lacks a key column.
 fn no_column(key: &str, names: &[String]) -> String {
     let separator =
         [';', '\t'].into_iter().find(|separator| names.iter().any(|name| name.contains(*separator)));

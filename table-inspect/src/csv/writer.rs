@@ -18,7 +18,7 @@ pub struct CsvWriter<W: Write> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Creates a writer that begins with the names of the columns.
+    /// Creates a writer, which first writes the names of the columns.
     pub fn new(out: W, columns: Columns) -> Self {
         Self { columns, out: csv::Writer::from_writer(out), has_header: false }
     }

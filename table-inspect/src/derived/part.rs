@@ -1,4 +1,4 @@
-//! Parts of wide entities: rows that together form one entity, and that are replaced and deleted together.
+//! Parts of wide entities: rows that together form one entity, and are replaced and deleted together.
 
 use table_core::query::EntityRef;
 use table_core::{TableEntity, Value, ValueRef};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-/// The property whose value all parts of one write share.
+/// The property with the same value in all parts from one write.
 const WRITE_ID: &str = "WriteId";
 
 /// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
@@ -21,7 +21,7 @@ pub struct WidePart<'a> {
 }
 
 impl<'a> WidePart<'a> {
-    /// Returns a row as a part of a wide entity; `None` for any other row.
+    /// Returns a row as a part of a wide entity, or `None` for any other row.
     ///
     /// # Errors
     /// `Corrupted` for a row that cannot be read.
@@ -34,7 +34,7 @@ impl<'a> WidePart<'a> {
     }
 }
 
-/// Returns the RowKey of the wide entity and the number of the part; `None` for a RowKey that no part can have.
+/// Returns the RowKey of the wide entity and the number of the part, or `None` for a RowKey that no part can have.
 #[must_use]
 pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     let (base, number) = row_key.rsplit_once('_')?;
@@ -43,7 +43,7 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     Some((base, part))
 }
 
-/// Returns an error if a row would replace a part of a wide entity with a part from another write. Changing other properties is allowed.
+/// Returns an error if a row would replace a part of a wide entity with a part from another write. Changing other properties of the part is allowed.
 ///
 /// # Errors
 /// `Derived`, with the key of the wide entity.

@@ -2,9 +2,9 @@
 
 use crate::infer::part::Codec;
 
-/// The separators. Longer and rarer separators come first.
+/// The separators at which keys are split. Longer and rarer separators come first.
 const SEPARATORS: [&str; 14] = ["___", "__", "|", "!", "~", "^", "_", ":", "@", "+", ".", "-", " ", ","];
-/// The maximum number of parts created by one separator.
+/// The maximum number of parts into which one separator splits a key.
 const PARTS: usize = 6;
 
 /// A piece of a key.
@@ -18,7 +18,7 @@ pub enum Piece {
         field: String,
         /// The codec.
         codec: Codec,
-        /// The value of each row, in order.
+        /// The encoded value in each row, in order.
         texts: Vec<String>,
         /// `true` if the field is also a property.
         is_property: bool,
@@ -42,7 +42,7 @@ pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     pieces
 }
 
-/// Marks parts that precede a literal as not containing the literal's first character, which follows from how the keys were split.
+/// Marks parts before a literal as not containing the literal's first character. This is known from how the keys were split.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);
@@ -109,7 +109,7 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the literal that all keys begin with: up to a separator, or letters followed by digits of the same width.
+/// Returns the prefix that all keys share: text up to a separator, or letters before digits of the same width.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;
@@ -128,7 +128,7 @@ fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     digits.trim_end_matches(|last: char| last.is_alphanumeric())
 }
 
-/// Removes a GUID from the end of every key, because its hyphens would be treated as separators.
+/// Removes a GUID from the end of every key. Its hyphens would otherwise be treated as separators.
 fn before_guid<'a>(keys: &[&'a str]) -> Option<(Vec<&'a str>, String, Vec<&'a str>)> {
     let ends = keys
         .iter()

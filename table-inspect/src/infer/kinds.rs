@@ -1,17 +1,17 @@
-//! Kinds of rows, distinguished by `EntityType` and by the prefixes of their keys.
+//! Groups rows into kinds by `EntityType` and by the prefixes of their keys.
 
 use std::collections::BTreeMap;
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The maximum number of key prefixes that are treated as kinds. A larger number means that they are values.
+/// The maximum number of different key prefixes that are treated as kinds. If there were more, they would be values.
 const KINDS: usize = 12;
 
 /// Rows of one kind.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// The value of `EntityType`, if all rows have it.
+    /// The value of `EntityType`, if all rows in the group have it.
     pub kind: Option<String>,
     /// The prefix of the kind's row keys.
     pub prefix: String,
@@ -48,7 +48,7 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Distinguishes rows by the words after a common prefix of their keys, if there are only a few words and each of them occurs repeatedly. Such words
+/// Splits a group by the words that follow a common prefix of its keys, if these are only a few different words and each occurs repeatedly. Such words
 /// are literals of the schema, not values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
@@ -76,7 +76,7 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
     }
 }
 
-/// Distinguishes rows whose key is a word, such as one `sentinel` per partition, from rows whose keys begin with a digit.
+/// Separates rows whose key is a word, such as one `sentinel` per partition, from rows whose keys begin with a digit.
 fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {

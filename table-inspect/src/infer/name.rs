@@ -1,4 +1,4 @@
-//! Names of fields and structs.
+//! Chooses names for fields and structs.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ const KEYWORDS: [&str; 20] = [
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Returns an unused name: the given name, if necessary with a number appended.
+    /// Returns an unused name: the given name, with a number appended if it is already used.
     pub(super) fn take(&mut self, name: &str) -> String {
         let name = if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() };
         let numbered = (2..).map(|number| format!("{name}_{number}"));
@@ -23,7 +23,7 @@ impl Names {
         free
     }
 
-    /// Returns the name of a struct for a string such as `empid_`.
+    /// Returns an unused struct name that resembles a string such as `empid_`.
     pub(super) fn take_type(&mut self, text: &str) -> String {
         let name = pascal(&snake(text));
         self.take(if name.is_empty() { "Row" } else { &name })

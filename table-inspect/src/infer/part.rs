@@ -1,10 +1,10 @@
-//! Codecs of key parts. A codec is recognised only if it reproduces the value of every row.
+//! Recognises the codecs of key parts. A codec is recognised only if it reproduces the value in every row.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use table_core::ticks;
 use uuid::Uuid;
 
-/// The years in which ticks and dates are recognised as instants. Other years indicate ordinary numbers.
+/// The years in which ticks and dates are recognised. Numbers that represent other years are considered ordinary numbers.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
 /// The codec of a key part.
@@ -31,7 +31,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// Returns the codec of several strings; `None` if they have nothing in common.
+    /// Returns the codec of several strings, or `None` if they have nothing in common.
     pub(super) fn of(texts: &[&str]) -> Option<Self> {
         let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
         let width = texts.first()?.len();
@@ -97,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if neighbouring values represent similar times.
+    /// Returns `true` if neighbouring encodings represent similar times.
     pub(super) const fn follows_time(&self) -> bool {
         matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
     }

@@ -1,4 +1,4 @@
-//! Properties of a kind: their names and types, and the properties that key parts repeat.
+//! Infers the properties of a kind: their names and types, and which of them repeat key parts.
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
@@ -41,7 +41,7 @@ pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>)
     whole.map(|name| property(rows, name, chunked.contains(&name), notes)).collect()
 }
 
-/// Returns `true` if a property is the first chunk of a value, that is, if in every row all chunks except the last one are full.
+/// Returns `true` if the properties `names` are chunks of one value: in every row, all chunks except the last one are full.
 fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
     let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -92,7 +92,7 @@ pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     }
 }
 
-/// Returns `true` if the codec encodes a value as this string, and the field can be a property of the value's type.
+/// Returns `true` if the codec encodes this value as `text`, and a field of the codec's type can be stored as a property of the value's type.
 fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
     match (codec, value) {
         (Codec::Text | Codec::Without(_), Value::String(value)) => value == text,

@@ -1,4 +1,4 @@
-//! The declaration as Rust source.
+//! Prints the inferred declarations as Rust source.
 
 use std::fmt;
 
@@ -60,7 +60,7 @@ impl Inference {
     }
 }
 
-/// Returns the lints to allow. A new declaration should satisfy them, but an existing table may violate them.
+/// Returns the lints that the declaration allows. A new declaration should satisfy them, but an existing table may violate them.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
     // A key without parts also counts as hot, because all of its rows are in one partition.

@@ -1,4 +1,4 @@
-//! Key parts in the format that users read and write: `223` for `000223`, or an instant for inverted ticks.
+//! Converts key parts between their encoding and the format that users read and write: `223` for `000223`, or an instant for inverted ticks.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::key::codec::Escaped;
@@ -24,7 +24,7 @@ enum Known {
 }
 
 impl Known {
-    /// Returns the codec with a name as stored in schemas, such as `digits(6)`.
+    /// Returns the codec with a name that occurs in schemas, such as `digits(6)`.
     fn of(name: &str) -> Option<Self> {
         match name {
             "ticks" => return Some(Self::Ticks),
@@ -59,7 +59,7 @@ pub fn decode(codec: &str, text: &str) -> String {
 /// Returns the encoding of a value that a user has written.
 ///
 /// # Errors
-/// `Condition` for a value that is impossible for the part.
+/// `Condition` for a value that the part cannot have.
 pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(String::new()) };
     let refuse = |reason: String| {
@@ -111,7 +111,7 @@ pub fn can_encode(codec: &str) -> bool {
 /// Returns the encoding of a stored value in a key part.
 ///
 /// # Errors
-/// The reason if the codec is not supported or cannot encode the value.
+/// The reason, if the codec is not supported or cannot encode the value.
 pub fn encode_value(
     codec: &str,
     form: &table_core::key::codec::Form,
@@ -147,7 +147,7 @@ fn unpadded(digits: &str) -> String {
     }
 }
 
-/// Returns 9 minus each digit. Other characters are kept, and the format check refuses them.
+/// Replaces each digit with 9 minus the digit. Other characters are kept; the check of the format rejects them later.
 fn complement(digits: &str) -> String {
     let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
     digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()

@@ -1,4 +1,4 @@
-//! Keys that sort the newest entity first.
+//! Recognises keys that sort the newest entity first.
 
 use table_core::TableEntity;
 use table_core::schema::{StoredPiece, StoredSchema};
@@ -8,7 +8,7 @@ use crate::keys::{codec, decode};
 
 /// Returns `true` if the row keys of one partition begin with an inverted time, possibly after literals.
 ///
-/// This is determined by the stored schema of the first row, or by the keys themselves if no schema is stored.
+/// This follows from the stored schema of the first row, or from the keys themselves if no schema is stored.
 #[must_use]
 pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity]) -> bool {
     let Some(first) = rows.first() else { return false };

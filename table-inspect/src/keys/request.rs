@@ -17,7 +17,7 @@ pub struct PartRequest {
     values: Values,
 }
 
-/// The values that a condition accepts.
+/// The values that a condition on a key part accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Values {
     /// One value.
@@ -40,7 +40,7 @@ impl PartRequest {
         Self { name: name.to_owned(), values }
     }
 
-    /// Creates a condition that a part has exactly this value, which may contain `..` and `*`.
+    /// Creates a condition that a part has exactly this value. The value may contain `..` and `*`, which then have no special meaning.
     #[must_use]
     pub fn exactly(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Exactly(value.to_owned()) }
@@ -73,8 +73,8 @@ impl FromStr for PartRequest {
 /// Returns the key range that satisfies all conditions on parts.
 ///
 /// # Errors
-/// `Condition` for a part that the schema does not have, for a value that is impossible for the part, and for conditions that do not form a range,
-/// such as a condition that follows a part with no condition or with a range.
+/// `Condition` for a part that the schema does not have, for a value that the part cannot have, and for conditions that do not form a range,
+/// such as a condition after a part that has no condition or a range.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     let all = || schema.partition_key.iter().chain(&schema.row_key);
     for request in requests {
@@ -93,7 +93,7 @@ pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyR
     Ok(KeyRange { partition_key, row_key })
 }
 
-/// Returns the range of key strings that contain some known parts: a single string if all parts are known, otherwise a prefix.
+/// Returns the range of key strings that contain the known parts: a single string if all parts are known, and otherwise all strings with a prefix.
 ///
 /// An invalid value ends the prefix, like an unknown value.
 #[must_use]
@@ -114,7 +114,7 @@ pub fn row_range<'a>(pieces: &[StoredPiece], value: impl Fn(&str) -> Option<&'a 
     TextRange::exactly(prefix)
 }
 
-/// Returns the source of a part; `None` for a literal.
+/// Returns the source of a part, or `None` for a literal.
 #[must_use]
 pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     match piece {
@@ -157,7 +157,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Returns the key range in which a part is between two values, regardless of the following parts.
+/// Returns the range of keys in which a part is between two values, regardless of the parts after it.
 fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Result<TextRange> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
     if !form.ordered {

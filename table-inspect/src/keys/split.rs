@@ -7,9 +7,9 @@ use crate::keys::{codec, name_of};
 /// A part of a key: its source, its codec and its encoded value.
 pub(super) type Cut<'a> = (&'a Source, &'a str, &'a str);
 
-/// Returns the parts of a key; `None` if these pieces cannot produce the key.
+/// Returns the parts of a key, or `None` if these pieces cannot produce the key.
 ///
-/// The pieces of a stored schema are unambiguous, so at most one split fits.
+/// The pieces in a stored schema are unambiguous, so at most one split fits.
 #[must_use]
 pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<Cut<'a>>> {
     let Some((first, rest)) = pieces.split_first() else { return text.is_empty().then(Vec::new) };
@@ -47,7 +47,7 @@ pub enum Segment {
     },
 }
 
-/// Returns the segments of a key string, in order; `None` if these pieces cannot produce it.
+/// Returns the segments of a key string, in order, or `None` if these pieces cannot produce it.
 #[must_use]
 pub fn segments(pieces: &[StoredPiece], text: &str) -> Option<Vec<Segment>> {
     let mut parts = split(pieces, text)?.into_iter();

@@ -1,6 +1,6 @@
-//! Counts in consecutive periods of time. The newest `N` counts are kept.
+//! Counts per period of time, of which the newest `N` are kept.
 
-/// Counts of the newest `N` periods. Each period has a number, which increases with time.
+/// The counts of the newest `N` periods. Each period has a number, which increases with time.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<const N: usize> {
     counts: [u32; N],
@@ -15,7 +15,7 @@ impl<const N: usize> Default for Ring<N> {
 }
 
 impl<const N: usize> Ring<N> {
-    /// Adds one to a period. A period before the newest one, from a clock that was set back, counts as the newest one.
+    /// Adds one to a period's count. A period before the newest one, which occurs if the clock was set back, counts as the newest one.
     pub(super) fn add(&mut self, period: u64) {
         self.forget_before(period);
         if let Some(count) = self.counts.get_mut(slot::<N>(self.newest)) {

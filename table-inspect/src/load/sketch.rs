@@ -1,4 +1,4 @@
-//! The algorithm "Space-Saving" with decaying counts, and a history of each counted partition.
+//! The "Space-Saving" algorithm with decaying weights, and a history of each counted partition.
 
 use std::cmp::Reverse;
 use std::hash::{BuildHasher, RandomState};
@@ -13,7 +13,7 @@ pub const MINUTE: usize = 12;
 pub const HOUR: usize = 60;
 
 const SECOND: u64 = 10_000_000;
-/// The period lengths of both histories, and the time after which every weight is halved, in ticks.
+/// The period lengths of the two histories, and the time after which all weights are halved, in ticks.
 const SHORT: u64 = 5 * SECOND;
 const LONG: u64 = 60 * SECOND;
 const HALVED_AFTER: u64 = 600 * SECOND;
@@ -26,9 +26,9 @@ pub struct BusyPartition {
     pub table: String,
     /// The `PartitionKey`.
     pub partition_key: String,
-    /// The requests of the last minute in periods of five seconds, oldest first.
+    /// The number of requests in each five-second period of the last minute, oldest first.
     pub seconds: [u32; MINUTE],
-    /// The requests of the last hour in periods of a minute, oldest first. The last period is not over yet.
+    /// The number of requests in each minute of the last hour, oldest first. The last minute is not complete.
     pub minutes: [u32; HOUR],
     /// The estimated number of requests, in which older requests count less. It may be too high by the weight of the partition
     /// that this one replaced.
@@ -63,8 +63,8 @@ pub(super) struct Sketch {
     hasher: RandomState,
     /// The hash of the partition in each slot. Comparing hashes is faster than comparing keys.
     hashes: Vec<u64>,
-    /// The weight of the partition in each slot. The search for the least weight reads one KiB; in the slots, it would read 50 KiB for each request
-    /// to a partition that is not counted.
+    /// The weight of the partition in each slot. Searching these numbers for the smallest weight reads one KiB; if they were stored in the slots, it would read
+    /// 50 KiB for each request to a partition that is not counted.
     weights: Vec<u64>,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,

@@ -11,7 +11,7 @@ use super::PartitionLoad;
 
 /// A store that records each request to a partition in a [`PartitionLoad`]. A program can use it to show its own load.
 ///
-/// A request over several partitions is not recorded, because it is unknown which of them it loads.
+/// A request that reads several partitions is not recorded, because it is unknown which of them it loads.
 ///
 /// ```
 /// use table_core::{BlockOn, Engine, TableEntity, TableStoreExt};

@@ -88,7 +88,7 @@ impl Claims {
         .map(String::as_str)
     }
 
-    /// Returns `true` if the token is for the storage service, or for this account's endpoint of the service.
+    /// Returns `true` if the token is intended for the storage service, or for this account's endpoint of the service.
     pub(super) fn is_for(&self, account: &str, service: Service) -> bool {
         let service = if service == Service::Tables { "table" } else { "queue" };
         let endpoint = |cloud: &str| format!("https://{account}.{service}.{cloud}");

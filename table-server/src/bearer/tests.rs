@@ -63,7 +63,7 @@ fn bearer() -> Bearer {
     Bearer::issued_by(ISSUER, None, &keys).unwrap()
 }
 
-/// Returns the reason why a token is refused, or `""` if it is accepted.
+/// Returns the reason why a token is rejected, or `""` if it is accepted.
 fn refusal(bearer: &Bearer, token: &str) -> String {
     match bearer.verify(token, "contoso", &exchange(true)) {
         Ok(()) => String::new(),

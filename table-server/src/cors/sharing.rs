@@ -1,4 +1,4 @@
-//! The response headers that let a page in a browser read the response.
+//! The response headers that allow a page in a browser to read the response.
 
 use http::{HeaderMap, HeaderValue, header};
 
@@ -9,7 +9,7 @@ use super::list::{covers, items};
 pub(crate) enum Sharing {
     /// Every origin.
     All { exposed: String },
-    /// Only the origin of the request, which the rule names.
+    /// Only the origin of the request, because the rule names it.
     One { origin: String, exposed: String },
     /// The origin of the request is not allowed, but other origins may be.
     Others,
@@ -40,7 +40,7 @@ impl Sharing {
     }
 }
 
-/// Returns the names in a list, in which each pattern is replaced by the matching headers of the response.
+/// Returns the names in a list, with each pattern replaced by the response's headers that match it.
 fn named(list: &str, headers: &HeaderMap) -> String {
     let mut names: Vec<&str> = Vec::new();
     for item in items(list) {

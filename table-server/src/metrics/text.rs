@@ -12,7 +12,7 @@ use crate::operation::Operation;
 /// The maximum number of partitions in the text. The partitions with the most requests come first.
 const HOTTEST: usize = 10;
 
-/// The work that a server is currently doing.
+/// The work in progress in a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
     pub(crate) connections: usize,

@@ -102,7 +102,7 @@ async fn a_preflight_is_answered_by_the_first_rule_of_its_origin_and_method() {
     }
 }
 
-/// Each service has its own rules. A preflight request to a service without rules fails.
+/// Tests that each service has its own rules. A preflight request to a service without rules fails.
 #[tokio::test]
 async fn a_service_without_rules_allows_no_origin() {
     let accounts = accounts(Service::Queues, rules()).await;
@@ -112,7 +112,7 @@ async fn a_service_without_rules_allows_no_origin() {
     assert_eq!(asked(&accounts, Service::Blobs, "OPTIONS", &headers).await.0, 501);
 }
 
-/// Rejections also have the CORS headers, so a page can read the reason.
+/// Tests that rejections also have the CORS headers, with which a page can read the reason.
 #[tokio::test]
 async fn a_response_states_which_origins_may_read_it() {
     let exact = some(["https://a.com", "", "", "Origin", "x-ms-request-id", "true"]);
@@ -130,7 +130,7 @@ async fn a_response_states_which_origins_may_read_it() {
     }
 }
 
-/// A new server on the same engine also applies the rules.
+/// Tests that a new server on the same engine also applies the stored rules.
 #[tokio::test]
 async fn the_rules_come_from_the_engine() {
     let accounts = accounts(Service::Tables, rules()).await;

@@ -1,4 +1,4 @@
-//! Checks of operations on queues against shared access signatures (ASAS and SAS rules).
+//! Checks whether shared access signatures permit operations on queues (ASAS and SAS rules).
 
 use table_wire::sas::{AccountPermissions as May, QueuePermissions, ResourceTypes};
 

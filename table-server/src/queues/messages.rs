@@ -73,7 +73,7 @@ fn receipt(exchange: &Exchange) -> Result<PopReceipt, Refusal> {
     exchange.query("popreceipt").map(PopReceipt::new).ok_or_else(|| missing("popreceipt"))
 }
 
-/// Returns the text of the body; `None` for an empty body (QUE-4).
+/// Returns the text of the body, or `None` for an empty body (QUE-4).
 fn text(exchange: &Exchange) -> Result<Option<String>, Refusal> {
     let body = exchange.text()?;
     if body.is_empty() {

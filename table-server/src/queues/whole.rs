@@ -69,7 +69,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Creates a queue. It is not a conflict if the queue exists with the same metadata (QUE-3).
+/// Creates a queue. An existing queue with the same metadata is not a conflict (QUE-3).
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = account.settings.turn.lock().await;

@@ -103,7 +103,7 @@ async fn change_set<S: TableStore>(
     Ok(responses)
 }
 
-/// Returns the write that a part describes. `first` is the write of the first part, whose table is reused.
+/// Returns the write described by a part of the batch. `first` is the write of the first part, whose table name is reused.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let mut conditions = part.values("if-match");
     let if_match = conditions.next();

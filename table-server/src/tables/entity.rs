@@ -117,7 +117,7 @@ impl Call {
     }
 }
 
-/// Returns the sentence of the service for a write with `If-None-Match`.
+/// Returns the service's message for a write with `If-None-Match`.
 const fn none_match(sent: &Sent<'_>) -> &'static str {
     if sent.if_match.is_some() {
         return "Both If-Match and If-None-Match HTTP headers cannot be specified at the same time. Please specify either one of the headers or none \

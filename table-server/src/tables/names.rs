@@ -46,7 +46,7 @@ pub(super) async fn create<S: TableStore>(
     Ok(answer.body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Removes the policies of an earlier table with this name. They remain if its deletion could not store that they are gone.
+/// Removes the policies of an earlier table with this name. They remain if the server could not remove them when it deleted that table.
 async fn clear_policies(account: &Account, table: &TableName) -> Result<(), Refusal> {
     if account.policies(table).is_empty() {
         return Ok(());
@@ -75,7 +75,7 @@ pub(super) async fn get<S: TableStore>(
     Ok(Answer::new(200).body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Deletes a table. The response to an invalid name is the same as to the name of a missing table (OPT-3).
+/// Deletes a table. An invalid name is answered like the name of a missing table (OPT-3).
 pub(super) async fn delete<S: TableStore>(store: &S, name: &str) -> Result<Answer, Refusal> {
     let table = TableName::new(name).map_err(|_| missing())?;
     store.delete_table(&table).await?;

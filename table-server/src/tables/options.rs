@@ -10,7 +10,7 @@ const KNOWN: [&str; 4] = ["$filter", "$select", "$top", "$format"];
 const UNSUPPORTED: [&str; 8] =
     ["$orderby", "$skip", "$skiptoken", "$expand", "$count", "$inlinecount", "$search", "$apply"];
 
-/// Checks the system options of a query. If an option were ignored, a wrong response would look correct.
+/// Checks the system options of a query. An option must not be ignored, because the wrong response would look correct.
 ///
 /// # Errors
 /// `NotImplemented` if the service does not support an option; `InvalidInput` if an option is unknown, misspelled or duplicate.
@@ -29,7 +29,7 @@ pub(super) fn check(query: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the rejection of an unknown option; `None` for a parameter that is not a system option.
+/// Returns the rejection of an unknown option, or `None` for a parameter that is not a system option.
 fn fault(name: &str) -> Option<Refusal> {
     let bare = name.strip_prefix('$').unwrap_or(name);
     let is_meant = |option: &&&str| option.get(1..).is_some_and(|own| own.eq_ignore_ascii_case(bare));

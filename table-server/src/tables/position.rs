@@ -1,6 +1,6 @@
-//! Positions between pages, in the format of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
+//! Positions of pages, in the format of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
 //!
-//! As in the service, a token contains only a key. A client may therefore continue with another `$select`, or with a filter that it has recomputed.
+//! As in the service, a token contains only a key. A client may therefore continue with a different `$select`, or with a filter that it has recomputed.
 
 use std::ops::Bound;
 
@@ -20,7 +20,7 @@ pub(super) enum From {
     Beginning,
     /// A key inside the range.
     At(Continuation),
-    /// A key after the range, so the page is empty.
+    /// A key after the range, which means that the page is empty.
     End,
 }
 
@@ -51,7 +51,7 @@ fn read(token: &str) -> Result<String, Refusal> {
 /// Returns the start of the requested page.
 ///
 /// # Errors
-/// `InvalidInput` if the token has another format.
+/// `InvalidInput` if the token is not in this format.
 pub(super) fn of(exchange: &Exchange, table: &TableName, query: &Query) -> Result<From, Refusal> {
     let token = |name| exchange.query(name).filter(|token| !token.is_empty());
     let Some(partition_key) = token("NextPartitionKey") else { return Ok(From::Beginning) };

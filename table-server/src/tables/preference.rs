@@ -23,12 +23,12 @@ impl Preference {
         }
     }
 
-    /// Returns the preference of a request.
+    /// Returns the first supported preference in the headers of a request.
     pub(super) fn of(exchange: &Exchange) -> Option<Self> {
         Self::read(exchange.all(&PREFER))
     }
 
-    /// Returns the first supported preference in the values of `Prefer`, which are lists (RFC 7240). Other preferences are ignored.
+    /// Returns the first supported preference in the values of `Prefer` headers, which are lists (RFC 7240). Unsupported preferences are ignored.
     pub(super) fn read<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut names = values.flat_map(|value| value.split(',')).filter_map(|one| one.split(';').next());
         let is = |known: Self, name: &str| known.name().eq_ignore_ascii_case(name.trim());

@@ -1,4 +1,4 @@
-//! Self-signed certificates.
+//! Creates self-signed certificates.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::fault::ServerFault;
 /// The names in every self-signed certificate. The names with `*` allow clients to put the account into the host name.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
-/// Writes a certificate and its key into a folder, unless both exist. No file is overwritten: if only the key exists, a certificate
+/// Writes a certificate and its key into a folder, unless both files exist. No file is overwritten: if only the key exists, a certificate
 /// is created for it.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ struct Due {
 }
 
 impl Throttle {
-    /// Returns the service's published targets, measured with this clock.
+    /// Creates limits at the service's published targets, measured with this clock.
     #[must_use]
     pub fn published(clock: Clock) -> Self {
         Self { clock, hasher: RandomState::new(), due: Mutex::default() }
@@ -68,7 +68,7 @@ impl Throttle {
         admit(due, now, entities as u64, PARTITION)
     }
 
-    /// Counts work that is already done, even beyond the target, so later requests are refused.
+    /// Counts work that has already been done, even beyond the target. Later requests are then rejected.
     pub(super) fn charge(&self, table: &str, partition: &str, entities: usize) {
         let now = self.clock.now();
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);

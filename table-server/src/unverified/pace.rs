@@ -9,7 +9,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// The shortest pause. Timers have a resolution of one millisecond.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The work of a network's guests. Each unit of work is followed by a gap, and a guest pauses until the end of its gaps.
+/// The work done for a network's guests. Each unit of work is followed by a gap, and a guest pauses until the end of its gaps.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     /// The end of the last gap.

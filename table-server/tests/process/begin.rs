@@ -1,4 +1,4 @@
-//! Tests of a server that has just been started.
+//! Tests of connecting to a server that has just been started.
 
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;

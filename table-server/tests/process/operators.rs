@@ -1,4 +1,4 @@
-//! Tests of the documentation and the files for operators: the page about the server, the image, the systemd unit.
+//! Tests of the documentation and files for operators: the page about the server, the container image, and the systemd unit.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn every_flag_and_variable_that_is_named_exists() {
     }
 }
 
-/// Checks a statement in `docs/server.md`. The configuration file is checked in the tests of its parser.
+/// Tests the statement in `docs/server.md` that every flag has an environment variable. Other tests check the configuration file.
 #[test]
 fn every_flag_has_a_variable() {
     let (flags, variables) = (flags(&help()), variables(&help()));
@@ -83,7 +83,7 @@ fn the_command_of_the_unit_starts_the_server() {
     assert!(state.path().join("contoso").is_dir());
 }
 
-/// Skipped without systemd.
+/// Tests the unit with systemd. Skipped on systems without it.
 #[test]
 fn systemd_knows_every_line_of_the_unit() {
     let folder = tempfile::tempdir().unwrap();

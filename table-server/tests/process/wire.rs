@@ -1,4 +1,4 @@
-//! Signed requests without a client library.
+//! Sends signed requests without a client library.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -8,7 +8,7 @@ use chrono::Utc;
 use http::HeaderMap;
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 
-/// A request by the owner of an account.
+/// A request signed with the key of an account.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) scheme: Scheme,

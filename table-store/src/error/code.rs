@@ -96,7 +96,7 @@ pub enum ErrorCode {
     KeyEncoding,
     /// A stored entity does not match the type that it is read as. The entity was not changed.
     EntityMismatch,
-    /// The program's schema is incompatible with the stored schema (EVO rules). Nothing was changed.
+    /// The program's schema is incompatible with the stored schema (EVO rules). No row was changed.
     SchemaMismatch,
     /// Another entity has the same value in a unique index. Nothing was written (PAT-INTRA-5).
     UniqueViolation,

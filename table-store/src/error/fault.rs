@@ -8,8 +8,8 @@ use crate::error::code::ErrorCode;
 ///
 /// Each module lists its errors in one enum. `thiserror` derives the message and the source, and `#[derive(Fault)]` derives the code and the rule
 /// from `#[fault(Code, "RULE")]` on each variant. The rule may be missing, or may be the name of a field that contains it. `#[fault(…)]` on the enum
-/// applies to variants without a code. A message states the fact and the remedy, in lower case and without a full stop. It does not repeat the
-/// message of the source, which is printed after it.
+/// applies to variants without a code. A message states the fact and how to solve the problem, in lower case and without a full stop. It does not repeat
+/// the message of its source, which is printed after it.
 ///
 /// ```
 /// use table_core::Fault;
@@ -29,6 +29,6 @@ use crate::error::code::ErrorCode;
 /// assert_eq!(error.to_string(), "InvalidInput: the card has 15 digits; 16 are expected (table `Cards`)");
 /// ```
 pub trait Fault: StdError + Send + Sync + 'static {
-    /// Returns the code of the error and the violated rule, if any.
+    /// Returns the error code, and the violated rule, if any.
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>);
 }

@@ -1,6 +1,7 @@
 //! Evaluation of filters on encoded rows. Only the properties that a filter names are decoded (FIL-10 to FIL-18).
 //!
-//! A filter is compiled to a list of tests. Each test has a jump for true and a jump for false, both forward, which replace `and`, `or` and `not`.
+//! A filter is compiled to a list of tests. After each test, evaluation jumps forward to one test if the result is true and to another if it is false. The
+//! jumps replace `and`, `or` and `not`.
 
 mod outcome;
 #[cfg(test)]
@@ -16,7 +17,7 @@ use outcome::{Constant, accepted, outcome};
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
-/// A compiled filter. It stores the position of each property in the previous row.
+/// A compiled filter. It remembers the position of each property in the previous row.
 ///
 /// ```
 /// use table_core::filter::{Filter, Matcher};
@@ -36,8 +37,8 @@ const NO: usize = usize::MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     tests: Vec<Test>,
-    /// The shape of the previous row. The next row usually has the same shape, and then one comparison of shapes replaces the search for names and
-    /// types in each test.
+    /// The shape of the previous row: the names and types of its properties. The next row usually has the same shape; one comparison of shapes then replaces
+    /// the search for a property in each test.
     shape: Vec<u8>,
     /// The number of times that the shape has changed.
     turn: u64,
@@ -61,7 +62,7 @@ enum Operand {
         name: Box<str>,
         /// The position and type tag of the property in the shape, or `None` if the shape lacks the property.
         found: Option<(usize, u8)>,
-        /// The value of the matcher's `turn` when `found` was determined.
+        /// The number of shape changes when `found` was determined.
         turn: u64,
     },
 }
@@ -120,7 +121,7 @@ impl Matcher {
     }
 }
 
-/// Returns, for each term, the next test if its condition is true, and the next test if it is false.
+/// Returns, for each term, the test to evaluate next if its condition is true, and the test to evaluate next if it is false.
 fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
     fn lead(jumps: &mut [(usize, usize)], end: usize, to: (usize, usize)) {
         if let Some(place) = jumps.get_mut(end) {

@@ -1,4 +1,4 @@
-//! A parser for filters (section 4.2 of the rules): operator precedence with an explicit stack instead of recursion.
+//! A parser for filters (section 4.2 of the rules). It applies operator precedence with an explicit stack instead of recursion.
 
 use crate::error::{Error, Result};
 use crate::filter::fault::{FilterFault, SyntaxFault};
@@ -100,8 +100,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the tokens after a condition: closing parentheses, then `and`, `or` or the end of the text. Returns `true` if another
-    /// condition follows.
+    /// Parses the tokens that follow a condition: closing parentheses, and then `and`, `or` or the end of the text. Returns `true` after `and` and `or`, when
+    /// another condition must follow.
     fn join(&mut self) -> Result<bool, SyntaxFault> {
         loop {
             let operator = match self.token {
@@ -229,8 +229,8 @@ pub(super) fn truth(word: &str) -> Option<bool> {
         .map(|(_, flag)| flag)
 }
 
-/// Returns a condition that has the value `flag` for every entity. Each entity has a `PartitionKey`, and no `PartitionKey` sorts before the
-/// empty string.
+/// Returns a condition that is `flag` for every entity. It compares the `PartitionKey`, which every entity has, with the empty string, before which
+/// no key sorts.
 fn always(flag: bool) -> Term {
     let operator = if flag { Comparison::Ge } else { Comparison::Lt };
     Term::Compare { name: "PartitionKey".into(), operator, value: Value::String(String::new()) }

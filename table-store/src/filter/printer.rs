@@ -14,7 +14,7 @@ enum Level {
 
 enum Step {
     Text(&'static str),
-    /// The condition that ends with this term, in a context with this precedence.
+    /// The condition that ends with this term, to be printed where this precedence is required.
     Condition(usize, Level),
 }
 

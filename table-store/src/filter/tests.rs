@@ -217,7 +217,7 @@ proptest! {
         let _ = Filter::parse(&text);
     }
 
-    /// Filters composed of random tokens reach most of the parser. Printing and parsing an accepted filter does not change it.
+    /// Tests filters that consist of random tokens, which reach most of the parser. Printing and parsing an accepted filter must not change it.
     #[test]
     fn fil_5_random_pieces_never_panic_and_print_stably(pieces in prop::collection::vec(prop::sample::select(vec![
         "A", "B", " ", " ", "(", ")", " and ", " or ", "not ", " eq ", " lt ", "null", "true", "'", "''", "'a'", "5", "-",

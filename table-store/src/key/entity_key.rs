@@ -100,7 +100,7 @@ key_text!(PartitionKey, "PartitionKey", check_partition_key);
 key_text!(RowKey, "RowKey", check_row_key);
 
 impl RowKey {
-    /// Returns `true` if the row is reserved for patterns, because its key starts with [`RESERVED`].
+    /// Returns `true` if the row is reserved for patterns, because its `RowKey` starts with [`RESERVED`].
     ///
     /// ```
     /// use table_core::RowKey;
@@ -143,7 +143,7 @@ impl EntityKey {
 }
 
 impl EntityKey {
-    /// Checks that the key is allowed for an entity.
+    /// Checks that an entity of a program may have this key.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the row is reserved for patterns ([`RESERVED`]).

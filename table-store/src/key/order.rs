@@ -1,8 +1,8 @@
 //! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an encoding as bytes in the same order.
 //!
-//! UTF-8 sorts by code point, which differs from UTF-16 in one case: in UTF-16, supplementary characters (lead bytes `F0`–`F4`) sort before
+//! UTF-8 sorts by code point, which differs from UTF-16 in one case: in UTF-16, supplementary characters (lead bytes `F0`–`F4` in UTF-8) sort before
 //! U+E000–U+FFFF (lead bytes `EE`, `EF`); in UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` by `F8` and `F9` corrects
-//! this case, keeps the length, and leaves all other strings unchanged.
+//! this case, does not change the length, and leaves strings without these bytes unchanged.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Generates strings with characters from every class that affects the order.
+    /// Generates strings with characters from all ranges whose order differs between UTF-8 and UTF-16.
     fn text() -> impl Strategy<Value = String> {
         let awkward = prop_oneof![
             Just('\u{0}'),

@@ -11,7 +11,7 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// A table of the bytes that are legal characters by themselves. Short keys are checked several times, and comparisons would take four times as
+/// The bytes that are legal characters by themselves, as a lookup table. Short keys are checked several times, and comparisons would take four times as
 /// many instructions.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::odata::token::{Name, Token};
 
-/// The members of an object in the order of the document.
+/// The members of an object, in document order.
 #[derive(Debug)]
 pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, Token<'a>)>);
 

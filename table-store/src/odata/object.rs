@@ -1,4 +1,4 @@
-//! Entities as objects in any serde format, for types that contain an entity with unknown properties.
+//! Serializes and deserializes entities in any serde format, for types that contain an entity with unknown properties.
 
 use serde::de::Error as _;
 use serde::ser::SerializeMap;

@@ -15,7 +15,7 @@ use crate::value::ValueRef;
 pub(crate) enum Annotate {
     /// No properties.
     Never,
-    /// Properties whose JSON does not imply their type.
+    /// Properties whose type does not follow from their JSON value.
     Ambiguous,
     /// Like `Ambiguous`, plus integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,

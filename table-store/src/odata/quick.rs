@@ -1,7 +1,7 @@
-//! Fast path for pages in the format of the service and Azurite.
+//! The fast path for pages in the format that the service and Azurite use.
 //!
-//! In this format, a type annotation directly precedes its property, names have no escapes, and the page has no errors. After any deviation, the
-//! general reader reads the page from the beginning; it supports other formats and reports errors.
+//! In this format, a type annotation directly precedes its property, names have no escapes, and the page contains no errors. If a page deviates from it,
+//! the general reader reads the page from the beginning; that reader supports other formats and reports errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,11 +29,11 @@ pub(super) fn rows(json: &[u8]) -> Option<Rows> {
     Some(page.rows)
 }
 
-/// The state of a page that is being read, and the buffers that all entities share.
+/// The state of reading a page, with the buffers that all entities share.
 struct Page {
     rows: Rows,
     writer: RowWriter,
-    /// The number of properties of the previous entity. The next entity usually has the same number.
+    /// The number of properties of the previous entity, used as the capacity for the next one.
     properties: usize,
     /// The buffer for decoded bytes.
     bytes: Vec<u8>,

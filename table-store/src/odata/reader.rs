@@ -12,14 +12,14 @@ use crate::odata::token::Token;
 use crate::row::{Names, Row, RowWriter, duplicate_property};
 use crate::value::{EdmType, ValueRef};
 
-/// The sender of a document. It determines the meaning of annotations.
+/// The sender of a document, which determines how annotations are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
     /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5). The names of `null` properties are checked,
-    /// and a `null` that is declared as a Double is refused (ENT-3).
+    /// and a `null` declared as a Double is rejected (ENT-3).
     Client,
-    /// A client that writes an entity whose key is in the URL (UPD-5). Members for the key are ignored. Otherwise, the document is read as from a
-    /// [`Client`](Self::Client).
+    /// A client that writes an entity whose key is in the URL (UPD-5). Members that contain the key are ignored. Apart from that, the document is read as from
+    /// a [`Client`](Self::Client).
     ClientByUrl,
     /// A service that responds to a request. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).
     Service,
@@ -191,7 +191,7 @@ impl Members<'_> {
     }
 }
 
-/// Returns `true` if a member is a property to read, and `false` if it is an annotation.
+/// Returns `true` if a member is a property to read, or `false` if it is an annotation.
 fn is_property(name: &str, sender: Sender) -> bool {
     match sender {
         _ if name.starts_with("odata.") || name.ends_with(ANNOTATION) => false,

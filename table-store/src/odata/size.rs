@@ -1,4 +1,4 @@
-//! The size of operations in a request body, which limits a transaction (EGT-3).
+//! The size of operations in a request body, by which a transaction's size is limited (EGT-3).
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::operation::OperationKind;
 use crate::row::entity_bytes;
 
 impl Limits {
-    /// Returns the size that an operation adds to its transaction, as [`measure`](Self::measure) defines it. The size in a request body is rounded up
+    /// Returns the size that an operation adds to its transaction, as defined by [`measure`](Self::measure). The size in a request body is rounded up
     /// by less than the fixed size of an operation.
     ///
     /// ```

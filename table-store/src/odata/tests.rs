@@ -18,7 +18,7 @@ use crate::value::{EdmType, Value, ValueRef};
 
 const STAMP: u64 = 639_307_592_881_444_672; // 2026-11-20T08:14:48.1444672Z
 
-/// The body of EX-3.
+/// The request body in example EX-3 of the rules.
 const EX_3: &str = concat!(
     r#"{"PartitionKey":"Sales","RowKey":"00001","FirstName":"Ada","Age":34,"Salary":12.5,"Bonus":3.0,"Active":true,"#,
     r#""BadgeId@odata.type":"Edm.Int64","BadgeId":"9007199254740993","#,
@@ -42,7 +42,7 @@ fn written(level: MetadataLevel, context: &Context<'_>) -> String {
     write_entity(EntityRef::new("Sales", "00001", employee().view()), level, context).unwrap()
 }
 
-/// The custom properties of EX-3, as written at every level except the lowest.
+/// The custom properties in example EX-3, as written at every level except the lowest.
 const ANNOTATED: &str = concat!(
     r#""FirstName":"Ada","Age":34,"Salary":12.5,"Bonus":3.0,"Active":true,"#,
     r#""BadgeId@odata.type":"Edm.Int64","BadgeId":"9007199254740993","#,
@@ -196,12 +196,12 @@ fn a_broken_row_is_an_error_and_no_document() {
     assert_eq!(write_body(None, entity.row).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Returns the types and values as text, in which NaN equals NaN.
+/// Returns the types and values as text. Unlike values, the texts of two NaNs are equal.
 fn shown(row: RowView<'_>) -> String {
     format!("{row:?}")
 }
 
-/// Returns the value that remains if types are not annotated (JSON-4).
+/// Returns the value that a reader obtains if types are not annotated (JSON-4).
 fn without_type(value: &Value) -> Value {
     let json = write_body(None, row(&vec![("P".to_owned(), value.clone())]).view()).unwrap();
     match value {

@@ -134,7 +134,7 @@ impl Token<'_> {
         Ok(Some(value))
     }
 
-    /// Returns the number if it is an integer and exact, in any spelling (ENG-10).
+    /// Returns the number if it is an exact integer, regardless of how it is written (ENG-10).
     fn integral(&self) -> Option<i64> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match *self {

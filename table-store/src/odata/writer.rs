@@ -13,7 +13,7 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::query::{EntityRef, Rows, Select};
 use crate::row::RowView;
 
-/// The context of the metadata in a response (JSON-5, JSON-6).
+/// The context that the metadata in a response refers to (JSON-5, JSON-6).
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
@@ -22,7 +22,7 @@ pub struct Context<'a> {
     pub account: &'a str,
     /// The name of the table.
     pub table: &'a str,
-    /// The requested properties. Only these are written, and those that an entity lacks are written as `null` (SEL-2, SEL-3).
+    /// The requested properties. Only these are written. Requested properties that an entity lacks are written as `null` (SEL-2, SEL-3).
     pub select: &'a Select,
 }
 
@@ -71,7 +71,7 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 }
 
 /// Writes a request body: the properties with all type annotations that any server needs (ENG-11, AZ-4), and the key, if given. An insert requires
-/// the key (KEY-1); other writes have it in their URL (UPD-5).
+/// the key in the body (KEY-1); all other writes have it in the URL (UPD-5).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -238,7 +238,7 @@ impl EntityAnswer<'_> {
 }
 
 impl Context<'_> {
-    /// Returns the URL of the metadata, which contains the table, the `kind` of part, and the selection (JSON-5).
+    /// Returns the URL of the metadata, which contains the table, the `kind` of document, and the selected properties (JSON-5).
     fn metadata(&self, kind: &str) -> String {
         let mut url = format!("{}/$metadata#{}{kind}", self.base, self.table);
         if let Select::Names(names) = self.select {

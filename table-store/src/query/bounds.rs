@@ -1,4 +1,4 @@
-//! Key ranges derived from a filter (CLS-3, ENG-20).
+//! Derives key ranges from filters (CLS-3, ENG-20).
 
 use crate::error::Result;
 use crate::filter::{Filter, Term};
@@ -43,7 +43,7 @@ impl Query {
 }
 
 impl KeyRange {
-    /// Intersects the range with a condition. Returns `false` and changes nothing if a range cannot express the condition.
+    /// Intersects the key range with a condition. Returns `false` and changes nothing if the condition cannot be expressed as a range.
     fn narrow(&mut self, condition: &Filter) -> bool {
         let [Term::Compare { name, operator, value: Value::String(text) }] = condition.terms() else {
             return false;
@@ -112,7 +112,7 @@ mod tests {
         assert!(!Query::parse("RowKey le '' and PartitionKey eq 'a'").unwrap().keys.is_empty());
     }
 
-    /// The constants include strings that no key can equal, and all keys that could be confused with such strings.
+    /// Tests constants that no key can equal, and all keys that could be confused with them.
     #[test]
     fn eng_20_constants_with_characters_that_keys_cannot_contain() {
         for constant in ["\u{0}", "a\u{0}", "a\u{1F}b", "a/", "a\u{7F}", "a\u{0}\u{0}"] {
@@ -171,7 +171,7 @@ mod tests {
             }
         }
 
-        /// Tests that the text of a query in a request is parsed as the same query.
+        /// Tests that parsing the text that is sent for a query returns the same query.
         #[test]
         fn filter_text_reads_back_as_the_same_query(filter in arbitrary::filter()) {
             let query = Query::from_filter(filter);

@@ -79,7 +79,7 @@ impl Continuation {
         Self { incarnation, ..self }
     }
 
-    /// Checks that the page was read from this incarnation of the table, if the continuation contains an incarnation.
+    /// Checks that the page was read from this incarnation of the table. Continuations without an incarnation pass.
     ///
     /// # Errors
     /// `InvalidInput` if the table was deleted and created again after the page was read (PAGE-9).
@@ -140,7 +140,7 @@ impl Continuation {
         self.position_of(Kind::Service, table, query)
     }
 
-    /// Returns a continuation with the same position for another query. Use it in views that execute a different query than the caller's.
+    /// Returns a continuation with the same position for another query. Used by views, which execute a different query than the one that the caller passed.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to `from` (PAGE-9).

@@ -11,7 +11,7 @@ use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query, QueryClass, Select};
 
-/// The requests and the cost of a query, computed without I/O. Programs use the fields; `Display` formats the plan for people.
+/// The requests and the cost of a query, computed without I/O. Use the fields in code; `Display` formats the plan for people.
 ///
 /// ```
 /// use table_core::TableName;
@@ -88,7 +88,7 @@ impl Requests {
     }
 }
 
-/// Advice about a query, with the number of the rule that it follows from.
+/// Advice about a query, with the number of the rule from which it follows.
 ///
 /// ```
 /// use table_core::query::Warning;
@@ -102,7 +102,7 @@ impl Requests {
 pub struct Warning {
     /// The number of the rule.
     pub rule: &'static str,
-    /// The text of the warning, with the remedy.
+    /// The text of the warning, with a suggestion.
     pub message: String,
 }
 

@@ -53,7 +53,7 @@ impl TextRange {
         }
     }
 
-    /// Returns `true` if the range contains every string. An inclusive lower bound at the empty string excludes nothing, because no string sorts
+    /// Returns `true` if the range contains every string. This includes ranges with the empty string as their inclusive lower bound, because no string sorts
     /// before it.
     #[must_use]
     pub fn is_all(&self) -> bool {
@@ -124,10 +124,10 @@ impl TextRange {
         tighten(&mut self.upper, other.upper.as_ref().map(String::as_str), Ordering::Less);
     }
 
-    /// Intersects the range with a comparison of a key. Returns `false` and changes nothing if a range cannot express the comparison.
+    /// Intersects the range with a comparison of a key. Returns `false` and changes nothing if the comparison cannot be expressed as a range.
     ///
-    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after the prefix before
-    /// the character, and before all other strings with that prefix. The bound is moved there, so stores never receive such characters.
+    /// No key contains a control character below U+0020 (KEY-3). A constant that contains one therefore sorts directly after the text before that
+    /// character, and before all other strings with that text as prefix. The bound is moved there, so stores never receive such characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();
@@ -147,7 +147,7 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound with `other` if `other` is tighter on this side. For the same string, an exclusive bound is tighter.
+/// Replaces a bound with `other` if `other` is tighter at this end of the range. If both have the same string, an exclusive bound is tighter.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {
@@ -164,7 +164,7 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
 
 /// A key range: a range of partitions, and a range of rows in each partition.
 ///
-/// The range of rows limits the rows that are read only if the partition range is a single partition. Otherwise, it is a condition on each row.
+/// The range of rows limits which rows are read only if the partition range is a single partition. In all other cases, it is a condition on each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRange {
     /// The partitions.

@@ -39,8 +39,8 @@ pub struct Rows {
     etags: Vec<Option<ETag>>,
 }
 
-/// The ends of an entity's parts in their buffers. Each part starts where the previous entity's part ends. The struct is small because a page writes and reads
-/// one for each row.
+/// The ends of an entity's parts (its keys and its row) in their buffers. Each part starts where the previous entity's part ends. The struct is small,
+/// because one is written and read for each row of a page.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,
@@ -53,7 +53,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 struct Shape {
     place: Range<usize>,
-    /// The number of properties, if the shape is valid.
+    /// The number of properties, or `None` if the shape is invalid.
     count: Option<u16>,
 }
 
@@ -66,8 +66,8 @@ struct Places {
     body: Range<usize>,
 }
 
-/// Returns the word-aligned start of a body, given the end of the previous body. Strings among its first values are then validated word by word from
-/// the first byte, which reduces the time to read a page by 5 %.
+/// Returns the word-aligned start of a body, given the end of the previous body. Strings that are the body's first values are then validated word by word
+/// from the first byte, which reduces the time to read a page by 5 %.
 const fn aligned(end: usize) -> usize {
     end.next_multiple_of(size_of::<u64>())
 }
@@ -110,7 +110,7 @@ impl Rows {
         self.push_row(partition_key, self.row_keys.len(), row);
     }
 
-    /// Appends a row whose `RowKey` ends at this position. The key itself may be appended later.
+    /// Appends a row whose `RowKey` ends at `row_key_end`. The key itself may be appended later.
     fn push_row(&mut self, partition_key: &str, row_key_end: usize, row: RowView<'_>) {
         let (shape, body) = row.parts();
         let last = self.partition_places.last().and_then(|place| self.partition_keys.get(place.clone()));

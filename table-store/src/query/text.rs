@@ -1,4 +1,4 @@
-//! The `$filter` of a query as a string: its key range, then its filter.
+//! Formats a query as the service's `$filter`: first the key range, then the query's filter.
 
 use std::ops::Bound;
 
@@ -57,7 +57,7 @@ mod tests {
         query.filter_text().unwrap_or_default()
     }
 
-    /// The filters in the catalogue of rules, without their parentheses.
+    /// Tests the filters in the catalogue of rules, without their parentheses.
     #[test]
     fn dq_2_to_5_and_pat_intra_1_to_3() {
         let between = |lower: &str, upper: &str| TextRange {

@@ -62,8 +62,8 @@ impl Limits {
         self.measure_new_row(row).map(drop)
     }
 
-    /// Checks a row and returns the size of its names and values by the published formula (SIZE-2). `before` is a row that has been checked, with the
-    /// size of its names. Names of rows with the same shape are checked only once.
+    /// Checks a row and returns the size of its names and values by the published formula (SIZE-2). `before` is a row that was checked earlier, with the
+    /// size of its names. If both rows have the same shape, the names are not checked again.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,
@@ -98,7 +98,7 @@ impl Limits {
         }
     }
 
-    /// Returns the size of all values, or `None` if a value exceeds its limit. [`check_row`](Self::check_row) then finds that value.
+    /// Returns the size of all values, or `None` if a value exceeds its limit. [`check_row`](Self::check_row) then determines which one.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;
         (0..row.len()).try_fold(0, |sum, index| {

@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// Detects possible duplicates in a sequence of names. Typical names of typed entities cause no false positives.
+/// Detects possible duplicates in a sequence of names. Property names of typical entities cause no false positives.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],

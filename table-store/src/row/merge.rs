@@ -45,8 +45,8 @@ pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
     Ok(merged.finish())
 }
 
-/// Returns the row with the values of the patch, if the row has a value of the same type and size for each of them. The other bytes are copied in one
-/// step: a row of balances, for example, has hundreds of numbers, and a posting changes two of them.
+/// Returns the row with the values of the patch, if for each of them the row has a value of the same type and size. All other bytes are copied in one
+/// step. A row of account balances, for example, has hundreds of numbers, of which a posting changes two.
 fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     row.check_version().and(patch.check_version()).ok()?;
     let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);

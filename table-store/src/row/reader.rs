@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
-/// Reads properties in order. Returns `None` for anything unexpected, which slower functions then handle or report.
+/// Reads properties in order. Returns `None` for anything unexpected, which the caller then handles or reports with slower functions.
 ///
 /// ```
 /// use table_core::row::{RowReader, RowWriter};
@@ -25,9 +25,9 @@ pub struct RowReader<'a> {
     row: RowView<'a>,
     /// The position of the next property. It can be used as the hint of [`RowView::find`].
     pub next: usize,
-    /// `true` if the row has the expected shape, so its names need not be compared.
+    /// `true` if the row has the expected shape, and its names need not be compared.
     as_expected: bool,
-    /// The entries of both directories, and the values. They are sliced once, because the read of each property uses all three.
+    /// The entries of both directories, and the values. They are sliced once, because reading a property uses all three.
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
@@ -50,7 +50,7 @@ impl<'a> RowReader<'a> {
         self.row
     }
 
-    /// Sets the expected shape: the shape of rows that the same program wrote. One comparison of shapes then replaces the comparisons of names and
+    /// Sets the expected shape, which is that of the rows written by the same program. One comparison of shapes then replaces the comparisons of names and
     /// types. The caller must request exactly these properties, in this order.
     #[doc(hidden)]
     #[inline]
@@ -104,7 +104,7 @@ impl<'a> RowReader<'a> {
         Some(start..end(self.ends.get(index)?))
     }
 
-    /// Validates the string at this position, which is read next, and the strings after it.
+    /// Validates the string at this position, which is the next to be read, together with the strings after it.
     fn check(&mut self, start: usize) -> Option<()> {
         let rest = self.labels.get(self.next..)?;
         let more = rest.iter().take_while(|[tag, ..]| *tag == TEXT).count();
@@ -135,7 +135,7 @@ mod tests {
         ]
     }
 
-    /// Returns the result of `find`, but calls only functions of the reader.
+    /// Returns the same result as `find`, but calls only functions of the reader.
     fn next<'a>(reader: &mut RowReader<'a>, name: &str, edm: EdmType) -> Option<ValueRef<'a>> {
         match edm {
             EdmType::String => reader.text(name).map(ValueRef::String),

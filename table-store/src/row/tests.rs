@@ -1,4 +1,4 @@
-//! Tests of the row format, compared with a simple model, and of its golden bytes.
+//! Tests of the row format against a simple model, and tests of golden rows (expected bytes).
 
 mod limits;
 
@@ -28,7 +28,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates rows with a small set of names, so that rows have names in common. The names in a row are distinct.
+/// Generates rows with names from a small set, which makes rows have names in common. The names in one row are distinct.
 pub(crate) fn model() -> impl Strategy<Value = Model> {
     prop::collection::vec(("[A-E_é]{1,2}|[a-z]{8,10}", value()), 0..12).prop_map(|mut list: Model| {
         let mut names = std::collections::HashSet::new();
@@ -111,7 +111,7 @@ proptest! {
         prop_assert!(agrees(merged.view(), &model));
     }
 
-    /// The patch sets properties of the row, in any order. Most values have the same type as in the row.
+    /// Tests patches that set properties of the row in any order. Most of the new values have the same type as in the row.
     #[test]
     fn mrg_1_a_patch_of_present_properties_agrees_with_a_list(
         stored in model(),

@@ -11,8 +11,8 @@ use crate::row::fault::RowFault;
 use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
-/// A view of an encoded row, which consists of a shape (types and names of the properties) and a body (Timestamp and values). The shape and the body
-/// may be stored separately, so that rows with the same shape can share it.
+/// A view of an encoded row, which consists of a shape (the types and names of its properties) and a body (its Timestamp and values). They
+/// may be stored separately, and rows with the same shape can share it.
 ///
 /// The bytes are not trusted. Access to invalid bytes returns `Corrupted`, and access to a newer version returns `FormatTooNew`. Neither panics.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// Returns the position after a directory with `count` entries. Headers are at least four bytes long, so four bytes precede every entry, and one
+/// Returns the position after a directory with `count` entries. The header before it has at least four bytes, so four bytes precede every entry, and one
 /// access reads an entry together with the end of the previous entry.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
@@ -94,7 +94,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Creates a view of a separate shape and body. Only this function validates them: the version is known, both directories are complete, and the last
+    /// Creates a view of a separate shape and body. This function alone validates them: the version is known, both directories are complete, and the last
     /// name and the last value end at the end of the bytes.
     ///
     /// ```
@@ -115,7 +115,7 @@ impl<'a> RowView<'a> {
         Self::counted(shape, Self::count_of(shape), body)
     }
 
-    /// Creates a view with a [`count_of`](Self::count_of) that is already known, for many bodies with the same shape.
+    /// Creates a view whose [`count_of`](Self::count_of) is already known. Used for many bodies with the same shape.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -158,7 +158,7 @@ impl<'a> RowView<'a> {
         Row::of(self.shape, self.body)
     }
 
-    /// Checks the version and the directories.
+    /// Checks the version and the directories of the row.
     ///
     /// # Errors
     /// `FormatTooNew` if the version is newer; `Corrupted` if the bytes are not a row; `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge`
@@ -265,8 +265,8 @@ impl<'a> RowView<'a> {
 
     /// Returns the value of a property, or `None` if the entity lacks it.
     ///
-    /// The search starts at `hint`, which is set to the position after the property that was found. Rows that one program writes have their
-    /// properties in the same order, so a caller that keeps the hint finds each property on the first attempt.
+    /// The search starts at `hint`, which is then set to the position after the property that was found. Rows written by one program have their
+    /// properties in the same order, so a caller that keeps the hint finds each property at the first attempt.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -355,8 +355,8 @@ fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, 
     Some((before, u32::from_le_bytes([e0, e1, e2, e3])))
 }
 
-/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. It has the return type of [`RowView::find`], so that the result is created in
-/// its final place: moving it would wait for the bytes just written, and lookups would take twice as long.
+/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. With the return type of [`RowView::find`], the result is created where the caller
+/// needs it. Moving it would wait for the bytes just written, and lookups would take twice as long.
 #[inline]
 fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
     let value = match EdmType::from_tag(tag) {

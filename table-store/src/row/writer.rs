@@ -7,11 +7,11 @@ use crate::row::{
 };
 use crate::value::ValueRef;
 
-/// The largest buffer that is reused, in bytes.
+/// The maximum size of a buffer that is reused, in bytes.
 const KEPT: usize = 64 * 1024;
 
 thread_local! {
-    /// The buffers of the writer that finished last in this thread.
+    /// The buffers of the writer that most recently finished in this thread.
     static BUFFERS: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
 }
 
@@ -134,7 +134,7 @@ impl RowWriter {
         row
     }
 
-    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). The function may be called more than once.
+    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). The function may be called several times.
     pub(crate) fn close(&mut self, timestamp: u64) -> RowView<'_> {
         for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
             part.drain(header + self.count * ENTRY..header + self.reserved * ENTRY);

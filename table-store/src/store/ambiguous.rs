@@ -32,13 +32,13 @@ pub struct AmbiguousWrite {
 }
 
 impl AmbiguousWrite {
-    /// Creates the record of a sent transaction and the error of its last attempt.
+    /// Creates the record of a transaction that was sent, and the error from its last attempt.
     #[must_use]
     pub const fn new(transaction: Transaction, last: Error) -> Self {
         Self { transaction, last }
     }
 
-    /// Returns the transaction behind an error if the backend recorded it.
+    /// Returns the transaction that caused an error, if the backend recorded it.
     #[must_use]
     pub fn of(error: &Error) -> Option<&Self> {
         error.source()?.downcast_ref()

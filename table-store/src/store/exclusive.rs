@@ -1,12 +1,12 @@
-//! The state of a store that only one process can use.
+//! The shared state of the handles to a store that only one process can use.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The state that all handles of a store share, if only their process can use the store. Clones share the state, and equal values are clones of each other.
+/// The state shared by all handles to a store, if only their process can use the store. Clones share the state; two values are equal if they share it.
 ///
-/// It counts the stored schemas that were replaced, so the other handles of the process notice a new schema without a request. A process that serves the
-/// store to others [shares](Self::share) it.
+/// The state counts how often a stored schema was replaced, so the other handles in the process notice a new schema without a request. A process that
+/// serves the store to other processes [shares](Self::share) it.
 ///
 /// ```
 /// use table_core::Engine;
@@ -26,12 +26,12 @@ struct State {
 }
 
 impl Exclusive {
-    /// Records that programs in other processes write through this one, such as the clients of a server. They do not notice new schemas immediately.
+    /// Records that programs in other processes, such as the clients of a server, write through this process. They do not notice new schemas immediately.
     pub fn share(&self) {
         self.0.shared.store(true, Ordering::Release);
     }
 
-    /// Returns `true` if programs in other processes write through this one.
+    /// Returns `true` if programs in other processes write through this process.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.0.shared.load(Ordering::Acquire)
@@ -43,7 +43,7 @@ impl Exclusive {
         self.0.replaced.fetch_add(1, Ordering::Release);
     }
 
-    /// Returns the number of stored schemas that were replaced.
+    /// Returns how often a stored schema was replaced.
     #[doc(hidden)]
     #[must_use]
     pub fn replaced_schemas(&self) -> u64 {

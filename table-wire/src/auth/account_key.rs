@@ -131,7 +131,7 @@ impl fmt::Debug for AccountKey {
 mod tests {
     use super::*;
 
-    /// An empty key is rejected, because anyone can compute a signature with it.
+    /// Tests that an empty key is rejected, because anyone can compute a signature with it.
     #[test]
     fn auth_11_an_empty_key_is_not_a_key() {
         for key in ["", "no base64!", "c2VjcmV0="] {

@@ -41,7 +41,7 @@ impl<'a> Authorization<'a> {
     /// Parses `SharedKey account:signature` or `SharedKeyLite account:signature`.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the header has any other form. The message does not contain the header.
+    /// `AuthenticationFailed` if the header has a different form. The message does not contain the header.
     pub fn read(header: &'a str) -> Result<Self> {
         let parts = header.split_once(' ').and_then(|(word, rest)| {
             let lite = [Scheme::Table, Scheme::TableLite].into_iter().find(|scheme| scheme.name() == word)?;
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(undated.unwrap_err().rule(), Some("AUTH-9"));
     }
 
-    /// Azurite's tests send raw requests without a date.
+    /// Tests requests without a date, which Azurite's own tests send: only the public key needs no date.
     #[test]
     fn auth_9_and_30_only_the_public_key_needs_no_date() {
         let undated = HeaderMap::new();
@@ -216,7 +216,7 @@ mod tests {
         assert!(read.verify(Scheme::Table, &keys, parts(&headers), at(901)).is_err());
     }
 
-    /// A path is accepted with any encoding, as long as the signature covers that encoding (AUTH-6).
+    /// Tests that a path is accepted in any encoding that the signature covers (AUTH-6).
     #[test]
     fn auth_6_a_signature_covers_the_spelling_that_was_sent() {
         let (headers, keys) = (headers(), [key("contoso", "a2V5")]);

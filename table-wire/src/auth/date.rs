@@ -23,7 +23,7 @@ pub fn print_http_date(instant: DateTime<Utc>) -> String {
     written(&instant).unwrap_or_else(|| instant.format(FORMAT).to_string())
 }
 
-/// Formats an instant whose year has four digits. The general formatter parses its format string each time, and a queue message has three dates.
+/// Formats an instant whose year has four digits. The general formatter parses its format string on every call, and a queue message contains three dates.
 fn written(instant: &DateTime<Utc>) -> Option<String> {
     let year = instant.year();
     let weekday = WEEKDAYS.get(instant.weekday().num_days_from_monday() as usize)?;
@@ -84,7 +84,7 @@ mod tests {
             prop_assert_eq!(strict(&text), (text.len() == 29).then_some(instant.naive_utc()));
         }
 
-        /// The strict parser accepts no date that the general parser rejects, and both return the same instant.
+        /// Tests that the strict parser accepts no date that the general parser rejects, and that both return the same instant.
         #[test]
         fn auth_9_the_fast_reader_agrees_with_the_general_one_on_altered_dates(
             seconds in 0_i64..4_000_000_000, at in 0_usize..29, byte in "[ -~]",

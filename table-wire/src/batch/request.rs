@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 use super::fault::BatchFault;
 use super::multipart::{boundary, find, find_all, head, line, split, values};
 
-/// A write in a batch, which a client sends.
+/// A write in a batch, as a client sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewRequest<'a> {
     /// The HTTP method.

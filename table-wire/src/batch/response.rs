@@ -73,7 +73,7 @@ fn answer(content: &[u8]) -> Result<ResponsePart<'_>, String> {
     Ok(ResponsePart { status, head, body: body.trim_ascii() })
 }
 
-/// The response to one operation, which a server sends.
+/// The response to one operation, as a server sends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewResponse {
     /// The HTTP status.

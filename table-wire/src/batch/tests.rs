@@ -1,4 +1,4 @@
-//! Tests of batches that are written and read, and of invalid bodies.
+//! Tests that batches can be written and read back, and that invalid bodies are rejected.
 
 use proptest::prelude::*;
 
@@ -46,7 +46,7 @@ fn refused(content_type: &str, body: &str, rule: &str) {
     assert_eq!((error.code().status(), error.rule()), (400, Some(rule)), "{body}");
 }
 
-/// Reads the line endings that the rules define, and the deviations that parsers must accept (EGT-24).
+/// Tests the line endings that the rules define, and the deviations that parsers must accept (EGT-24).
 #[test]
 fn egt_20_to_25_a_written_batch_is_read_back() {
     let lenient = written().replace("--changeset_7--\r\n", "--changeset_7--\r\n\r\n");
@@ -114,7 +114,7 @@ fn egt_20_and_21_a_malformed_batch_is_refused() {
     }
 }
 
-/// A truncated batch must not be applied partially.
+/// Tests that a truncated batch is rejected, because it must not be applied partially.
 #[test]
 fn egt_9_and_21_a_truncated_batch_is_refused() {
     let body = written();

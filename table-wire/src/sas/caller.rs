@@ -1,4 +1,4 @@
-//! Callers of a server. The `sip` and `spr` restrictions are validated when a token is signed, and compared with the caller when it is used (SAS-1).
+//! Callers of a server. A token's `sip` and `spr` restrictions are validated when the token is signed, and compared with the caller when it is used (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,7 +8,7 @@ use super::fault::SasFault;
 use super::parameters::Parameters;
 use super::permissions::Protocol;
 
-/// The sender of a request with a token, as a server in front of a store sees it.
+/// The sender of a request with a token, as seen by the server that provides the store.
 ///
 /// ```
 /// use std::net::Ipv4Addr;

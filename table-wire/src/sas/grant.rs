@@ -64,7 +64,7 @@ fn not_permitted(rule: &'static str, operation: &'static str) -> Error {
     Error::of(SasFault::Permission { operation, rule })
 }
 
-/// Returns the permissions that a write needs. Both kinds of tokens use the same four letters.
+/// Returns the permissions that a write needs. Table tokens and account tokens use the same four letters.
 fn needed(kind: &OperationKind) -> TablePermissions {
     match kind {
         OperationKind::Insert(_) => TablePermissions::ADD,

@@ -15,7 +15,7 @@ pub(super) fn write(instant: DateTime<Utc>) -> String {
 /// Parses a time in any format that the service accepts.
 ///
 /// # Errors
-/// `InvalidInput` if the text has any other form.
+/// `InvalidInput` if the text is not a time in such a format.
 pub(super) fn read(text: &str) -> Result<DateTime<Utc>> {
     let instant = ticks::read(text).and_then(ticks::to_datetime);
     instant.ok_or_else(|| Error::of(SasFault::Instant(text.to_owned())))
@@ -31,7 +31,7 @@ mod tests {
         assert_eq!(write(DateTime::<Utc>::MIN_UTC), "0001-01-01T00:00:00Z");
     }
 
-    /// JavaScript's `toISOString` writes milliseconds; the format `o` in .NET writes seven fractional digits.
+    /// Tests all formats: JavaScript's `toISOString` writes milliseconds; the format `o` in .NET writes seven fractional digits.
     #[test]
     fn sas_1_every_form_of_an_instant_is_read() {
         for (text, expected) in [

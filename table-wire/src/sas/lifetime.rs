@@ -34,8 +34,8 @@ impl Lifetime {
         Self { start: None, expiry }
     }
 
-    /// Creates a lifetime with this duration, counted from `now`. The start is [`SKEW`](Self::SKEW) before `now`. If the end exceeds the range of
-    /// chrono, it becomes the latest time that chrono can represent.
+    /// Creates a lifetime with this duration, counted from `now`. The start is [`SKEW`](Self::SKEW) before `now`. If the end would be beyond the range of
+    /// chrono, it is set to the latest time that chrono can represent.
     #[must_use]
     pub fn valid_for(now: DateTime<Utc>, time: Duration) -> Self {
         let end = TimeDelta::from_std(time).ok().and_then(|time| now.checked_add_signed(time));

@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 use super::TablePermissions;
 use super::fault::SasFault;
 
-/// The values of a policy. A token must not repeat these values, and must contain the values that the policy lacks (SAS-10).
+/// The values of a policy. A token must not repeat the values that its policy contains, and must contain those that the policy lacks (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessPolicy<P = TablePermissions> {
     /// The inclusive start.
@@ -41,7 +41,7 @@ impl<P> StoredAccessPolicy<P> {
     /// Creates a policy with an identifier of 1 to 64 characters.
     ///
     /// # Errors
-    /// `InvalidInput` if the identifier has another length or contains a control character (ACL-2).
+    /// `InvalidInput` if the identifier has a different length or contains a control character (ACL-2).
     pub fn new(id: &str, policy: AccessPolicy<P>) -> Result<Self> {
         check_id(id)?;
         Ok(Self { id: id.to_owned(), policy })

@@ -1,4 +1,4 @@
-//! Shared access signatures for one queue (SAS rules for the queue service).
+//! Shared access signatures for a single queue (SAS rules for the queue service).
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! The key range of a token, which compares compound keys and has inclusive ends (SAS-6, SAS-7).
+//! Key ranges of tokens, which compare compound keys and have inclusive ends (SAS-6, SAS-7).
 
 mod bound;
 
@@ -29,7 +29,7 @@ pub struct SignedRange {
     pub(super) end: Option<End>,
 }
 
-/// An end of the range: a partition, and optionally a row in it. No string is empty, because a signature cannot distinguish an empty key from a
+/// An end of a range: a partition, and optionally a row in it. Neither string is empty, because a signature cannot distinguish an empty key from a
 /// missing key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
@@ -135,8 +135,8 @@ impl SignedRange {
 
     /// Converts a [`KeyRange`], which consists of one partition and a range of its rows, or of complete partitions.
     ///
-    /// Both ends of a token's range are inclusive. An exclusive start is replaced by the next possible key. An exclusive end has no previous key, so
-    /// it is replaced by a slightly smaller key: the token omits keys with U+FFFD, or a character that sorts after it in UTF-16 order, at that
+    /// Both ends of a token's range are inclusive. An exclusive start is replaced with the next possible key. An exclusive end has no previous key, so
+    /// it is replaced with a slightly smaller key: the token omits keys that contain U+FFFD, or a character that sorts after it in UTF-16 order, at that
     /// position. The token never covers more than the given range.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Stores that are restricted by a token.
+//! Stores whose operations are restricted by a token.
 
 use std::any::Any;
 use std::fmt;
@@ -13,10 +13,10 @@ use super::verifier::SasVerifier;
 
 /// A store that executes only the operations that a token permits. Created by [`SasVerifier::scoped`].
 ///
-/// Refused operations have the service's codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
-/// `AuthorizationPermissionMismatch`, and the codes for account SAS tokens (SAS-8, SAS-11, ASAS-5). If any part of a transaction is refused,
-/// nothing is applied. A query returns only entities within the token's range, and does not reveal others (SAS-8). A continuation outside the range
-/// is refused.
+/// Rejected operations have the service's codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
+/// `AuthorizationPermissionMismatch`, and the codes for account SAS tokens (SAS-8, SAS-11, ASAS-5). If any part of a transaction is rejected,
+/// nothing is applied. A query returns only entities within the token's range, and does not reveal other entities (SAS-8). A continuation outside the range
+/// is rejected.
 #[derive(Clone, Debug)]
 pub struct Scoped<S> {
     store: S,

@@ -128,7 +128,7 @@ impl TableSas {
         self.lifetime(Lifetime::valid_for(now, time))
     }
 
-    /// Sets the stored policy of the table that supplies the missing values. The token is valid only as long as the policy exists (SAS-10).
+    /// Names the table's stored policy that supplies the values missing in the token. The token is valid only as long as the policy exists (SAS-10).
     pub fn policy(self, id: impl Into<String>) -> Self {
         Self { policy: Some(id.into()), ..self }
     }

@@ -1,4 +1,4 @@
-//! Signed tokens, which are secret query strings.
+//! Signed tokens, which are query strings and must be kept secret.
 
 use std::fmt;
 use std::str::FromStr;

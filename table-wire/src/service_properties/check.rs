@@ -1,4 +1,4 @@
-//! Validation of the service properties in a request, by the rules of the service.
+//! Validates the service properties in a request by the rules of the service.
 
 use crate::xml::Element;
 

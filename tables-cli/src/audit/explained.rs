@@ -1,4 +1,4 @@
-//! Detection of rows that match no stored schema.
+//! Detects rows that match no stored schema.
 
 use table_core::schema::StoredSchema;
 use table_core::{EntityKey, TableEntity, Value};
@@ -50,7 +50,7 @@ impl Explained {
         }
     }
 
-    /// Adds the findings. Returns `true` if stored schemas exist.
+    /// Adds the findings. Returns `true` if the table has stored schemas.
     pub(super) fn finish(self, findings: &mut Vec<Finding>) -> bool {
         let found = [self.unexplained, self.mistyped];
         findings.extend(found.into_iter().filter(|finding| finding.rows > 0));

@@ -1,4 +1,4 @@
-//! Findings: a rule, a fact, sample rows, and a fix.
+//! Findings. Each consists of a rule, a fact, sample rows, and a fix.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use table_core::EntityKey;
 /// The number of sample rows in a finding.
 const SAMPLES: usize = 3;
 
-/// A design defect.
+/// A design defect that was found in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule, as documented in `docs/rules`.
+    /// The number of the violated rule, as documented in `docs/rules`.
     pub rule: &'static str,
-    /// The fact.
+    /// The defect, as a statement of fact.
     pub fact: String,
     /// The number of compared rows that show the defect.
     pub rows: u64,
     /// The keys of some rows that show the defect.
     pub samples: Vec<(String, String)>,
-    /// The fix.
+    /// The suggested fix.
     pub fix: String,
 }
 
@@ -28,7 +28,7 @@ impl Finding {
         Self { rule, fact: fact.into(), rows: 0, samples: Vec::new(), fix: fix.into() }
     }
 
-    /// Adds a row.
+    /// Adds a row that shows the defect.
     pub(super) fn push(&mut self, key: &EntityKey) {
         self.rows += 1;
         if self.samples.len() < SAMPLES {
@@ -36,7 +36,7 @@ impl Finding {
         }
     }
 
-    /// Returns the keys of the sample rows for display.
+    /// Returns the keys of the sample rows as text.
     #[must_use]
     pub fn sample_text(&self) -> String {
         let keys = self.samples.iter().map(|(partition, row)| format!("('{partition}', '{row}')"));

@@ -1,4 +1,4 @@
-//! Checks of key formats within one kind of row: mixed formats, numbers of different widths, unescaped separators.
+//! Checks the key formats of similar rows: mixed formats, numbers with different widths, unescaped separators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::Group;
 
-/// Separators that join the parts of keys.
+/// The characters that are assumed to separate the parts of keys.
 const SEPARATORS: [char; 8] = ['_', '|', ':', '!', '~', '^', '+', ','];
 
-/// A key of an entity: its name, and the function that returns it.
+/// One of an entity's keys: its name, such as `PartitionKey`, and a function that returns it.
 type KeyOf = (&'static str, fn(&TableEntity) -> &str);
 
 const KEYS: [KeyOf; 2] =
     [("PartitionKey", |row| row.key().partition_key.as_str()), ("RowKey", |row| row.key().row_key.as_str())];
 
-/// Checks the key formats within each kind of row.
+/// Checks the key formats in each group of similar rows.
 pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     for kind in kinds {
         for key in KEYS {
@@ -72,7 +72,7 @@ fn example<'a>(texts: &[(&TableEntity, &'a str)], shapes: &[Shape], usual: &str)
     like.next().map_or("", |((_, text), _)| *text)
 }
 
-/// Reports numbers of different widths at the same position in the keys, because such keys do not sort by value.
+/// Reports numbers that have different widths at the same position in the keys. Such keys do not sort by value.
 fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Finding>) {
     let positions = rows.first().map_or(0, |(_, shape)| shape.numbers.len());
     for at in 0..positions {
@@ -103,7 +103,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
     }
 }
 
-/// Reports keys with more separators than most others, because one of their parts contains the separator. Returns `true` if any were reported.
+/// Reports keys with more separators than most of the keys, which means that a part contains the separator. Returns `true` if any were reported.
 fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Finding>) -> bool {
     for separator in SEPARATORS {
         let count = |text: &str| text.matches(separator).count();
@@ -138,7 +138,7 @@ fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Fi
     false
 }
 
-/// Reports kinds whose prefixes differ only in case or in separators.
+/// Reports kinds of rows whose prefixes differ only in case or in separators.
 fn spellings(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     let plain = |kind: &Group<'_>| -> String {
         kind.prefix

@@ -1,4 +1,4 @@
-//! Detection of keys that always grow, so all inserts go to one partition.
+//! Detects partition keys that always increase, which makes all inserts go to one partition.
 
 use table_core::TableEntity;
 
@@ -6,12 +6,12 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::{Codec, Group, Piece};
 
-/// The minimum number of partitions for a trend.
+/// The minimum number of partitions from which a trend is inferred.
 const PARTITIONS: usize = 8;
 
 const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; `tables-advice` measures the effect";
 
-/// Checks the partition keys of all kinds.
+/// Checks the partition keys in each group of similar rows.
 pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     for kind in kinds {
         let mut rows: Vec<&TableEntity> = Vec::new();
@@ -51,14 +51,14 @@ fn begins_with_time(texts: &[&str]) -> bool {
     is_at_front && matches!(first, Some(Piece::Part { codec, .. }) if follows(codec))
 }
 
-/// Returns `true` if all keys are numbers with the same prefix of letters.
+/// Returns `true` if all keys are numbers after the same prefix of letters.
 fn is_counted(texts: &[&str]) -> bool {
     let shapes: Vec<Shape> = texts.iter().map(|text| Shape::of(text)).collect();
     let first = shapes.first().map(|shape| shape.text.clone()).unwrap_or_default();
     first.ends_with('9') && shapes.iter().all(|shape| shape.text == first && shape.numbers.len() == 1)
 }
 
-/// Returns `true` if the write times increase in key order and are not all equal.
+/// Returns `true` if the rows' write times increase in key order and are not all equal.
 fn follows_time(rows: &[&TableEntity]) -> bool {
     let times: Vec<_> = rows.iter().filter_map(|row| row.timestamp()).collect();
     let rising = times.iter().zip(times.iter().skip(1)).filter(|(one, next)| one < next).count();

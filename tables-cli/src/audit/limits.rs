@@ -1,4 +1,4 @@
-//! Detection of entities near the limits of the service.
+//! Detects entities near the service's limits.
 
 use table_core::{TableEntity, Value};
 
@@ -8,7 +8,7 @@ use crate::audit::finding::Finding;
 const ENTITY: u64 = 1 << 20;
 /// The maximum number of custom properties (ENT-2).
 const PROPERTIES: u64 = 252;
-/// The maximum number of characters of a string, and half of the maximum number of bytes of a binary value (TYPE-10).
+/// The maximum number of characters in a string, and half the maximum number of bytes in a binary value (TYPE-10).
 const VALUE: u64 = 32_768;
 /// The maximum number of characters in a key (KEY-7).
 const KEY: u64 = 512;

@@ -1,14 +1,14 @@
-//! Detection of hot and huge partitions.
+//! Detects partitions that are hot or huge.
 
 use table_core::{EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The minimum number of rows in a table for comparing its partitions.
+/// The minimum number of rows in a table whose partitions are compared.
 const ROWS: u64 = 1_000;
-/// The minimum number of rows of a partition that is reported as huge. Reading such a partition takes a thousand requests.
+/// The number of rows from which a partition is reported as huge. Reading such a partition takes a thousand requests.
 const HUGE_ROWS: u64 = 1_000_000;
-/// The minimum size in bytes of a huge partition.
+/// The size in bytes from which a partition is reported as huge.
 const HUGE_BYTES: u64 = 1 << 30;
 
 /// Measures the sizes of partitions. Rows must be added in key order. Keeps only the current partition and the largest ones in memory.

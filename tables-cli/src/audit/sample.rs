@@ -1,4 +1,4 @@
-//! An even sample of a stream of rows, with bounded memory and without random numbers.
+//! Evenly samples a stream of rows, with bounded memory and without random numbers.
 
 use table_core::TableEntity;
 

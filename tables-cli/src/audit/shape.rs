@@ -1,4 +1,4 @@
-//! The shape of a string: each run of letters or digits is represented by one symbol, and other characters are kept.
+//! The shape of a string: each run of letters or digits is replaced by one symbol, and all other characters are kept.
 
 use uuid::Uuid;
 

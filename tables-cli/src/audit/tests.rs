@@ -1,4 +1,4 @@
-//! Tests with tables that have a single defect each, and with tables that have none.
+//! Tests audits of tables that have a single defect each, and of tables without defects.
 
 use table_core::{TableEntity, Value, ticks};
 

@@ -1,4 +1,4 @@
-//! Detection of properties with values of several types.
+//! Detects properties whose values have several types.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use table_core::{EdmType, EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The maximum number of names that are counted.
+/// The maximum number of property names whose types are counted.
 const NAMES: usize = 2_000;
 
-/// Counts the types of the values of each property.
+/// Counts the types of each property's values.
 #[derive(Debug, Default)]
 pub(super) struct Types {
     names: BTreeMap<String, Vec<Seen>>,

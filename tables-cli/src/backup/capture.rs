@@ -31,11 +31,11 @@ pub struct CaptureOptions {
     pub is_snapshot: bool,
     /// The maximum number of rows read per second.
     pub rate: Option<u32>,
-    /// The minimum time between two writes of the progress.
+    /// The minimum time between two writes of the progress file.
     pub pause: Duration,
     /// The maximum number of rows per page.
     pub page: usize,
-    /// The number of layers after which all rows of a table are written again.
+    /// The number of a table's layers from which all its rows are written again.
     pub layers: usize,
 }
 
@@ -103,12 +103,12 @@ pub async fn capture(
     Ok(Captured { generation, is_resumed })
 }
 
-/// Returns `true` if the table was dropped and recreated since the previous page, so a continuation token no longer applies.
+/// Returns `true` if the table was deleted and created again since the previous page was read. Its continuation token is then invalid.
 fn is_recreated(error: &table_core::Error) -> bool {
     error.rule() == Some("PAGE-9")
 }
 
-/// The data that every pass over a table needs.
+/// The data that is the same for all passes over all tables.
 struct Capture<'a> {
     repository: &'a Repository,
     store: &'a DynTableStore,
@@ -128,7 +128,7 @@ impl Capture<'_> {
         later.len() + 1 >= self.options.layers || changed > first.end.bytes
     }
 
-    /// Backs up one table, starting after the last recorded progress.
+    /// Backs up one table, continuing at the last recorded progress.
     async fn table(
         &mut self,
         name: &TableName,
@@ -186,9 +186,9 @@ impl Capture<'_> {
         })
     }
 
-    /// Compares a table with its backup until both are equal, and adds the changes made in the meantime.
+    /// Compares a table with its backup in several passes until both are equal. Each pass adds the changes made since the previous one.
     ///
-    /// A pass without differences has read the same rows as the previous pass. Between the two passes, the table contained exactly these rows.
+    /// A pass that finds no differences has read the same rows as the pass before it. Between the two passes, the table contained exactly these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
@@ -222,7 +222,7 @@ impl Capture<'_> {
     }
 }
 
-/// Writes one compared row to the layer. A full layer contains all rows, and any other layer only the rows that differ.
+/// Writes a row to the layer after it was compared. A full layer contains all rows, and any other layer only the rows that differ.
 fn add(
     compared: Compared,
     is_full: bool,

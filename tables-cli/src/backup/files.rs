@@ -1,4 +1,4 @@
-//! Backs up a folder of the embedded engine: a consistent snapshot of its files, of which only new files are copied.
+//! Backs up a folder of the embedded engine as a consistent snapshot of its files. Only new files are copied.
 
 use std::fs::File;
 use std::io::Read;
@@ -33,7 +33,7 @@ pub struct CapturedFiles {
     pub kept: u64,
 }
 
-/// Backs up everything that was acknowledged before the call as a new generation.
+/// Backs up all writes that were acknowledged before the call, as a new generation.
 ///
 /// # Errors
 /// `Store`, with the error, if `Engine::backup_image` fails, such as `Corrupted` for a damaged file of the engine; any error from the folder.
@@ -106,8 +106,8 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
     })
 }
 
-/// Restores all files of a generation to a folder that is empty or missing. Every block is checked. The folder gets its final name only when it is
-/// complete, so another call completes an interrupted restore.
+/// Restores all files of a generation to a folder that is empty or missing. Every block is checked. The folder is created under a temporary name and
+/// renamed when it is complete; an interrupted restore is completed by the next call.
 ///
 /// # Errors
 /// `Store`, with the code `Corrupted`, the file and the offset, if a file is damaged, and with the code `FolderNotOurs` if the folder is not empty.
@@ -133,7 +133,7 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
     })
 }
 
-/// Restores a folder that `Engine::backup` wrote to a folder that is empty or missing, like [`restore_files`].
+/// Restores a folder written by `Engine::backup` to a folder that is empty or missing, like [`restore_files`].
 ///
 /// # Errors
 /// `Store`, with the error, if `Engine::restore` fails.
@@ -141,8 +141,8 @@ pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
 
-/// Calls a function that fills a folder under a temporary name, and renames the folder when it is complete. Leftovers of an interrupted
-/// call are removed first.
+/// Calls a function that fills a folder under a temporary name, and renames the folder when it is complete. First removes the remains of an interrupted
+/// call.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
     let part = part_of(to, "tables-restore");
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -159,7 +159,7 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
     Ok(report)
 }
 
-/// A generation of engine files, opened for reading as a backup folder of the engine.
+/// A generation of engine files, which the engine has opened read-only as a backup.
 #[derive(Debug)]
 pub struct View {
     /// The engine on the folder.
@@ -167,7 +167,7 @@ pub struct View {
     _folder: Option<Temporary>,
 }
 
-/// A folder that is removed when the value is dropped.
+/// A temporary folder, which is removed when the value is dropped.
 #[derive(Debug)]
 struct Temporary(PathBuf);
 
@@ -179,7 +179,7 @@ impl Drop for Temporary {
 }
 
 impl View {
-    /// Opens a folder that `Engine::backup` wrote.
+    /// Opens a folder that was written by `Engine::backup`.
     ///
     /// # Errors
     /// `Store`, with the error, if `Engine::open_read_only` fails.

@@ -1,4 +1,4 @@
-//! Generations: backups of a store, each described by its manifest.
+//! Generations: the individual backups of a store, each described by a manifest.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,24 +10,24 @@ use crate::backup::layer::Mark;
 pub struct Generation {
     /// The name, which sorts by time.
     pub id: String,
-    /// The time at which the backup began.
+    /// The time at which the backup started.
     #[serde(with = "super::instant")]
     pub began: DateTime<Utc>,
-    /// The time at which the backup was complete.
+    /// The time at which the backup was completed.
     #[serde(with = "super::instant")]
     pub ended: DateTime<Utc>,
-    /// The rows, or the engine files, that the backup contains.
+    /// The backup's content: rows of tables, or files of the engine.
     pub contents: Contents,
 }
 
 impl Generation {
-    /// Returns the name of a generation that began at a given time.
+    /// Returns the name of a generation whose backup started at the given time.
     #[must_use]
     pub fn name(began: DateTime<Utc>) -> String {
         began.to_rfc3339_opts(SecondsFormat::Millis, true).replace(['-', ':'], "")
     }
 
-    /// Returns a table, if the generation contains the rows of tables.
+    /// Returns the table with this name. `None` if the generation lacks it, or contains engine files.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&TableRows> {
         match &self.contents {
@@ -52,7 +52,7 @@ pub enum Contents {
         manifest: String,
         /// The engine's `BASE` file, in Base64.
         base: String,
-        /// The files with rows.
+        /// The engine's files that contain rows.
         files: Vec<EngineFile>,
     },
 }
@@ -88,11 +88,11 @@ pub struct TableRows {
 pub struct Layer {
     /// The name of the file.
     pub file: String,
-    /// The end of the layer in its file.
+    /// The position after the layer's last block in its file.
     pub end: Mark,
 }
 
-/// The numbers of differences from the previous generation.
+/// The number of differences from the previous generation, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
     /// The number of rows that the previous generation does not contain.
@@ -101,7 +101,7 @@ pub struct Changes {
     pub changed: u64,
     /// The number of rows that only the previous generation contains.
     pub deleted: u64,
-    /// The number of differences that later passes found.
+    /// The number of differences that only passes after the first one found (`--settle`).
     pub settled: u64,
 }
 
@@ -109,7 +109,7 @@ pub struct Changes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {
-    /// All rows were read at the same time.
+    /// All rows were read as of the same time.
     OneMoment,
     /// Each page of at most 1,000 rows was read at a different time, between the start and the end of the backup.
     Pages,

@@ -1,6 +1,6 @@
-//! Layers: files of written and deleted rows in key order, divided into blocks with checksums.
+//! Layers: files with the written and deleted rows of a table in key order, divided into blocks with checksums.
 //!
-//! A block is a line `block ROWS BYTES SHA256`, followed by that number of bytes. Each of its lines is a `+` with an entity as JSON, or a
+//! A block is a line `block ROWS BYTES SHA256`, followed by `BYTES` bytes. Each line in these bytes is a `+` with an entity as JSON, or a
 //! `-` with the two keys of a deleted row. The SHA-256 of a block also covers the hash of the previous block, so a missing, repeated or
 //! exchanged block is detected.
 
@@ -15,7 +15,7 @@ use crate::backup::sealed;
 pub use reader::LayerReader;
 pub use writer::LayerWriter;
 
-/// The number of bytes at which a block is complete.
+/// The number of bytes from which a block is complete.
 const BLOCK: usize = 256 << 10;
 /// The first word of a block's first line.
 const HEAD: &str = "block";
@@ -40,7 +40,7 @@ impl Record {
     }
 }
 
-/// A position between two blocks of a layer, with a summary of the content before it.
+/// A position between two blocks of a layer, with a summary of the blocks before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The number of bytes before the mark.
@@ -52,7 +52,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Returns the digest of the next block.
+    /// Returns the digest of a block that follows this mark.
     fn chain(&self, block: &[u8]) -> String {
         let mut digest = Sha256::new();
         digest.update(self.digest.as_bytes());

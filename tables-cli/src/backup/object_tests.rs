@@ -1,4 +1,5 @@
-//! Tests of backups in object stores: the random sequences of commands from the folder tests, with commands that die at any request, and the lock.
+//! Tests of backups in object stores: the random sequences of commands used in the folder tests, but with commands that die at any request, and tests of the
+//! lock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,20 +23,20 @@ use super::storage::objects::Objects;
 use super::tests::{Met, program};
 use super::{Contents, Repository};
 
-/// An object store for one command, which dies at one of its requests, either before or after the store executes the request. Every later request fails as
-/// well.
+/// The object store as one command sees it. The command dies at one of its requests, either before or after the store executes that request. All later
+/// requests also fail.
 #[derive(Debug)]
 struct Dying {
     store: Arc<dyn ObjectStore>,
-    /// The number of requests until the command dies, including the request at which it dies; `usize::MAX` if it does not die.
+    /// The number of requests up to and including the one at which the command dies; `usize::MAX` if it does not die.
     left: AtomicUsize,
-    /// `true` if the store executes the last request.
+    /// `true` if the store executes the request at which the command dies.
     is_executed: bool,
     deaths: Arc<AtomicUsize>,
 }
 
 impl Dying {
-    /// Returns two flags: `true` if the request is executed, and `true` if its response arrives.
+    /// Returns two flags for the next request: `true` if it is executed, and `true` if its response arrives.
     fn next(&self) -> (bool, bool) {
         let left = self.left.load(Ordering::Relaxed);
         if left == usize::MAX {

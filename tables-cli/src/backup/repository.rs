@@ -1,4 +1,4 @@
-//! The backups of a store: their marker, their lock, their generations, and the removal of files that no generation needs.
+//! The backups of a store: the file that marks their folder, their lock, their generations, and the removal of files that no generation needs.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,10 +18,10 @@ const ROWS: &str = "rows";
 const FILES: &str = "files";
 /// The file that contains the progress of an unfinished generation.
 pub(super) const WORKING: &str = "working.json";
-/// The version of the format.
+/// The version of the backup format that this program writes.
 const FORMAT: u32 = 1;
 
-/// The content of the marker.
+/// The content of the file that marks a folder of backups.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     format: u32,
@@ -102,7 +102,7 @@ impl Repository {
         &self.storage
     }
 
-    /// Returns the name of the store.
+    /// Returns the name of the store that is backed up.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
@@ -114,7 +114,7 @@ impl Repository {
         format!("{ROWS}/{file}")
     }
 
-    /// Returns the name of an engine's file in the storage.
+    /// Returns the name of an engine file in the storage.
     #[must_use]
     pub fn engine_file(&self, name: &str) -> String {
         format!("{FILES}/{name}")
@@ -146,7 +146,7 @@ impl Repository {
             .ok_or_else(|| Failure::Refused(format!("{} has no generation {id}", self.storage)))
     }
 
-    /// Reads the newest generation; `None` if there is none.
+    /// Reads the newest generation, or returns `None` if no generation exists.
     ///
     /// # Errors
     /// `Refused` if its manifest is damaged.
@@ -154,7 +154,7 @@ impl Repository {
         self.ids()?.last().map(|id| self.read(id)).transpose()
     }
 
-    /// Returns the `BASE` of the newest generation with engine files, in Base64; `None` if no generation has engine files.
+    /// Returns the `BASE` file of the newest generation that contains engine files, in Base64, or `None` if no generation contains engine files.
     ///
     /// # Errors
     /// `Refused` if a manifest is damaged.
@@ -167,11 +167,11 @@ impl Repository {
         Ok(None)
     }
 
-    /// Finds a generation: without a name, the newest generation; for `~1`, the second
-    /// newest; otherwise the generation whose name starts with the text.
+    /// Finds a generation: the newest one if no name is given, the second newest for `~1`, and otherwise the generation whose name starts with the
+    /// given text.
     ///
     /// # Errors
-    /// `Refused` if the text selects no generation, or more than one generation.
+    /// `Refused` if no generation matches, or if several match.
     pub fn find(&self, name: Option<&str>) -> Result<Generation> {
         let (ids, name) = (self.ids()?, name.unwrap_or_default());
         let back = name.strip_prefix('~').and_then(|back| back.parse::<usize>().ok());
@@ -194,7 +194,7 @@ impl Repository {
         }
     }
 
-    /// Returns the time for naming a new generation. It is later than the times of all existing generations.
+    /// Returns the time from which a new generation is named. It is later than the times of all existing generations.
     ///
     /// # Errors
     /// `File` if the folder cannot be read, `Refused` if the newest manifest is damaged.
@@ -317,7 +317,7 @@ mod tests {
         assert!(Repository::open(folder.path()).unwrap_err().to_string().contains("contains no backups"));
     }
 
-    /// Earlier releases named an account without the endpoint that its connection string implies.
+    /// Tests that backups are continued although earlier releases named an account without the endpoint that its connection string implies.
     #[test]
     fn backups_of_earlier_releases_are_continued() {
         let china = "https://contoso.table.core.chinacloudapi.cn";

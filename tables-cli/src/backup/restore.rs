@@ -1,4 +1,4 @@
-//! Restores rows of a generation to a store of any kind.
+//! Restores rows from a generation to a store of any kind.
 
 use table_core::query::{KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, IfMatch, Query, TableName, TableStoreExt};
@@ -12,14 +12,14 @@ use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// The handling of rows that the target already contains.
+/// Determines what happens to rows that the target already contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// The restore is refused if the target contains selected rows that differ from the backup or that the backup lacks.
+    /// The restore is rejected if the target contains selected rows that differ from the backup or are not in it.
     Refuse,
-    /// Rows of the backup replace rows of the target. All other rows of the target are kept.
+    /// Rows from the backup replace rows in the target. All other rows in the target are kept.
     Keep,
-    /// The selected rows of the target are made equal to the rows of the backup.
+    /// The selected rows in the target are made equal to those in the backup; rows that are not in the backup are deleted.
     Replace,
 }
 
@@ -30,11 +30,11 @@ pub struct Restoring<'a> {
     pub backup: &'a Opened,
     /// The store that receives the rows.
     pub target: &'a DynTableStore,
-    /// The key range.
+    /// The range of keys to restore.
     pub range: &'a KeyRange,
-    /// The handling of rows that the target already contains.
+    /// Determines what happens to rows that the target already contains.
     pub existing: Existing,
-    /// The tables that only the target has. Their registrations are kept.
+    /// The tables that exist only in the target. Rows that register their schemas, outboxes and feeds are kept.
     pub others: OtherTables,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
@@ -52,7 +52,7 @@ pub struct Restored {
 }
 
 impl Restoring<'_> {
-    /// Restores the selected rows of a table under a given name, and then compares them with the backup.
+    /// Restores the selected rows of a table under a given table name, and then compares them with the backup.
     ///
     /// # Errors
     /// `Refused` if the target has other rows and [`Existing::Refuse`] is set, if rows of the backup are damaged, or if rows differ after the
@@ -90,7 +90,7 @@ impl Restoring<'_> {
         Ok(restored)
     }
 
-    /// Returns `true` if a row that only the target has must be deleted.
+    /// Returns `true` if a row that exists only in the target must be deleted.
     fn deletes(&self, table: &TableName, key: &EntityKey) -> bool {
         self.existing == Existing::Replace && !self.others.keep(table, key)
     }
@@ -104,7 +104,7 @@ impl Restoring<'_> {
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 
-    /// Returns an error if the target has rows that a restore would overwrite, or that would remain together with the restored rows. Rows equal to the backup
+    /// Returns an error if the target has rows that a restore would overwrite, or that would remain among the restored rows. Rows that equal rows of the backup
     /// are accepted, because an interrupted restore leaves them.
     ///
     /// # Errors

@@ -1,11 +1,11 @@
-//! Retention of generations, as specified by an option such as `--keep 7d,4w,12m`.
+//! The retention of generations, as specified by an option such as `--keep 7d,4w,12m`.
 
 use std::collections::HashSet;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 
-/// A list of rules, each with a number of periods and the length of a period.
+/// A list of retention rules. Each consists of a number of periods and their length.
 ///
 /// For example, `7d` selects the last seven days that have a generation, and keeps the newest generation of each day. A generation is kept if any
 /// rule keeps it.
@@ -26,7 +26,7 @@ pub struct Retention(Vec<(usize, Span)>);
 /// The length of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Span {
-    /// Every generation is a separate period.
+    /// Each generation is a separate period.
     Each,
     Hour,
     Day,

@@ -19,7 +19,7 @@ fn seal_of(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Writes a value atomically: at any moment, the file has either the old content or the new content.
+/// Writes a value atomically: the file always has either the old content or the new content.
 ///
 /// # Errors
 /// `File` if the value cannot be written.
@@ -27,7 +27,7 @@ pub(super) fn write(storage: &dyn Storage, name: &str, value: &impl Serialize) -
     storage.replace(name, sealed(name, value)?.as_bytes())
 }
 
-/// Writes the value that completes the work of a command, provided that the command still holds the lock.
+/// Writes the value that completes the work of a command, if the command still holds the lock.
 ///
 /// # Errors
 /// `Refused` if another command has taken over the lock; `File` if the value cannot be written.
@@ -49,7 +49,7 @@ fn sealed(name: &str, value: &impl Serialize) -> Result<String> {
     Ok(format!("{text}{SEAL}{}\n", seal_of(&text)))
 }
 
-/// Reads a value and verifies it; `None` if the file does not exist.
+/// Reads a value and verifies it. Returns `None` if the file does not exist.
 ///
 /// # Errors
 /// `Refused` if the file is damaged or does not contain a `T`; `File` if it cannot be read.

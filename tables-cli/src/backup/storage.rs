@@ -1,4 +1,4 @@
-//! The storage of a repository: a folder, or a prefix of an object store.
+//! The storage that contains backups: a folder, or a prefix of an object store.
 
 pub(in crate::backup) mod folder;
 #[cfg(feature = "object-store")]
@@ -27,7 +27,7 @@ pub(super) const MARKER: &str = "BACKUPS";
 ///
 /// All functions block, like those of `std::fs`. `Display` shows the location in messages.
 pub trait Storage: Debug + Display + Send + Sync {
-    /// Returns `true` if the storage is empty. Leftovers of a command that was killed while it created a repository are ignored.
+    /// Returns `true` if the storage is empty. Ignores files left by a command that was killed while it created the folder of backups.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.
@@ -45,13 +45,13 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be read.
     fn names(&self, folder: &str) -> Result<Vec<String>>;
 
-    /// Returns the content of a small file; `None` if it does not exist.
+    /// Returns the content of a small file, or `None` if it does not exist.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>>;
 
-    /// Replaces a small file atomically: at any moment, the file has either the old content or the new content. The new content is durable
+    /// Replaces a small file atomically: it always has either the old content or the new content. The new content is durable
     /// when the call returns.
     ///
     /// # Errors
@@ -64,8 +64,8 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `Refused` if another command is writing the file; `File` if the storage cannot be written.
     fn begin(&self, name: &str, content: &[u8]) -> Result<()>;
 
-    /// Writes the small file that completes the work of a command. If locks of the storage can be taken over, the file is written only if this
-    /// command still holds the lock.
+    /// Writes the small file that completes the work of a command. In a storage where another command can take over the lock, the file is written only if
+    /// this command still holds the lock.
     ///
     /// # Errors
     /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
@@ -79,7 +79,7 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be written.
     fn remove(&self, name: &str) -> Result<()>;
 
-    /// Returns the length of a file that was written by [`append`](Self::append); `None` if it does not exist.
+    /// Returns the length of a file that was written by [`append`](Self::append), or `None` if it does not exist.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.
@@ -91,11 +91,11 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the file does not exist or cannot be read.
     fn open(&self, name: &str) -> Result<Box<dyn Read + Send>>;
 
-    /// Opens a file for appending at a length up to which it was synced earlier. All bytes after it are removed; length 0 creates
+    /// Opens a file for appending after its first `length` bytes, which must have been synced earlier. Removes all bytes after them; length 0 creates
     /// or empties the file.
     ///
     /// # Errors
-    /// `Refused` if the file is shorter; `File` if the storage cannot be written.
+    /// `Refused` if the file is shorter than `length`; `File` if the storage cannot be written.
     fn append(&self, name: &str, length: u64) -> Result<Box<dyn Append>>;
 
     /// Locks the storage against other commands that write to it, until the value is dropped.
@@ -104,7 +104,7 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `Refused` if another command holds the lock; `File` if the storage cannot be written.
     fn lock(&self) -> Result<()>;
 
-    /// Renews the lock if it must be renewed soon. A command that writes nothing for some time calls this.
+    /// Renews the lock if it will expire soon. Called by commands that write nothing for some time.
     ///
     /// # Errors
     /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
@@ -118,7 +118,7 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
     fn confirm(&self, folders: &[&str]) -> Result<()>;
 
-    /// Returns the path of the folder, if files can be linked from it.
+    /// Returns the path of the folder, if its files can be hard-linked.
     fn local(&self) -> Option<&Path>;
 }
 

@@ -19,18 +19,18 @@ use super::storage::objects::Objects;
 use super::verify::verify;
 use super::{Contents, Repository};
 
-/// A gate at which the first matching request waits.
+/// A gate at which the first matching request waits until the test opens it.
 #[derive(Debug, Default)]
 struct Gate {
     is_reached: AtomicBool,
     is_open: AtomicBool,
 }
 
-/// The requests of a command that makes a number of writes to a folder and then pauses before the next one.
+/// The object store as one command sees it. The command pauses after a number of writes to a folder.
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,
-    /// A part of the paths of the counted objects.
+    /// The text in the paths of the objects whose writes are counted.
     folder: &'static str,
     /// The number of counted writes before the pause.
     before: usize,
@@ -119,12 +119,12 @@ fn back_up(objects: Arc<dyn ObjectStore>, store: &DynTableStore) -> crate::failu
 struct TakeOver {
     /// Removes the progress of the paused backup.
     forgets_work: bool,
-    /// Removes all generations but its own.
+    /// Removes all generations except its own.
     keeps_one: bool,
 }
 
-/// Makes a backup pause before one write. Meanwhile another command takes over, backs up another state, and removes files that no generation needs.
-/// Returns `false` if the backup has no such write.
+/// Makes a backup pause before one write. Meanwhile, another command takes over, backs up a different state, and removes files that no generation needs.
+/// Returns `false` if the backup ends without reaching this write.
 fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
     let (objects, gate): (Arc<dyn ObjectStore>, _) = (Arc::new(InMemory::new()), Arc::new(Gate::default()));
     let store = DynTableStore::new(Engine::in_memory());
@@ -191,7 +191,7 @@ fn a_paused_backup_completes_no_generation_whose_files_were_removed() {
     assert!(pauses > 8, "{pauses}");
 }
 
-/// A settled backup of unchanged rows only reads, so it renews the lock without a write of its own.
+/// Tests that a settled backup of unchanged rows renews the lock, although it only reads.
 #[test]
 fn the_lock_is_renewed_while_equal_rows_are_compared() {
     let store = DynTableStore::new(Engine::in_memory());

@@ -1,4 +1,4 @@
-//! Tests with random sequences of writes, deletions, interrupted backups and removed generations, compared with a simple model.
+//! Tests of random sequences of writes, deletions, interrupted backups and removed generations, compared with a simple model.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,7 +29,7 @@ type Model = BTreeMap<String, BTreeMap<(String, String), i32>>;
 
 const TABLES: [&str; 2] = ["Company", "Logs"];
 
-/// One write of a program.
+/// A write by the program whose store is backed up.
 #[derive(Clone, Debug)]
 enum Write {
     Put(&'static str, (String, String), i32),
@@ -46,7 +46,7 @@ struct Live {
     left: AtomicUsize,
     /// The writes by another program, one before each query.
     writes: Mutex<Vec<Write>>,
-    /// The states of the tables since the beginning of the backup.
+    /// The states of the tables since the backup started.
     history: Mutex<Vec<Model>>,
 }
 
@@ -195,7 +195,7 @@ async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
     Ok(rows(&target).await)
 }
 
-/// Counts how often the tests reached each case.
+/// Counts how often the tests reached each case of interest.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     pub(super) resumed: usize,
@@ -204,13 +204,13 @@ pub(super) struct Met {
     pub(super) deleted: u64,
 }
 
-/// Returns a folder in memory if the system has one, because the tests sync at every step.
+/// Returns a folder in memory if the system supports it, because the tests sync at every step.
 fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-/// A function that opens the storage of a repository for one command. If a generator is given, the storage may fail and end the command.
+/// Opens the storage of backups for one command. If a random number generator is passed, the storage may fail and thereby end the command.
 pub(super) type Opening<'a> = &'a dyn Fn(Option<&mut StdRng>) -> Arc<dyn Storage>;
 
 /// Runs one random sequence of commands, and compares every generation with the model.

@@ -64,7 +64,7 @@ pub async fn verify(repository: &Repository) -> Result<Verified> {
     Ok(found)
 }
 
-/// Adds damage to the result. A failure of the disk ends the verification.
+/// Adds an error about damage to the result. Returns any other error, such as a disk error, which ends the verification.
 fn note(found: &mut Verified, failure: Failure) -> Result<()> {
     match failure {
         Failure::File { path, source } if source.kind() != std::io::ErrorKind::NotFound => {
@@ -99,7 +99,7 @@ async fn rows_of(repository: &Repository, table: &TableRows) -> Result<u64> {
     Ok(checksum.count)
 }
 
-/// Verifies a generation of an engine's files.
+/// Verifies a generation that consists of engine files.
 fn files_of(repository: &Repository, generation: &Generation, found: &mut Verified) -> Result<()> {
     match View::of_generation(repository, generation).and_then(|view| Ok(view.engine.verify()?)) {
         Ok(verified) => found.damage.extend(verified.damage.iter().map(ToString::to_string)),

@@ -19,7 +19,7 @@ use crate::transfer::checksum::Checksum;
 struct State {
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
-    /// The generation that the rows are compared with.
+    /// The name of the generation with which the rows are compared.
     base: Option<String>,
     tables: Vec<TableRows>,
     current: Option<Current>,
@@ -99,7 +99,7 @@ impl Work {
         self.state.tables.iter().any(|table| table.name == name)
     }
 
-    /// Returns the state from which a table continues.
+    /// Returns the recorded progress of a table, from which the backup continues.
     pub(super) fn current(&self, name: &str) -> Current {
         let found = self.state.current.clone().filter(|current| current.name == name);
         found.unwrap_or_else(|| Current::new(name))
@@ -111,7 +111,7 @@ impl Work {
         self.save()
     }
 
-    /// Discards the progress of the table that is being read, so it is read again from its first row.
+    /// Discards the progress of the current table, which is then read again from its first row.
     pub(super) fn restart_table(&mut self) -> Result<()> {
         self.state.current = None;
         self.save()
@@ -124,13 +124,13 @@ impl Work {
         self.save()
     }
 
-    /// Returns the first table at or after a position whose rows may have been read at different times.
+    /// Returns the first table, at or after a position, whose rows may have been read at different times.
     pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
         let tables = self.state.tables.iter().cloned().enumerate().skip(from);
         tables.into_iter().find(|(_, table)| table.consistency == Consistency::Pages)
     }
 
-    /// Replaces a complete table.
+    /// Replaces the table at a position with a newer version of its rows.
     pub(super) fn replace(&mut self, at: usize, table: TableRows) -> Result<()> {
         if let Some(old) = self.state.tables.get_mut(at) {
             *old = table;

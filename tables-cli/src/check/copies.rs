@@ -15,15 +15,15 @@ use table_inspect::keys;
 /// A defect of an index row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// The entity has no index row.
+    /// The entity lacks its index row.
     Missing,
     /// The values of the index row differ from those of its entity.
     Different,
-    /// The index row belongs to an entity that does not exist or has another value.
+    /// The entity of the index row does not exist, or has a different value.
     Orphaned,
     /// Another entity has the same value in a unique index.
     Taken,
-    /// A row cannot be compared, because it does not match the schema.
+    /// The row does not match the schema, and therefore cannot be compared.
     Unclear(String),
 }
 
@@ -36,16 +36,16 @@ pub struct CopyFinding {
     pub fault: Fault,
     /// The entity, if it exists.
     pub entity: Option<TableEntity>,
-    /// The index row that the entity must have.
+    /// The index row as it must be for this entity, if any.
     pub wanted: Option<TableEntity>,
-    /// The index row that exists.
+    /// The stored index row, if any.
     pub found: Option<TableEntity>,
 }
 
 /// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows.
 ///
-/// The first pass over the table compares sums of the expected and the stored index rows. Only if the sums differ, a second pass looks up the rows that may be
-/// wrong. Keeps one page and the sums in memory.
+/// The first pass over the table compares the sums of the expected and of the stored index rows. Only if they differ, a second pass looks up the rows that
+/// may be wrong. Keeps one page and the sums in memory.
 ///
 /// # Errors
 /// Any error from the store or `found`.
@@ -98,7 +98,7 @@ pub async fn check_copies(
     Ok((entities, copies))
 }
 
-/// The role of a row with respect to one index.
+/// The role of a row in the check of one index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Entity,

@@ -1,11 +1,11 @@
-//! Derives the index row of an entity, and the entity of an index row, as the stored schema describes them.
+//! Computes the index row of an entity, and the entity of an index row, from the stored schema.
 
 use table_core::schema::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use table_core::{EdmType, EntityKey, TableEntity, Value};
 
 use table_inspect::keys;
 
-/// Returns the index row of an entity; `None` if a sparse index omits the entity.
+/// Returns the index row of an entity, or `None` if a sparse index omits the entity.
 pub(super) fn wanted(
     schema: &StoredSchema,
     index: &StoredIndex,
@@ -27,7 +27,7 @@ pub(super) fn wanted(
     Ok(Some(copy))
 }
 
-/// Returns the key of the entity that an index row belongs to.
+/// Returns the key of the entity to which an index row belongs.
 pub(super) fn owner(
     schema: &StoredSchema,
     index: &StoredIndex,
@@ -48,7 +48,7 @@ fn key_parts(keys: &[(&[StoredPiece], &str)]) -> Vec<Part> {
     keys.iter().flat_map(cut).collect()
 }
 
-/// Returns a key composed of parts of another key and of properties; `None` if a property is absent.
+/// Composes a key from parts of another key and from properties. Returns `None` if a property is absent.
 fn compose(pieces: &[StoredPiece], parts: &[Part], row: &TableEntity) -> Result<Option<String>, String> {
     let mut text = String::new();
     for piece in pieces {

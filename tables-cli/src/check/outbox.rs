@@ -1,4 +1,4 @@
-//! Intents of outboxes, both pending and poison.
+//! Lists the intents in outboxes, both pending and poison. An intent is recorded work, written together with an entity.
 
 use table_core::query::{KeyRange, TextRange};
 use table_core::{
@@ -29,7 +29,7 @@ impl Intent {
         }
     }
 
-    /// Returns the last error.
+    /// Returns the error from the last attempt, or an empty string.
     #[must_use]
     pub fn error(&self) -> &str {
         match self.row.get("Error") {
@@ -39,10 +39,10 @@ impl Intent {
     }
 }
 
-/// The numbers of intents in a table.
+/// The number of intents in a table, by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// The number of intents that wait for a worker.
+    /// The number of intents that are waiting for a worker.
     pub waiting: u64,
     /// The number of waiting intents that failed in an earlier attempt.
     pub failed: u64,

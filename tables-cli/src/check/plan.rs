@@ -1,4 +1,4 @@
-//! The checks of a schema's derived rows, or the reasons why they cannot be checked.
+//! Determines which derived rows of a schema can be checked, and why others cannot.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
@@ -84,7 +84,7 @@ fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str
     matches!(piece, StoredPiece::Part { source: other, codec: written, .. } if other == source && written == codec)
 }
 
-/// Returns the reason why the pattern that a word in `keeps` names cannot be checked.
+/// Returns why a pattern, given as a word in the schema's `keeps`, cannot be checked.
 fn reason_of(word: &str) -> String {
     match word {
         "feed" => "the entries of a feed are numbered by the program's handle".to_owned(),

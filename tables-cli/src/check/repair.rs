@@ -7,8 +7,8 @@ use table_core::{
 use crate::check::copies::{CopyFinding, Fault};
 use crate::failure::Result;
 
-/// Repairs one finding in one transaction, conditional on the versions that were read. Returns `false` if only a program or a person
-/// can repair the fault.
+/// Repairs one defect in one transaction, conditional on the versions that were read. Returns `false` for a defect that only a program or a person
+/// can repair.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if a row was changed in the meantime; check again.

@@ -1,4 +1,4 @@
-//! Sums of the hashes of expected and stored rows. One pass in constant memory finds the few rows that may differ.
+//! Sums of the hashes of expected and stored rows. With these sums, one pass in constant memory finds the few rows that may differ.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,7 +6,7 @@ use table_core::{EntityKey, TableEntity};
 
 use crate::transfer::checksum::Checksum;
 
-/// The number of buckets. Each takes 80 bytes.
+/// The number of buckets, each of which takes 80 bytes.
 const BUCKETS: usize = 1 << 15;
 
 /// The sums of the expected and the stored rows, in buckets selected by a hash of the key.

@@ -1,7 +1,7 @@
-//! Checks of wide entities: all rows of an entity must come from the same write.
+//! Checks wide entities (entities stored in several rows): all rows of an entity must come from the same write.
 //!
-//! A write of several parts sets a new `WriteId` in all of them. The check needs no schema: the parts of an entity are the rows with a `WriteId`
-//! property whose row keys end in `_01`, `_02` and so on.
+//! A write to a wide entity sets a new `WriteId` in all its rows, which are called parts. The check needs no schema: the parts of an entity are the rows
+//! with a `WriteId` property whose row keys end in `_01`, `_02` and so on.
 
 use table_core::query::{EntityRef, KeyRange, Select, TextRange};
 use table_core::{DynTableStore, EntityKey, Query, TableName};
@@ -22,11 +22,11 @@ pub struct WideFinding {
     pub key: EntityKey,
     /// The number of the first wrong part, counted from 1.
     pub part: usize,
-    /// `true` if the part does not exist although a later part does; `false` if the part and the first part were stored by different writes.
+    /// `true` if the part is missing although a later part exists; `false` if the part and the first part were stored by different writes.
     pub is_missing: bool,
 }
 
-/// The parts of one entity that have been read.
+/// The parts of one entity that have been read so far.
 #[derive(Clone, Debug)]
 struct Parts {
     key: (String, String),
@@ -91,7 +91,7 @@ fn query(keys: KeyRange) -> Query {
     Query { select: Select::names(["PartitionKey", "RowKey", WRITE_ID]), ..Query::new(keys) }
 }
 
-/// Returns `true` if a row, or a row after it, can be a part of an entity.
+/// Returns `true` if this row, or a row after it, can be a part of the given entity.
 fn can_follow((partition, base): &(String, String), entity: EntityRef<'_>) -> bool {
     let rest = entity.row_key.strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('_'));
     entity.partition_key == partition && rest.is_some()
@@ -132,7 +132,7 @@ async fn finish(
     }
 }
 
-/// Reads all parts of one entity; `None` if it has none.
+/// Reads all parts of one entity. Returns `None` if it has none.
 async fn read(
     store: &DynTableStore,
     table: &TableName,

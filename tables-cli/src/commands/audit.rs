@@ -1,4 +1,4 @@
-//! `tables audit`: design defects that the rows of a table reveal.
+//! `tables audit`: reports design defects that the rows of a table reveal.
 
 use std::io::Write;
 

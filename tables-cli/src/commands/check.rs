@@ -1,4 +1,4 @@
-//! `tables check` and `tables repair`: derived rows, as far as the stored schema describes them.
+//! `tables check` and `tables repair`: check and repair derived rows, to the extent that the stored schema describes them.
 
 use std::io::Write;
 
@@ -43,7 +43,7 @@ pub(super) struct Repair {
     dry_run: bool,
 }
 
-/// The report line of one pattern.
+/// A line of the report, about one pattern.
 struct Line {
     table: String,
     entity: String,

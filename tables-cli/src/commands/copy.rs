@@ -167,7 +167,7 @@ impl Copy {
         say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))
     }
 
-    /// Returns an error if the copy would leave wrong derived rows in the target.
+    /// Returns an error if the copy would leave incorrect index rows, copies or feeds in the target.
     async fn admit(
         &self,
         (source, name): (&Store, &TableName),
@@ -198,7 +198,7 @@ impl Copy {
         self.refuse_mixed_parts((source, name), (target, new)).await
     }
 
-    /// Returns an error if rows would replace only some parts of a wide entity of the target. Rows with rewritten keys are checked when they are written.
+    /// Returns an error if the copy would replace only some parts of a wide entity in the target. Rows with rewritten keys are checked when they are written.
     async fn refuse_mixed_parts(
         &self,
         (source, name): (&Store, &TableName),
@@ -217,7 +217,7 @@ impl Copy {
         self.selection.is_all() && !self.rewrites_keys() && self.keep_timestamp.is_none()
     }
 
-    /// Returns an error if rows have equal new keys, before the first row is written.
+    /// Returns an error, before the first row is written, if several rows have the same new key.
     async fn refuse_equal_keys(&self, (source, name): (&Store, &TableName), query: Query) -> Result<()> {
         if !self.rewrites_keys() {
             return Ok(());
@@ -243,7 +243,7 @@ impl Copy {
     }
 }
 
-/// Returns an error if the target has rows that differ from the source, because their derived rows would remain.
+/// Returns an error if the target has rows that differ from the source. Rows derived from them would remain in the target.
 async fn refuse_other_rows(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),

@@ -1,4 +1,4 @@
-//! `tables count`: the number of entities, in total or by partition, and their checksum.
+//! `tables count`: counts entities, in total or by partition, and computes their checksum.
 
 use std::io::Write;
 

@@ -115,7 +115,7 @@ impl Delete {
     }
 }
 
-/// Returns an error if a table contains derived rows, or if its entities have derived rows in other tables. Such a table must not be deleted.
+/// Returns an error if a table contains derived rows, or if its entities have derived rows in other tables. Such a table must not be deleted on its own.
 async fn refuse_remote(store: &DynTableStore, name: &TableName) -> Result<()> {
     let help = "or pass `--bypass-derived`";
     for schema in keys::schemas(store, name).await? {

@@ -9,9 +9,9 @@ use crate::commands::{Context, ORDER_HELP, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::{Profiles, Purpose, Store};
 
-/// The file with saved queries, in the folder of the profiles.
+/// The name of the file in the profiles folder that stores saved queries.
 const NOTEBOOK: &str = "tables-queries.json";
-/// The file with the recorded sizes of tables, in the same folder.
+/// The name of the file in the profiles folder that records table sizes over time.
 const GROWTH: &str = "tables-growth.json";
 
 /// Options of `explore`.
@@ -67,7 +67,7 @@ impl Explore {
     }
 }
 
-/// Returns an open store as a source for the explorer, with the user's saved queries and growth samples.
+/// Returns an open store as a source for the explorer, with the user's saved queries and recorded table sizes.
 pub(super) fn source_of(context: &Context, store: &Store) -> Source {
     let source = Source::new(store.tables.clone(), store.shown.as_str());
     let source = match Profiles::file(context.store.config.as_deref()) {

@@ -31,7 +31,7 @@ pub(super) enum FileForm {
 }
 
 impl FileForm {
-    /// Returns the given format, or otherwise the format for the file's extension.
+    /// Returns the given format, or if none is given, the format that the file's extension implies.
     ///
     /// # Errors
     /// `Usage` if this build does not contain the format.
@@ -105,7 +105,7 @@ impl Export {
         Ok(exit)
     }
 
-    /// Prints a note for each entity type whose schema declares derived rows, because an exported file does not contain schemas.
+    /// Prints a note for each entity type whose schema declares derived rows, because the exported file does not contain the schema.
     async fn note_schemas(&self, store: &Store) -> Result<()> {
         let name = table(&self.table)?;
         for schema in keys::schemas(&store.tables, &name).await? {
@@ -146,7 +146,7 @@ impl Export {
     }
 }
 
-/// Reports the exported rows, and returns the exit code.
+/// Reports the number of exported rows, and returns the exit code.
 fn end(checksum: Checksum, verified: &str) -> Exit {
     eprintln!("{} exported, checksum {checksum}{verified}", count_of(checksum.count, "row"));
     if checksum.count == 0 { Exit::Nothing } else { Exit::Done }

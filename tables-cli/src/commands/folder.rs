@@ -1,4 +1,4 @@
-//! Commands of folders: verification, compaction, statistics.
+//! Commands for folders of the embedded engine: `verify`, `compact` and `stats`.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `tables get`: one entity.
+//! `tables get`: shows one entity.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `tables heat`: the partitions of a table by rows and bytes, as text or as a picture.
+//! `tables heat`: shows the partitions of a table by rows or bytes, as text or as a picture.
 
 use std::io::Write;
 use std::path::PathBuf;

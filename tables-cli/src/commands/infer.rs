@@ -1,4 +1,4 @@
-//! `tables infer`: a Rust declaration that matches the rows of an existing table.
+//! `tables infer`: prints a Rust declaration that matches the rows of an existing table.
 
 use std::io::Write;
 

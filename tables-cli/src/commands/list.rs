@@ -1,4 +1,4 @@
-//! `tables ls`: the tables of a store.
+//! `tables ls`: lists the tables of a store.
 
 use std::io::Write;
 

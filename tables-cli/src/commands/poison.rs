@@ -1,4 +1,4 @@
-//! `tables poison`: lists poison intents, returns them to the workers, or discards them.
+//! `tables poison`: lists, requeues or discards poison intents.
 
 use std::io::Write;
 

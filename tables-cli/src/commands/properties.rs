@@ -30,7 +30,7 @@ fn types() -> String {
     names.join(", ")
 }
 
-/// Parses one property without guessing its type: it has the type of the stored property with the same name, if there is one.
+/// Parses one property without guessing its type. If a stored property has the same name, its type is used.
 ///
 /// # Errors
 /// Any error from [`read`].

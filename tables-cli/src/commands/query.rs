@@ -1,4 +1,4 @@
-//! `tables query`: entities by parts of their keys, by keys, or by a condition.
+//! `tables query`: shows entities by parts of their keys, by keys, or by a condition.
 
 use std::io::Write;
 

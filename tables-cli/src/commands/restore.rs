@@ -123,7 +123,7 @@ impl Restore {
         Ok(if rows == 0 && self.table.is_some() { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Returns an error if the restore would leave wrong derived rows in the target.
+    /// Returns an error if the restore would leave incorrect index rows, copies or feeds in the target.
     async fn admit(&self, restoring: &Restoring<'_>, (name, new): (&TableName, &TableName)) -> Result<()> {
         let (target, schemas) = (restoring.target, restoring.backup.schemas(name).await?);
         let is_missing =
@@ -149,7 +149,7 @@ impl Restore {
         self.refuse_mixed_parts(restoring, (name, new)).await
     }
 
-    /// Returns an error if restored rows would be inconsistent with rows of the target that are kept.
+    /// Returns an error if restored rows would be inconsistent with rows that are kept in the target.
     async fn refuse_mixed_parts(
         &self,
         restoring: &Restoring<'_>,
@@ -180,7 +180,7 @@ fn new_folder(to: &Location) -> Option<&PathBuf> {
     is_empty.then_some(path)
 }
 
-/// Restores all files of a generation; `None` if it contains no files.
+/// Restores all files of a generation. Returns `None` if the generation contains no engine files.
 fn whole(repository: &Repository, generation: &Generation, to: &std::path::Path) -> Result<Option<u64>> {
     match &generation.contents {
         Contents::Rows { .. } => Ok(None),

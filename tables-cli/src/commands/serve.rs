@@ -1,4 +1,4 @@
-//! `tables serve`: serves a folder or a store in memory over HTTP, to programs in any language.
+//! `tables serve`: serves a folder or an in-memory store over HTTP to programs in any language.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};

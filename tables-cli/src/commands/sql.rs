@@ -10,7 +10,7 @@ use crate::commands::Context;
 use crate::failure::{Exit, Failure, Result};
 use crate::output::Format;
 
-/// The program that runs statements.
+/// The name of the program that executes SQL statements.
 const PROGRAM: &str = "tables-sql";
 
 /// Options of `sql`.
@@ -57,7 +57,7 @@ fn program() -> PathBuf {
     sibling.filter(|path| path.is_file()).unwrap_or_else(|| name.into())
 }
 
-/// Converts the exit code of the program to an exit code of this command.
+/// Converts the exit code of `tables-sql` to an exit code of this command.
 const fn exit(code: Option<i32>) -> Exit {
     match code {
         Some(0) => Exit::Done,

@@ -1,4 +1,4 @@
-//! `tables sync`: makes a table equal to another by comparing both in key order.
+//! `tables sync`: makes a table equal to another table by comparing both in key order.
 
 use std::io::Write;
 
@@ -88,7 +88,7 @@ impl Sync {
         Ok(if sum == 0 { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Returns an error if the synchronisation would leave wrong derived rows in the target.
+    /// Returns an error if the synchronisation would leave incorrect index rows, copies or feeds in the target.
     async fn admit(&self, source: &Store, target: &Store, name: &TableName) -> Result<()> {
         if self.table.is_some() {
             refuse_alone(derived::purpose(&source.tables, name).await?)?;

@@ -1,4 +1,4 @@
-//! `tables tail`: shows the newest rows of a partition, and the rows that are added later.
+//! `tables tail`: shows the newest rows of a partition, and follows the rows that are added later.
 
 use std::io::Write;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Steps for an account, an emulator or a server: name, connection, clock, credential, table.
+//! Diagnostic steps for an account, an emulator or a server: name, connection, clock, credential, table.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The clock difference in seconds that the service tolerates.
 const SKEW: i64 = 15 * 60;
 
-/// The host of an endpoint.
+/// The host and the port in an endpoint.
 struct Host {
     name: String,
     port: u16,
@@ -144,7 +144,7 @@ async fn connect(host: &Host) -> Vec<Step> {
     }
 }
 
-/// Compares the clock of this machine with the `Date` of a response.
+/// Compares this machine's clock with the `Date` header of a response.
 fn clock(answer: &str, now: DateTime<Utc>) -> Step {
     const NAME: &str = "clock";
     let mut fields = answer.lines().filter_map(|line| line.split_once(':'));

@@ -1,4 +1,4 @@
-//! Steps for a folder of the embedded engine.
+//! Diagnostic steps for a folder of the embedded engine.
 
 use std::path::Path;
 

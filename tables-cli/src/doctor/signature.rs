@@ -1,4 +1,4 @@
-//! Checks a SAS for reasons why the service may reject it.
+//! Checks a SAS (shared access signature), and reports why the service may reject it.
 
 use chrono::{DateTime, NaiveDate, Utc};
 

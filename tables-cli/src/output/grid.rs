@@ -9,7 +9,7 @@ use table_core::schema::StoredSchema;
 use table_inspect::keys;
 use table_inspect::value;
 
-/// The maximum number of characters of a value that a cell shows.
+/// The maximum number of characters that a cell shows of a value.
 const CELL: usize = 60;
 
 /// Entities formatted as table rows, with columns in the order in which they first occur.
@@ -83,7 +83,7 @@ pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
     lines.fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// Returns a value truncated to the width of a cell, with the number of omitted characters.
+/// Returns a value truncated to the width of a cell, followed by the number of omitted characters.
 fn short(value: &str) -> String {
     let count = value.chars().count();
     if count <= CELL {

@@ -10,7 +10,7 @@ use parquet::file::writer::SerializedColumnWriter;
 
 use crate::parquet::value::Cell;
 
-/// The values of a column that are present, in the order of their rows.
+/// The values in a column, without nulls, in the order of their rows.
 #[derive(Debug)]
 pub(super) enum Values {
     Bytes(Vec<ByteArray>),
@@ -23,7 +23,7 @@ pub(super) enum Values {
     Boolean(Vec<bool>),
 }
 
-/// The values of a column, and its definition levels: 1 for each row with a value, and 0 for each row without one.
+/// The values in a column, and its definition levels: 1 for each row with a value, and 0 for each row without one.
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) values: Values,
@@ -35,7 +35,7 @@ impl Rows {
         Self { values, levels: Vec::new() }
     }
 
-    /// Adds the value of a row, numbered from 0. Earlier rows that were not added get no value.
+    /// Adds the value of a row, numbered from 0. Rows that were skipped have no value.
     pub(super) fn push(&mut self, row: usize, cell: Cell<'_>) {
         self.levels.resize(row, 0);
         self.levels.push(1);
@@ -55,7 +55,7 @@ impl Rows {
         }
     }
 
-    /// Writes a column of `rows` rows, and clears it.
+    /// Writes the column, which has `rows` rows, and clears it.
     pub(super) fn write(
         &mut self,
         rows: usize,

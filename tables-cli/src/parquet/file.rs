@@ -1,4 +1,4 @@
-//! Files written by `tables export`, which are verified before they are read and after they are written.
+//! Verifies files written by `tables export`, before they are read and after they are written.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,11 +8,11 @@ use table_inspect::record::{FileError, Result};
 use crate::parquet::reader::ParquetReader;
 use crate::transfer::checksum::Checksum;
 
-/// Opens a file for reading. If its footer contains a checksum, all rows are first read and compared with it, so a damaged file is refused before any
-/// row is used.
+/// Opens a file for reading. If its footer contains a checksum, all rows are first read and compared with it. A damaged file is therefore rejected before
+/// any row is used.
 ///
 /// # Errors
-/// `Refused` if the file is damaged, or [`ParquetReader::new`] refuses it; `Io` if it cannot be read.
+/// `Refused` if the file is damaged, or if [`ParquetReader::new`] rejects it; `Io` if it cannot be read.
 pub fn read(path: &Path) -> Result<ParquetReader> {
     let reader = ParquetReader::new(File::open(path)?)?;
     if reader.recorded().is_none() {
@@ -22,7 +22,7 @@ pub fn read(path: &Path) -> Result<ParquetReader> {
     ParquetReader::new(File::open(path)?)
 }
 
-/// Reads all rows of a file that `tables export` wrote, compares them with the checksum in the footer, and returns the checksum.
+/// Reads all rows of a file written by `tables export`, compares them with the checksum in the footer, and returns the checksum.
 ///
 /// # Errors
 /// `Refused` if the file is damaged or has no checksum; `Io` if it cannot be read.

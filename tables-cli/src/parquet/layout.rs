@@ -11,7 +11,7 @@ use table_core::{EdmType, TableEntity, Value};
 use crate::parquet::KEYS;
 use crate::parquet::value::{Form, micros, nanos};
 
-/// The properties and types of the entities that were added.
+/// The properties of all entities added so far, with their types.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     properties: Vec<Seen>,
@@ -19,15 +19,15 @@ pub struct Survey {
     known: HashMap<String, usize>,
 }
 
-/// One property, with the number of its values of each type.
+/// A property, with the number of its values by type.
 #[derive(Clone, Debug)]
 struct Seen {
     name: String,
     /// The number of values of each type, in the order of [`EdmType::ALL`].
     types: [u64; 8],
-    /// The number of times that do not fit into a count of nanoseconds.
+    /// The number of times outside the range that nanoseconds since 1970 can represent in 64 bits.
     distant: u64,
-    /// `true` if a time has a fraction of a microsecond.
+    /// `true` if any time has a fraction of a microsecond.
     is_fine: bool,
 }
 
@@ -86,7 +86,7 @@ impl Seen {
         }
     }
 
-    /// Returns the representations of the values, the most frequent first.
+    /// Returns the representations of the property's values, the most frequent first.
     fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
         for (edm, count) in EdmType::ALL.into_iter().zip(self.types) {

@@ -13,7 +13,7 @@ use crate::parquet::{CHECKSUM, ROWS, decode};
 
 /// The maximum number of rows that are decoded at a time.
 const BATCH_ROWS: usize = 1_024;
-/// The number of bytes that are decoded at a time, estimated from the average row of a group.
+/// The number of bytes that are decoded at a time, estimated from the average row in a row group.
 const BATCH_BYTES: u64 = 8 << 20;
 
 /// The records of a Parquet file. Keeps one page of each column, and the entities of a batch, in memory.
@@ -21,9 +21,9 @@ const BATCH_BYTES: u64 = 8 << 20;
 pub struct ParquetReader {
     file: SerializedFileReader<File>,
     columns: Vec<Source>,
-    /// The number of the next group.
+    /// The number of the next row group.
     group: usize,
-    /// The columns of the current group, the number of its remaining rows, and the number of rows in a batch.
+    /// The columns of the current row group, the number of its remaining rows, and the number of rows in a batch.
     open: Vec<ColumnReader>,
     left: usize,
     batch: usize,
@@ -65,7 +65,7 @@ impl ParquetReader {
         self.ready.len()
     }
 
-    /// Returns the number of groups in the file.
+    /// Returns the number of row groups in the file.
     #[cfg(test)]
     pub(super) fn groups(&self) -> usize {
         self.file.num_row_groups()

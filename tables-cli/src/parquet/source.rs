@@ -1,4 +1,4 @@
-//! The columns of a file that is being read: their roles, and their values as properties.
+//! The columns of a file that is being read: their roles, and the conversion of their values to properties.
 
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
 use parquet::schema::types::ColumnDescriptor;
@@ -10,17 +10,17 @@ use crate::parquet::KEYS;
 use crate::parquet::column::Values;
 use crate::parquet::value::{TICKS, instant};
 
-/// The role of one column.
+/// The role of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     PartitionKey,
     RowKey,
-    /// A column whose values the store itself sets.
+    /// A column that is not imported, because the store sets its values.
     Ignored,
     Property(String, Kind),
 }
 
-/// The meaning of the values of a column.
+/// The meaning of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Unsigned,
     /// Days since 1970.
     Days,
-    /// A count of units since 1970, with the number of units per second.
+    /// A time, as a count of units since 1970. The field is the number of units per second.
     Instant(i64),
     Ticks,
 }
@@ -47,7 +47,7 @@ impl Source {
 }
 
 impl Values {
-    /// Returns the values of properties, in order.
+    /// Converts the values of the column to property values, in order.
     pub(super) fn into_values(self, kind: Kind) -> Box<dyn Iterator<Item = Result<Value, &'static str>>> {
         match self {
             Self::Bytes(values) => {

@@ -1,4 +1,4 @@
-//! Tests of files that are written and read back, of damaged files, and of refusals.
+//! Tests that files can be written and read back, and that damaged and unsupported files are rejected.
 
 use std::fs::File;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Entities with few names, so each property has values of several types and is absent elsewhere.
+/// Generates entities with few property names. Each property therefore has values of several types, and is absent in some entities.
 fn entities() -> impl Strategy<Value = Vec<TableEntity>> {
     let properties = prop::collection::vec(("[A-Ca]", any_value()), 0..5);
     let entity = ("[a-c]{0,2}", properties).prop_map(|(partition, properties)| {

@@ -1,4 +1,4 @@
-//! Forms: representations of property values in columns.
+//! Forms: the representations of property values in columns.
 
 use chrono::{DateTime, Utc};
 use table_core::{EdmType, Value, ticks};
@@ -25,7 +25,7 @@ impl Form {
         }
     }
 
-    /// Returns the suffix of a column whose name differs from its property's.
+    /// Returns the suffix of a column's name, for columns that are not named exactly like their property.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::Ticks => TICKS,
@@ -33,7 +33,7 @@ impl Form {
         }
     }
 
-    /// Returns a value in this representation; `None` if it cannot represent the value.
+    /// Returns a value in this representation, or `None` if the representation cannot express it.
     pub(super) fn encode(self, value: &Value) -> Option<Cell<'_>> {
         Some(match (self, value) {
             (Self::Plain(EdmType::String), Value::String(text)) => Cell::Bytes(text.as_bytes()),
@@ -67,12 +67,12 @@ pub(super) enum Cell<'a> {
     Boolean(bool),
 }
 
-/// Returns the nanoseconds since 1970, in steps of 100; `None` outside the years 1678 to 2261.
+/// Returns the nanoseconds since 1970, a multiple of 100, or `None` outside the years 1678 to 2261.
 pub(super) fn nanos(instant: DateTime<Utc>) -> Option<i64> {
     since_1970(instant)?.checked_mul(100)
 }
 
-/// Returns the microseconds since 1970; `None` if the time has a finer fraction.
+/// Returns the microseconds since 1970, or `None` if the time has a finer fraction.
 pub(super) fn micros(instant: DateTime<Utc>) -> Option<i64> {
     let ticks = since_1970(instant)?;
     (ticks % 10 == 0).then_some(ticks / 10)

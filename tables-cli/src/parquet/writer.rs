@@ -16,9 +16,9 @@ use crate::parquet::value::{Cell, Form, nanos};
 use crate::parquet::{CHECKSUM, ROWS, failure};
 use crate::transfer::checksum::Checksum;
 
-/// The number of rows after which a group is written.
+/// The number of rows at which a row group is written.
 const GROUP_ROWS: usize = 100_000;
-/// The number of bytes of values after which a group is written.
+/// The number of bytes of values at which a row group is written.
 const GROUP_BYTES: usize = 32 << 20;
 
 /// A writer of entities as Parquet with a fixed set of columns. Keeps one group of rows in memory.
@@ -33,7 +33,7 @@ pub struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Creates a writer that begins with the header of the file.
+    /// Creates a writer, and writes the header of the file.
     ///
     /// # Errors
     /// `Io` if the output fails.

@@ -1,4 +1,4 @@
-//! Databases of Cosmos DB for NoSQL.
+//! Locations of databases in Cosmos DB for NoSQL.
 
 use std::fmt;
 
@@ -14,10 +14,10 @@ pub struct CosmosDatabase {
     pub endpoint: String,
     /// The name of the database.
     pub database: String,
-    /// The region of this program, as spelled in the portal. Empty for the first region of the account.
+    /// The region in which this program runs, as spelled in the portal. If it is empty, the account's first region is used.
     region: String,
     key: String,
-    /// The levels of the partition keys of tables that the program creates.
+    /// The number of partition-key levels of tables that the program creates, by table name.
     levels: Vec<(String, usize)>,
 }
 
@@ -105,7 +105,7 @@ fn usage<T>(fault: &str) -> Result<T> {
     Err(Failure::Usage(format!("the connection string of Cosmos DB {fault}")))
 }
 
-/// Parses the levels of a table: `Events:3`.
+/// Parses the number of levels of a table, such as `Events:3`.
 fn levels_of_table(text: &str) -> Result<(String, usize)> {
     let found =
         text.split_once(':').and_then(|(table, levels)| Some((table.trim(), levels.trim().parse().ok()?)));

@@ -1,4 +1,4 @@
-//! Locations: strings that identify stores. They are parsed here, and shown without secrets.
+//! Locations: strings that identify stores. Parses them, and formats them without secrets.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use table_azure::ConnectionString;
 use crate::failure::Failure;
 use crate::store::CosmosDatabase;
 
-/// Names of settings that only connection strings contain.
+/// Names of settings that occur only in connection strings.
 const SETTINGS: [&str; 5] = [
     "AccountName=",
     "TableEndpoint=",
@@ -67,8 +67,8 @@ impl Location {
         }
     }
 
-    /// Returns the text that identifies the store in files of this program: the canonical path of a folder, the endpoint of an account, or for other
-    /// stores the location as shown.
+    /// Returns the text that identifies the store in files that this program writes: the canonical path of a folder, the endpoint of an account, or, for all
+    /// other stores, the location as shown.
     #[must_use]
     pub fn identity(&self) -> String {
         match self {
@@ -146,7 +146,7 @@ impl fmt::Debug for Location {
     }
 }
 
-/// Returns `true` if an earlier release identified an account by this text: the account name, or the endpoint as written.
+/// Returns `true` if an earlier release identified this account by `text`, which is the account name, or the endpoint as written.
 pub(crate) fn was_identity(text: &str, identity: &str) -> bool {
     match text.strip_prefix("account ") {
         Some(account) => identity.strip_prefix("https://").is_some_and(|host| {
@@ -157,7 +157,7 @@ pub(crate) fn was_identity(text: &str, identity: &str) -> bool {
     }
 }
 
-/// Returns an endpoint with its scheme and host in lower case, without the default port and a slash at the end.
+/// Returns an endpoint in normal form: scheme and host in lower case, without the default port and without a trailing slash.
 fn normal(endpoint: &str) -> String {
     let endpoint = endpoint.trim_end_matches('/');
     let (scheme, rest) = endpoint.split_once("://").unwrap_or(("https", endpoint));

@@ -40,7 +40,7 @@ struct Profile {
 }
 
 impl Profiles {
-    /// Returns the path of the given configuration file, or of the user's default file if none is given; `None` if the home folder is unknown.
+    /// Returns the path of the given configuration file, or else of the user's default file. Returns `None` if the home folder is unknown.
     #[must_use]
     pub fn file(named: Option<&Path>) -> Option<PathBuf> {
         named.map(Path::to_owned).or_else(default_path)

@@ -2,7 +2,7 @@
 
 use table_core::{EntityKey, IfMatch, Operation, OperationKind, TableEntity};
 
-/// The operation with which a transfer writes entities.
+/// The operation with which a transfer writes an entity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
     /// Replaces an existing entity with the same key, or inserts the entity. Idempotent.
@@ -33,7 +33,7 @@ impl Change {
         }
     }
 
-    /// Returns the entity that is written; `None` for a delete.
+    /// Returns the entity that is written, or `None` for a delete.
     pub(crate) const fn row(&self) -> Option<&TableEntity> {
         match self {
             Self::Write(entity) => Some(entity),
@@ -60,9 +60,9 @@ impl Change {
 
 /// A change, and the record that it was created from.
 pub(crate) struct Numbered {
-    /// The number of the record, in the order in which changes were added.
+    /// The position of the record in the order in which changes were added.
     pub(crate) number: u64,
-    /// The line of the file.
+    /// The line of the record in the file.
     pub(crate) line: u64,
     /// The change.
     pub(crate) change: Change,

@@ -1,4 +1,4 @@
-//! Checksums of sets of entities, which do not depend on the order of the entities, and checksums of sequences of records.
+//! Checksums of sets of entities, in any order, and checksums of sequences of records.
 
 use std::fmt;
 
@@ -46,13 +46,13 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The checksum of a sequence of records. It depends on their order. All records that are not entities have the same effect.
+/// The checksum of a sequence of records, which depends on their order. All records that are not entities are treated alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct SequenceChecksum(u128);
 
 impl SequenceChecksum {
-    /// Returns the checksum of the sequence with one more record.
+    /// Returns the checksum of this sequence followed by one more record.
     #[must_use]
     pub fn followed_by(self, record: &Record) -> Self {
         let mut hash_of_all = Sha256::new();

@@ -1,4 +1,4 @@
-//! Finds the differences between two ordered sources by reading both in parallel.
+//! Finds the differences between two sources in key order by reading both in parallel.
 
 use std::cmp::Ordering;
 
@@ -57,12 +57,12 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Self { source, target, left: None, right: None }
     }
 
-    /// Returns the source, if all entities read from it have been returned.
+    /// Returns the source, if all entities that were read from it have been returned by [`next`](Self::next).
     pub const fn settled_source(&self) -> Option<&L> {
         if self.left.is_none() { Some(&self.source) } else { None }
     }
 
-    /// Compares the next key; returns `None` at the end of both sources.
+    /// Compares the next key. Returns `None` at the end of both sources.
     ///
     /// # Errors
     /// Any error from either source.

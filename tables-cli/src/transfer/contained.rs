@@ -1,4 +1,4 @@
-//! Finds rows of one table that another table lacks. This verifies a copy against its source.
+//! Finds rows of one table that another table lacks. Used to verify a copy against its source.
 
 use std::ops::Bound;
 
@@ -11,10 +11,10 @@ use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison, is_same};
 use crate::transfer::ordered::{Entities, Ordered, Paged, key_order};
 
-/// Returns the first row of a query that another table lacks or has with other properties; `None` if the other table contains all rows.
+/// Returns the first row of a query that another table lacks or stores with different properties, or `None` if the other table contains all rows.
 ///
-/// If both stores return rows in key order, each is read once, in parallel. Otherwise, for each page, the other table is queried once per partition of the
-/// page. Keeps one page of each table in memory.
+/// If both stores return rows in key order, each table is read once, in parallel. If not, the other table is queried once for each partition in each page.
+/// Keeps one page of each table in memory.
 ///
 /// # Errors
 /// Any error from either store.
@@ -56,7 +56,7 @@ async fn by_lookups(
     Ok(None)
 }
 
-/// Looks up rows of one partition, which are in key order.
+/// Looks up rows of one partition in the other table. The rows are given in key order.
 async fn first_not_in_partition(
     rows: &[TableEntity],
     other: &DynTableStore,

@@ -38,10 +38,10 @@ impl std::fmt::Debug for Copying<'_> {
 }
 
 impl Copying<'_> {
-    /// Copies the rows after the position in the state, and marks the state as complete. If the state is already complete, nothing is copied.
+    /// Copies the rows that follow the position in `state`, and marks the state as complete. If the state is already complete, nothing is copied.
     ///
     /// # Errors
-    /// `Refused` if the target refuses a row, or if the target is empty although the state counts written rows; any error from either store.
+    /// `Refused` if the target rejects a row, or if the target is empty although the state counts written rows; any error from either store.
     /// Another call with the same state continues the copy.
     pub async fn run(&self, state: &mut StateFile) -> Result<()> {
         let (store, new) = self.target;

@@ -1,4 +1,4 @@
-//! Deletes the rows that a query selects, in groups.
+//! Deletes the rows that a query selects, in groups of rows per transaction.
 
 use table_core::query::Select;
 use table_core::{DynTableStore, FromEntity, IfMatch, Query, TableEntity, TableName};
@@ -17,7 +17,7 @@ pub struct Deleted {
     pub kept: u64,
 }
 
-/// Deletes the selected rows of a table, either in the version that was read or in any version. After an error, another call
+/// Deletes the selected rows of a table, either only in the version that was read or in any version. After an error, another call
 /// deletes the remaining rows.
 ///
 /// # Errors

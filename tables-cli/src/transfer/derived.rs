@@ -1,4 +1,4 @@
-//! Derived rows in table transfers. A table stays consistent if it is transferred with all its derived rows; any other transfer is refused.
+//! Derived rows (indexes, copies, feeds) in transfers. A table stays consistent if it is transferred with all its derived rows; other transfers are refused.
 
 use table_core::schema::StoredSchema;
 use table_core::table::OUTBOXES;
@@ -8,10 +8,10 @@ use table_inspect::derived;
 use crate::failure::{Failure, Result};
 use crate::transfer::schema::SchemaRows;
 
-/// The partition, in the table of outboxes, that contains the keys with which programs seal intents. The keys of two stores have different `RowKey`s.
+/// The partition, in the table of outboxes, with the keys with which programs seal intents. Each store uses different `RowKey`s for its keys.
 const SEAL_KEYS: &str = "keys";
 
-/// The end of a rejection's message.
+/// The last part of the message when a transfer is refused.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
 /// Returns an error if the rows of a table are derived from other tables, because such a table must not be transferred alone.
@@ -73,7 +73,7 @@ pub async fn admit(
     Ok(has_derived)
 }
 
-/// The tables of a target that the source does not have. Their registrations are kept when the registries are made equal.
+/// The tables that the target has and the source lacks. Their registrations are kept when the tables of registrations are made equal.
 #[derive(Clone, Debug, Default)]
 pub struct OtherTables(Vec<TableName>);
 
@@ -85,7 +85,7 @@ impl OtherTables {
         Self(target.into_iter().filter(is_other).collect())
     }
 
-    /// Returns `true` if a row registers a schema, an outbox or a feed of one of these tables, or is a key that seals their intents.
+    /// Returns `true` if a row registers a schema, an outbox or a feed of one of these tables, or is a key with which their intents are sealed.
     #[must_use]
     pub fn keep(&self, table: &TableName, key: &EntityKey) -> bool {
         let partition = key.partition_key.as_str();

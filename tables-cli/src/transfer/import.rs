@@ -1,4 +1,4 @@
-//! Writes the records of a file to a table, and sets rejected records aside.
+//! Writes the records in a file to a table, and writes rejected records to another file.
 
 use table_core::{DynTableStore, TableName, TableStoreExt};
 
@@ -26,12 +26,12 @@ pub struct Importing<'a> {
 }
 
 impl Importing<'_> {
-    /// Writes the records that follow those of the state, each with its line number, and marks the state as complete. Returns the number of written
-    /// records, including those of earlier calls.
+    /// Writes the records that follow the position in `state`, each with its line number, and marks the state as complete. Returns the number of written
+    /// records, including those written by earlier calls.
     ///
     /// # Errors
-    /// - `Refused` if a record is rejected and records are not set aside. All earlier records have then been written.
-    /// - `Refused` if records differ from those of the state, or if the table is empty although the state counts written records.
+    /// - `Refused` if a record is rejected and no file for rejected records was given. All earlier records have then been written.
+    /// - `Refused` if the file's first records differ from those that the state counts, or if the table is empty although the state counts written records.
     /// - Any error from the store or the file.
     ///
     /// Another call with the same state continues the import.

@@ -1,4 +1,4 @@
-//! Streams of entities. Comparisons and merges need key order, which not every store provides.
+//! Streams of entities, in any order or in key order. Comparisons and merges need key order, which not every store provides.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use crate::rows::Pages;
 
 /// A source of entities, in any order. Keeps one page or block in memory.
 pub trait Entities: Send {
-    /// Returns the next entity; `None` at the end.
+    /// Returns the next entity, or `None` at the end.
     ///
     /// # Errors
     /// Any error from the source.
@@ -41,7 +41,7 @@ impl<'a> Paged<'a> {
         Self { pages, page: Vec::new().into_iter() }
     }
 
-    /// Returns the continuation token after the returned entities; `None` within a page and after the last one.
+    /// Returns the continuation token after the last returned entity, or `None` within a page and after the last page.
     #[must_use]
     pub fn continuation(&self) -> Option<&Continuation> {
         if self.page.len() == 0 { self.pages.continuation() } else { None }
@@ -82,7 +82,7 @@ impl<'a> Ordered<'a> {
         Err(Failure::Refused(format!("the store does not return rows in key order; {help}")))
     }
 
-    /// Returns the continuation token after the returned entities; `None` within a page and after the last one.
+    /// Returns the continuation token after the last returned entity, or `None` within a page and after the last page.
     #[must_use]
     pub fn continuation(&self) -> Option<&Continuation> {
         self.entities.continuation()
@@ -93,7 +93,7 @@ impl Entities for Ordered<'_> {
     /// Returns the next entity.
     ///
     /// # Errors
-    /// Any error from the store; `Refused` if a key does not follow the previous one, because a comparison would report its row as missing.
+    /// Any error from the store; `Refused` if a key does not sort after the previous one, because a comparison would report its row as missing.
     async fn next(&mut self) -> Result<Option<TableEntity>> {
         let Some(entity) = self.entities.next().await? else { return Ok(None) };
         let key = entity.key();

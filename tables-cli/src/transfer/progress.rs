@@ -1,4 +1,4 @@
-//! Progress display on a terminal: rows, and rows per second. Nothing is shown if standard error is a file.
+//! Displays progress on a terminal: rows, and rows per second. Nothing is shown if standard error is not a terminal.
 
 use std::time::Duration;
 

@@ -17,14 +17,14 @@ impl Rate {
         Self { per_second: per_second.max(1), begun: Instant::now(), rows: 0 }
     }
 
-    /// Waits until all earlier rows are due, then counts the given rows.
+    /// Waits until all rows counted so far are due, and then counts `rows` more.
     pub async fn wait(&mut self, rows: usize) {
         let due = self.due();
         tokio::time::sleep(due.saturating_sub(self.begun.elapsed())).await;
         self.rows = self.rows.saturating_add(u32::try_from(rows).unwrap_or(u32::MAX));
     }
 
-    /// Returns the time, counted from the first row, at which the counted rows are due.
+    /// Returns how long after the first row the counted rows are due.
     fn due(&self) -> Duration {
         Duration::from_secs_f64(f64::from(self.rows) / f64::from(self.per_second))
     }

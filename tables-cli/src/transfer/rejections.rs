@@ -17,7 +17,7 @@ pub struct Rejections {
 }
 
 impl Rejections {
-    /// Opens the file of rejected records, and removes records that the state does not count.
+    /// Opens the file of rejected records, and truncates it to the records that the state counts.
     ///
     /// # Errors
     /// `Refused` if the state counts records of another file, or if the file was shortened; `File` if it cannot be written.

@@ -1,4 +1,4 @@
-//! The stored schemas of one table. They are transferred with its rows, so the target refuses plain writes in the same way as the source.
+//! The stored schemas of one table. They are transferred with its rows, so the target rejects plain writes in the same cases as the source.
 
 use table_core::query::KeyRange;
 use table_core::schema::StoredSchema;
@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::ordered::{Entities, Paged};
 
-/// The number of UTF-16 code units of a stored schema in one property.
+/// The maximum number of UTF-16 code units of a schema's text in one property.
 const PIECE: usize = 32_000;
 /// Properties about earlier schemas of the same table. They contain fingerprints, which depend on the name of the table.
 const HISTORY: [&str; 3] = ["Generation", "Since", "Superseded"];
@@ -56,7 +56,7 @@ impl SchemaRows {
         self.0.iter().map(|(schema, _)| schema.clone()).collect()
     }
 
-    /// Returns the unfinished parts of an entity type's schema, such as `index ByName`.
+    /// Returns the parts of an entity type's schema whose backfill has not finished, such as `index ByName`.
     fn pending(&self, entity: &str) -> Vec<&str> {
         let row = self.0.iter().find(|(schema, _)| schema.entity == entity).map(|(_, row)| row);
         match row.and_then(|row| row.get("Pending")) {
@@ -65,7 +65,7 @@ impl SchemaRows {
         }
     }
 
-    /// Returns an entity type and one of its indexes that is unfinished here but complete in the other schemas of the same table.
+    /// Returns an entity type with one of its indexes that is unfinished in these schemas but complete in `other`, if any.
     #[must_use]
     pub fn unfinished<'a>(&'a self, other: &Self) -> Option<(&'a str, &'a str)> {
         self.0.iter().find_map(|(schema, _)| {
@@ -76,7 +76,7 @@ impl SchemaRows {
         })
     }
 
-    /// Stores the schemas for a table in another store, where the table may have another name. A schema that is already stored for an
+    /// Stores the schemas for a table in another store, where the table may have a different name. A schema that is already stored for an
     /// entity type is kept.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl SchemaRows {
     }
 }
 
-/// Returns the row that stores a schema, converted for a table that may have another name.
+/// Returns the row that stores a schema, converted for a table that may have a different name.
 fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<TableEntity> {
     let is_same = schema.table.eq_ignore_ascii_case(table.as_str());
     let mut named = TableEntity::from(EntityKey::new(table.folded(), schema.entity.as_str())?);

@@ -1,11 +1,11 @@
-//! Sequences in the target of a transfer. A row that would set a sequence back is refused, because the sequence would issue numbers
+//! Sequences in the target of a transfer. A row that would set a sequence back is rejected, because the sequence would issue the numbers
 //! of existing entities again.
 
 use table_core::{TableEntity, Value};
 
 use crate::failure::{Failure, Result};
 
-/// The prefix of a sequence's `RowKey`. The name of the sequence follows it.
+/// The prefix of a sequence's `RowKey`, followed by the sequence's name.
 pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
 /// The property that contains the next number.
 pub(super) const NEXT: &str = "Next";
@@ -13,7 +13,7 @@ pub(super) const NEXT: &str = "Next";
 /// A condition that only `RowKey`s of sequences satisfy.
 pub(super) const IS_SEQUENCE: &str = "(RowKey ge '\u{FFFC}sequence_' and RowKey lt '\u{FFFC}sequence`')";
 
-/// Returns the name and the next number of a sequence; `None` for any other row.
+/// Returns the name and the next number of a sequence, or `None` for any other row.
 fn sequence_of(row: &TableEntity) -> Option<(&str, i64)> {
     match (row.key().row_key.as_str().strip_prefix(PREFIX), row.get(NEXT)) {
         (Some(name), Some(Value::Int64(next))) => Some((name, *next)),
@@ -26,7 +26,7 @@ pub(super) fn is_sequence(row: &TableEntity) -> bool {
     sequence_of(row).is_some()
 }
 
-/// Returns an error if a row would replace the row of a sequence but has a smaller next number.
+/// Returns an error if a row would replace a sequence's row and has a smaller next number.
 ///
 /// # Errors
 /// `Refused`, with the sequence and both numbers, if the next number is smaller.

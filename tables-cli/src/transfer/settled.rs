@@ -1,4 +1,4 @@
-//! The running checksum of the settled records of a file. A resumed import compares it with the checksum in the state file.
+//! The running checksum of the settled (written or rejected) records of a file. A resumed import compares it with the checksum in the state file.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use table_inspect::record::Record;
 
 use crate::transfer::checksum::SequenceChecksum;
 
-/// The checksum of the settled records. The records that were read last may not be settled yet.
+/// The checksum of the settled records. The most recently read records may not be settled yet.
 #[derive(Debug)]
 pub(super) struct SettledChecksum {
     /// `false` if no state file needs the checksum.
@@ -14,7 +14,7 @@ pub(super) struct SettledChecksum {
     /// The number of settled records.
     settled: u64,
     checksum: SequenceChecksum,
-    /// The checksums after each record that was read but is not settled.
+    /// The checksum after each record that has been read but is not settled.
     later: VecDeque<SequenceChecksum>,
 }
 
@@ -32,7 +32,7 @@ impl SettledChecksum {
         }
     }
 
-    /// Returns the checksum of the first `records` records, all of which must have been read. The number must not be less than in an earlier call.
+    /// Returns the checksum of the first `records` records, which must have been read. `records` must not be less than in an earlier call.
     pub(super) fn settle(&mut self, records: u64) -> SequenceChecksum {
         while self.settled < records
             && let Some(next) = self.later.pop_front()

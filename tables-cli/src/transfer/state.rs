@@ -16,17 +16,17 @@ use crate::transfer::checksum::SequenceChecksum;
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The content of a state file. A file with other fields was written by another version, in which the fields may have another meaning.
+/// The content of a state file. A file with unknown fields is rejected: another version wrote it, and known fields may have a different meaning in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// The transfer that the file belongs to: command, source, target, table, and the options that affect the written rows.
+    /// Identifies the transfer to which the file belongs: command, source, target, table, and the options that affect the written rows.
     pub transfer: String,
-    /// The number of records that were read, and then acknowledged or rejected.
+    /// The number of records that have been read, and then written or rejected.
     pub records: u64,
     /// The checksum of these records, if the source is a file.
     pub checksum: Option<SequenceChecksum>,
-    /// The rejected records among these records.
+    /// The rejected records that are included in this number.
     #[serde(default)]
     pub rejected: RejectedRecords,
     /// The continuation token after these records, if the source is a table.
@@ -35,7 +35,7 @@ pub struct State {
     pub is_done: bool,
 }
 
-/// The rejected records that were set aside.
+/// The rejected records that were written to a separate file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectedRecords {
@@ -57,7 +57,7 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Opens the state of a transfer: the state in the file, or a new one.
+    /// Opens the state of a transfer. Reads the state from the file, or creates one if the file does not exist.
     ///
     /// # Errors
     /// `Refused` if the file belongs to another transfer or is not a state file; `File` if it cannot be read.
@@ -100,7 +100,7 @@ impl StateFile {
         self.path.is_some()
     }
 
-    /// Returns an error if the target is empty although the state counts written records. The table may have been deleted since then.
+    /// Returns an error if the target is empty although the state counts written records. The table may have been deleted since they were written.
     ///
     /// # Errors
     /// `Refused` if the table is empty or does not exist; any error from the store.
@@ -153,7 +153,7 @@ impl StateFile {
         if self.written.elapsed() < self.pause { Ok(()) } else { self.save() }
     }
 
-    /// Records that the transfer is complete, with all its records.
+    /// Records that the transfer is complete, with the number of its records.
     ///
     /// # Errors
     /// `File` if it cannot be written.
@@ -164,7 +164,7 @@ impl StateFile {
         self.save()
     }
 
-    /// Replaces the file. The new content is durable before the file gets its name.
+    /// Replaces the file. The new content is durable before the file is renamed to its final name.
     ///
     /// # Errors
     /// `File` if it cannot be written.

@@ -26,13 +26,13 @@ use table_inspect::record::Rejected;
 
 /// The maximum number of transactions in progress.
 const CONCURRENCY: usize = 16;
-/// The maximum number of records since the first unsettled record. A resumed transfer repeats at most `OPEN` records.
+/// The maximum number of records from the first unsettled one on. A resumed transfer repeats at most `OPEN` records.
 const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
 
-/// A writer that groups changes into transactions. Changes to the same key are applied in the order in which they were added; other
-/// changes are applied in any order.
+/// A writer that groups changes into transactions. Changes to the same key are applied in the order in which they were added; changes to different keys
+/// are applied in any order.
 pub struct Writer {
     store: DynTableStore,
     table: TableName,
@@ -40,7 +40,7 @@ pub struct Writer {
     buffer: Buffer,
     under_way: FuturesUnordered<Pending>,
     bytes_under_way: usize,
-    /// The keys of all changes that have not been applied yet.
+    /// The keys of all changes that have been added but not applied.
     keys: HashSet<EntityKey>,
     rate: Option<Rate>,
     settlement: Settlement,
@@ -74,7 +74,7 @@ impl Writer {
         }
     }
 
-    /// Rejects an entity if it would replace a part of a wide entity with a part from another write. Before each transaction with rows that can be
+    /// Makes the writer reject an entity that would replace a part of a wide entity with a part from another write. Before a transaction that may contain
     /// such parts, one query is sent.
     #[must_use]
     pub const fn guarding_parts(mut self) -> Self {
@@ -82,7 +82,7 @@ impl Writer {
         self
     }
 
-    /// Counts rejected records as settled, for callers that set them aside and continue.
+    /// Makes the writer continue after rejected records, which count as settled. For callers that write them to a separate file.
     #[must_use]
     pub fn tolerant(mut self) -> Self {
         self.settlement.is_tolerant = true;
@@ -115,7 +115,7 @@ impl Writer {
         self.bound_open().await
     }
 
-    /// Settles the oldest records if too many later records wait for them. The first open record is being written, or is in the oldest group.
+    /// Writes the oldest changes if too many later records wait for them to be settled. The first unsettled record is being written, or is in the oldest group.
     async fn bound_open(&mut self) -> Result<()> {
         if self.settlement.open() < OPEN {
             return Ok(());
@@ -127,7 +127,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until an earlier change of a key is applied.
+    /// Waits until an earlier change to this key has been applied.
     async fn apply_earlier(&mut self, key: &EntityKey) -> Result<()> {
         if self.keys.contains(key)
             && let Some(group) = self.buffer.take(&key.partition_key)
@@ -138,7 +138,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Counts a record that is not an entity. If rejected records are not set aside, all earlier changes are written first.
+    /// Counts a record that is not an entity. If the writer does not continue after rejected records, all earlier changes are written first.
     ///
     /// # Errors
     /// Any error from the store while it writes an earlier change.
@@ -151,7 +151,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends a group, and waits while too many transactions are in progress.
+    /// Sends a group. First waits while too many transactions are in progress.
     async fn submit(&mut self, group: Group) -> Result<()> {
         if let Some(rate) = &mut self.rate {
             rate.wait(group.len()).await;
@@ -170,7 +170,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits for a transaction in progress; `false` if there is none.
+    /// Waits until a transaction in progress ends. Returns `false` if none is in progress.
     async fn settle(&mut self) -> Result<bool> {
         let Some(written) = self.under_way.next().await else { return Ok(false) };
         let written = written?;
@@ -199,14 +199,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the number of settled records up to the first unsettled one.
+    /// Returns the number of settled records before the first unsettled one.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.settlement.settled()
     }
 
-    /// Takes the settled rejected records that have not been taken yet, in order. If rejected records are not set aside, this returns at most the
-    /// first one, because settlement ends there.
+    /// Takes the settled rejected records that have not been taken yet, in order. If the writer does not continue after rejected records, this returns at most
+    /// the first one, because settlement ends there.
     pub fn take_rejected(&mut self) -> Vec<Rejected> {
         self.settlement.take_rejected()
     }

@@ -1,4 +1,4 @@
-//! `Bars`: a string with the escapes of the Bot Framework.
+//! `Bars`: a string, escaped as in the Bot Framework.
 
 use table_store::Result;
 
@@ -12,8 +12,8 @@ use crate::limits;
 /// A codec that replaces each character that a key cannot contain with a letter between bars, like the storage of the Bot Framework
 /// (`BotBuilder-Azure`, `StringExtensions.SanitizeForAzureKeys`): `/` is `|s|`, `\` is `|b|`, `#` is `|h|` and `?` is `|q|`.
 ///
-/// - A bar is not escaped. A string that already contains such an escape is rejected (`KeyEncoding`), because it
-///   could not be read back. Control characters are also rejected.
+/// - A bar itself is not escaped. A string that already contains one of these escapes is rejected (`KeyEncoding`), because it
+/// could not be read back. Control characters are also rejected.
 /// - Not ordered. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
@@ -88,7 +88,7 @@ impl TextCodec for Bars {
 mod tests {
     use super::*;
 
-    /// The values are from the tests of `SanitizeForAzureKeys`, without the surrounding spaces, which that function removes.
+    /// Tests that strings are escaped like the examples in the tests of `SanitizeForAzureKeys`, but without trimming, which that function also does.
     #[test]
     fn the_four_characters_are_letters_between_bars() {
         for (value, key) in [("/", "|s|"), ("\\", "|b|"), ("#", "|h|"), ("?", "|q|"), ("/#?", "|s||h||q|")] {

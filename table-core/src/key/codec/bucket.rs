@@ -8,7 +8,7 @@ use crate::key::codec::fault::CodecFault;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
-/// A codec that writes the number of one of `N` buckets, chosen by a hash of `C`'s encoding. The number is padded to the digits of `N - 1`.
+/// A codec that writes the number of one of `N` buckets, chosen by a hash of `C`'s encoding. The number is zero-padded to the width of `N - 1`.
 ///
 /// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and `N` must
 /// not change once entities are stored. A read of one value queries only the bucket of that value; a read of all values queries all `N` buckets. The
@@ -54,7 +54,7 @@ impl<C, const N: u32> Bucket<C, N> {
     /// The number of buckets, which is the minimum number of requests needed to read all values.
     pub const COUNT: u32 = N;
 
-    /// Appends the encoding of a bucket.
+    /// Appends the encoding of the bucket with this number.
     ///
     /// # Errors
     /// `KeyEncoding` if the bucket does not exist.

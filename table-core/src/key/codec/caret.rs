@@ -1,4 +1,4 @@
-//! `Caret`: a string with the escapes of the Durable Task Framework.
+//! `Caret`: a string, escaped as in the Durable Task Framework.
 
 use table_store::Result;
 
@@ -8,8 +8,8 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// A codec for any string that escapes characters with `^`, like the partition keys of `DurableTask.AzureStorage`. `/`, `\`, `#` and `?` are written
-/// as `^0` to `^3`, a control character as `^` and the character whose code is 192 higher, and `^` as `^^`.
+/// A codec for any string that escapes characters with `^`, like the partition keys of `DurableTask.AzureStorage`. `/`, `\`, `#` and `?` are written as
+/// `^0` to `^3`, and `^` as `^^`. A control character is written as `^` and the character whose code is higher by 192.
 ///
 /// Not ordered: an escaped `/` does not sort like `/`. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
@@ -93,7 +93,7 @@ impl TextCodec for Caret {
     }
 }
 
-/// Returns an error for an escaped string that is longer than a key may be.
+/// Returns an error if an escaped string exceeds the maximum length of a key.
 pub(super) fn fits(written: &str) -> Result<()> {
     if is_too_long(written) {
         return Err(refused(format!(

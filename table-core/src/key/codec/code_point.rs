@@ -7,7 +7,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 const LAST: u32 = char::MAX as u32;
 
-/// A codec that writes the code point of a `char` as six lower-case hexadecimal digits. The default codec for `char`.
+/// A codec that writes a `char` as its code point, in six lower-case hexadecimal digits. The default codec for `char`.
 ///
 /// Fixed width, ordered by code point, like `char`. Every character can be encoded, including characters that keys cannot contain.
 ///

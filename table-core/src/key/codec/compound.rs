@@ -1,10 +1,10 @@
-//! Compound keys: sequences of literals and parts, checked at compile time.
+//! Compound keys: sequences of literals and parts, checked at compile time. A part is the encoding of a field.
 //!
 //! A key is injective (K2) if its pieces can be separated. Reading from the left, the end of a part is known if its width is fixed, or if the
 //! following literal starts with a character that the part cannot contain. Reading from the right, the start of a part is known if its width is
-//! fixed, or if the preceding literal ends with a character that the part cannot contain. One part may be the remainder between both directions, such
-//! as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts after a longer value that starts with
-//! it. Both properties are computed in constants from the [`Form`]s alone.
+//! fixed, or if the preceding literal ends with a character that the part cannot contain. One part may be the remainder between the pieces read from the
+//! left and those read from the right, such as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts
+//! after a longer value of which it is a prefix. Both properties are computed at compile time from the [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -60,13 +60,13 @@ pub enum Fault {
         /// The position of the literal.
         piece: usize,
     },
-    /// A part of variable width is followed by a piece that it could contain, and a later part has the same problem. Two different values could
-    /// therefore have the same key.
+    /// A part of variable width is followed by a piece that it could contain, and so is a later part. Two different combinations of values could therefore
+    /// have the same key.
     Ambiguous {
         /// The position of the part.
         part: usize,
     },
-    /// The longest key has more than 512 UTF-16 code units (KEY-7).
+    /// The longest possible key has more than 512 UTF-16 code units (KEY-7).
     TooLong {
         /// The length of the longest key in UTF-16 code units.
         units: usize,
@@ -74,7 +74,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns the text of the compile error, which names the mistake and its remedy.
+    /// Returns the text of the compile error, which names the mistake and how to correct it.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -96,8 +96,8 @@ impl Fault {
 
 /// Returns the reason why these pieces do not form a valid key, or `None` if all keys are legal and different values have different keys (K2).
 ///
-/// Parts that can fill a key (raw text of up to 512 code units) are counted with their minimum width, because they share the remaining length. If a
-/// key is too long, its creation fails (KEY-7).
+/// A part that alone can fill a key (raw text of up to 512 code units) is counted with its minimum width, because it shares the length with the other
+/// parts. Creating a key that is too long fails at run time (KEY-7).
 #[must_use]
 pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if pieces.is_empty() {
@@ -123,7 +123,7 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if units > limits::KEY_UNITS_PORTABLE { Some(Fault::TooLong { units }) } else { None }
 }
 
-/// Returns `true` if a part is self-delimiting: a key starts with a value's encoding and the following piece only if the key contains that value.
+/// Returns `true` if a part is self-delimiting: every key that starts with a value's encoding and the following piece contains exactly that value.
 /// Such a part can be selected without the parts after it. `part` is the position of the part. Returns `true` for a literal.
 #[must_use]
 pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
@@ -140,7 +140,7 @@ pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if a part is the remainder, because all parts after it are read from the right.
+/// Returns `true` if a part is the remainder of the key, after all parts behind it have been read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {
@@ -172,7 +172,7 @@ const fn is_told_from_right(pieces: &[Piece], part: usize, form: Form) -> bool {
     false
 }
 
-/// Returns `true` if keys that agree in all values before this part are ordered by its values, regardless of the following pieces (K3). Only such a
+/// Returns `true` if keys with equal values before this part sort by this part's values, regardless of the following pieces (K3). Only such a
 /// part supports ranges. `part` is the position of the part. Returns `false` for a literal.
 #[must_use]
 pub const fn keeps_order(pieces: &[Piece], part: usize) -> bool {
@@ -193,7 +193,7 @@ pub const fn keeps_order(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if keys are ordered like the tuples of their values (PAT-CK-4).
+/// Returns `true` if keys sort like the tuples of their values (PAT-CK-4).
 #[must_use]
 pub const fn tuple_ordered(pieces: &[Piece]) -> bool {
     let mut at = 0;

@@ -1,10 +1,10 @@
-//! Zero-padded decimal digits of fixed width, either plain or as nine's complement, without heap allocation or validation.
+//! Zero-padded decimal digits of fixed width, plain or as nine's complement, without heap allocation or UTF-8 validation.
 
 const E8: u64 = 100_000_000;
 const E16: u64 = 10_000_000_000_000_000;
 const E19: u128 = 10_000_000_000_000_000_000;
 
-/// The end of the digits of the number 0 in [`FOURS`].
+/// The position in [`FOURS`] after the digits of the number 0.
 const ZERO_ENDS: usize = 8;
 static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     let mut bytes = [b'0'; ZERO_ENDS + 40_000];
@@ -20,8 +20,8 @@ static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     }
     bytes
 };
-/// The numbers `0000` to `9999`. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two. The
-/// padding with zeros keeps every slice within bounds, which saves two comparisons for each slice.
+/// The texts of the numbers `0000` to `9999`. Digits that are copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as
+/// copying two. The zeros before them keep every slice within bounds, which saves two comparisons for each slice.
 static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Ok(text) => text,
     Err(_) => "",
@@ -33,7 +33,7 @@ pub(super) const fn digits_of(bits: u32) -> usize {
     (bits as usize * 30_103) / 100_000 + 1
 }
 
-/// Returns the largest number with `digits` digits, or `u128::MAX` for 39 digits or more.
+/// Returns the largest number with `digits` digits, or `u128::MAX` from 39 digits.
 pub(super) const fn largest(digits: usize) -> u128 {
     let mut number: u128 = 0;
     let mut at = 0;
@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Appends a number of 16 digits, which is followed by `BELOW` more digits. Omits leading digits that exceed a total of `WIDTH`.
+/// Appends a group of 16 digits, after which `BELOW` digits follow. Omits leading digits beyond a total of `WIDTH`.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {

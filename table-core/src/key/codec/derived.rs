@@ -8,7 +8,7 @@ use crate::key::codec::{Facts, Form, KeyCodec};
 /// A key part that is computed from a value but does not determine it. The value itself is stored as a property of the entity.
 ///
 /// A value has the same encoding in every version and on every machine. An entity whose key part does not match its property cannot be read. This
-/// happens if a program that does not know the key part has changed the property.
+/// mismatch arises if a program that does not know about the key part changes the property.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -66,11 +66,11 @@ pub trait DerivedPart<T> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub trait PartSource<T> {
-    /// The name of the source; see [`KeyCodec::NAME`].
+    /// The name of the source in schemas and layout files; see [`KeyCodec::NAME`].
     const SOURCE_NAME: &'static str;
     /// The form of the encoding.
     const SOURCE_FORM: Form;
-    /// The error in the arguments of the source; see [`Facts::fault`].
+    /// The mistake in the source's arguments, if any; see [`Facts::fault`].
     const SOURCE_FAULT: Option<&'static str>;
 
     /// Appends the encoding of a value.
@@ -100,7 +100,7 @@ impl<T, C: KeyCodec<T>> PartSource<T> for C {
     }
 }
 
-/// Makes a derived part usable as the source of other parts. The given function appends the string to hash.
+/// Implements [`PartSource`] for a derived part, with a function that appends the string to hash.
 macro_rules! source {
     ($([$($generics:tt)*] $part:ty, $value:ty, |$read:ident, $out:ident| $hashed:expr;)+) => {$(
         impl<$($generics)*> PartSource<$value> for $part {

@@ -7,10 +7,10 @@ use table_store::Result;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
-/// A codec that writes the values of `C` in descending order, such as the newest instant first (inverted ticks, TICK-5) or the highest
+/// A codec that writes the values of `C` in descending order, for example with the newest instant (inverted ticks, TICK-5) or the highest
 /// score first.
 ///
-/// The form is that of `C`. With [`Facts::descending`](crate::key::codec::Facts::descending), K3 holds in reverse, so the ends of a range are swapped.
+/// The form is that of `C`, but [`Facts::descending`](crate::key::codec::Facts::descending) is set: K3 holds in reverse, and the ends of a range are swapped.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, KeyCodec};

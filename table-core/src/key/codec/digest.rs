@@ -34,7 +34,7 @@ pub trait Hasher {
     /// The number of hexadecimal digits of a hash.
     const DIGITS: usize;
 
-    /// Appends the hash of these bytes as lower-case hexadecimal digits.
+    /// Appends the hash of `bytes` as lower-case hexadecimal digits.
     fn hash(bytes: &[u8], out: &mut String);
 }
 
@@ -130,13 +130,13 @@ impl Hasher for Fnv1a {
     }
 }
 
-/// A codec that writes the first `N` characters of the hash of `C`'s encoding. The value cannot be read back, so its field is also stored as
+/// A codec that writes the first `N` characters of the hash of `C`'s encoding. The value cannot be read back from them, so its field is also stored as
 /// a property.
 ///
 /// `FORM` selects the characters: hexadecimal digits (`'x'` in lower case, `'X'` in upper case), or an alphabet of RFC 4648 without padding (`'u'`
 /// for base64url, `'b'` for base32).
 ///
-/// Fixed width, not ordered. Different values may have the same characters: a few characters distribute keys, but do not identify a value.
+/// Fixed width, not ordered. The characters of different values may be equal: a few characters distribute keys, but do not identify a value.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};
@@ -163,7 +163,7 @@ impl<C, H: Hasher, const N: usize, const FORM: char> Digest<C, H, N, FORM> {
     /// The number of characters in a complete hash.
     const CHARACTERS: usize = (4 * H::DIGITS).div_ceil(Self::BITS as usize);
 
-    /// Appends the first `N` characters of a hash. The hash is passed as hexadecimal digits.
+    /// Appends the first `N` characters of a hash, which is passed as hexadecimal digits.
     fn push(digits: &str, out: &mut String) {
         let (mut bits, mut held, mut left) = (0, 0, N);
         let mut push = |bits: u32| {

@@ -8,7 +8,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Counted, Facts, Form, Integer, KeyCodec, Reversible, decimal};
 
-/// A codec that writes an integer as `N` zero-padded decimal digits, like the `D6` format in .NET.
+/// A codec that writes an integer as `N` zero-padded decimal digits, like .NET's `D6` format.
 ///
 /// - Fixed width, ordered. A value with more digits is rejected (`KeyEncoding`) and never truncated.
 /// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` is a compile error.
@@ -69,7 +69,7 @@ pub trait Sign: sealed::Sealed {}
 #[derive(Debug)]
 pub enum Unsigned {}
 
-/// The sign parameter of [`Digits`] for a signed integer that is never negative: `digits(19, nonnegative, id)`, which is `D19` in .NET.
+/// The sign parameter of [`Digits`] for a signed integer that is never negative: `digits(19, nonnegative, id)` is .NET's `D19`.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative};
@@ -172,7 +172,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
     }
 }
 
-/// The help text for a number of digits greater than that of the largest `T`.
+/// Provides the help text for more digits than the largest `T` has.
 struct TooManyDigits<T, const N: usize, S>(PhantomData<(T, S)>);
 
 impl<T: Integer, const N: usize, S: Sign> TooManyDigits<T, N, S> {
@@ -205,8 +205,8 @@ impl<const N: usize> Digits<N> {
     }
 }
 
-/// Returns `true` if integers with `bits` bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with `digits` digits. The number
-/// must be at least one, and at most the number of digits of the largest value.
+/// Returns `true` if integers with `bits` bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with `digits` digits: at least one
+/// digit, and at most as many as the largest value has.
 ///
 /// ```
 /// use table_core::key::codec::digits_fit;
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(<Digits<6> as KeyCodec<u32>>::FORM, <Digits<6, NonNegative> as KeyCodec<i32>>::FORM);
     }
 
-    /// The derive allows ranges of `digits(…)` without checking their order.
+    /// Tests that the digits with each sign are fixed-width and ordered, because the derive allows ranges of `digits(…)` without checking the order.
     #[test]
     fn digits_of_each_sign_are_fixed_and_ordered() {
         let forms = [Digits::<6>::FORM, Digits::<6, NonNegative>::FORM, Digits::<6, Signed>::FORM];

@@ -1,4 +1,4 @@
-//! `Escaped`: any string, encoded with legal characters in the same order.
+//! `Escaped`: any string, encoded with characters that are legal in keys, and in the same order.
 
 use table_store::{Error, Result};
 
@@ -10,8 +10,8 @@ use crate::limits;
 
 /// A codec for any Unicode string. Characters that are illegal in keys are encoded as legal characters.
 ///
-/// Each character is encoded separately, and most characters are written as they are. Every other character is written as two characters: the first
-/// sorts like the original, and the second, one of `0` to `9` and `a` to `z`, preserves the order of the originals:
+/// Each character is encoded separately, and most characters are written unchanged. Every other character is written as two characters. The first one
+/// sorts like the original; the second one, from `0` to `9` and `a` to `z`, preserves the order of originals with the same first character:
 /// | characters | text |
 /// |---|---|
 /// | U+0000 to U+001F, space, `!`, `"`, `#` | `"0` to `"z` |
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// The derive allows ranges and prefixes of `escaped(…), "!"` without checking that they are ordered and self-delimiting.
+    /// Tests that `escaped(…), "!"` is ordered and self-delimiting, because the derive allows ranges and prefixes of it without checking.
     #[test]
     fn a_text_before_an_exclamation_mark_is_ordered_and_self_delimiting() {
         const ID: Piece = Piece::Part(Form::fixed(6, true, Alphabet::DIGITS));

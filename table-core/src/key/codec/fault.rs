@@ -7,7 +7,7 @@ use table_store::{Error, Fault};
 /// The cause of an encoding or decoding error.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum CodecFault {
-    /// The value cannot be encoded. The message is defined in the codec's file.
+    /// The value cannot be encoded. Each codec defines its own message.
     #[error("{0}")]
     #[fault(KeyEncoding)]
     Value(String),
@@ -30,7 +30,7 @@ pub(super) enum CodecFault {
     Pieces { key: String, found: String, expected: String },
 }
 
-/// Returns the error for a value that the codec cannot encode. The message names the reason and the remedy.
+/// Returns the error for a value that the codec cannot encode. The message names the reason and how to avoid the error.
 #[cold]
 pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::of(CodecFault::Value(message.into()))

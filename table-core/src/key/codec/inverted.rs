@@ -27,17 +27,17 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
             fixed width use `desc`"
 )]
 pub trait Counted<T>: KeyCodec<T> {
-    /// The reason why this codec cannot return a number, as in [`Facts::fault`].
+    /// The reason why this codec's output is not a number, if it is not; see [`Facts::fault`].
     #[doc(hidden)]
     const COUNT_FAULT: Option<&'static str> = None;
 
-    /// Returns the number that is written for a value.
+    /// Returns the number that the codec writes for a value.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].
     fn count(value: &T) -> Result<u64>;
 
-    /// Returns the value for which this number is written, or `None` if no such value exists.
+    /// Returns the value that the codec writes as this number, or `None` if no such value exists.
     fn of_count(count: u64) -> Option<T>;
 }
 

@@ -12,7 +12,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 /// `Ipv4Addr`, `Ipv6Addr` and `IpAddr`.
 ///
 /// - `Ipv4Addr` and `Ipv6Addr` have a fixed width and are ordered. `IpAddr` has neither property, because it mixes addresses of both versions.
-/// - In reverse order, an `Ipv4Addr` or `Ipv6Addr` is written as the address at the same distance from the other end of the range.
+/// - In reverse order, an `Ipv4Addr` or `Ipv6Addr` is written as its complement, the address at the same distance from the other end of the range.
 ///
 /// ```
 /// use std::net::{IpAddr, Ipv4Addr};

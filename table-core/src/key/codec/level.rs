@@ -1,4 +1,4 @@
-//! Levels of a partition key: codecs whose output can be terminated by `!`.
+//! Levels of a hierarchical partition key: codecs whose output can be terminated by `!`.
 
 use crate::key::codec::{
     Base64, Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, IpAddress,
@@ -6,7 +6,7 @@ use crate::key::codec::{
     Variant, Week, Without,
 };
 
-/// The codec that replaces this codec in a level of a hierarchical partition key (HPK-2).
+/// Names the codec that replaces this codec in a level of a hierarchical partition key (HPK-2).
 ///
 /// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and `Micro` never matches
 /// `Microsoft`. A string written by [`Text`] may contain `!`, so string levels are written by [`Escaped`]. A newtype delegates to its inner codec.
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!([few::<Padded, u8>(), few::<Escaped, String>(), few::<CodePoint, char>()], [None; 3]);
     }
 
-    /// Returns the key of two levels, the first of which is `value`.
+    /// Returns a key of two levels, `value` and `second`.
     fn key<T: KeyPart<Codec: LevelCodec<T>>>(value: &T, second: &str) -> String {
         let mut key = String::new();
         <<T::Codec as LevelCodec<T>>::Level as KeyCodec<T>>::encode(value, &mut key).unwrap();

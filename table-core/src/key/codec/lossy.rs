@@ -1,4 +1,4 @@
-//! `Folded`, `Replaced` and `First`: lossy encodings of strings, which cannot be read back.
+//! `Folded`, `Replaced` and `First`: encodings of strings that lose information and cannot be read back.
 
 use std::marker::PhantomData;
 
@@ -23,9 +23,9 @@ use crate::key::codec::{DerivedPart, Facts, Form, PartSource};
 #[derive(Debug)]
 pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 
-/// A codec that writes a string with each `FROM` replaced by `TO`, using `C`: `/` becomes `_`. The field is also stored as a property.
+/// A codec that writes a string with each `FROM` replaced by `TO`, using `C`, such as `_` for `/`. The field is also stored as a property.
 ///
-/// Different strings may have the same key, such as `a/b` and `a_b`. If replacements are nested, the outermost is applied first.
+/// Different strings may have the same key, such as `a/b` and `a_b`. Nested replacements are applied from the outermost to the innermost.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Replaced, Text};
@@ -74,7 +74,7 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, 
     };
 }
 
-/// Returns the form without order, because the rows are ordered by the written string, not by the field.
+/// Returns the source's form, marked as unordered: the rows are sorted by the written string, not by the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }

@@ -6,7 +6,7 @@ use table_store::Result;
 
 use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
-/// A wrapper around another type, such as `struct EmployeeId(u32)`. `#[derive(KeyPart)]` implements it.
+/// A newtype, such as `struct EmployeeId(u32)`. `#[derive(KeyPart)]` implements this trait.
 pub trait KeyNewtype: Sized {
     /// The inner type.
     type Inner;
@@ -18,7 +18,7 @@ pub trait KeyNewtype: Sized {
     fn from_inner(inner: Self::Inner) -> Self;
 }
 
-/// The codec of a newtype. Its name, form and output are those of the field's codec `C`.
+/// The codec of a newtype. Its name, form and output are those of `C`, the codec of the inner value.
 ///
 /// ```
 /// use table_core::KeyPart;

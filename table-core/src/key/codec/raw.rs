@@ -1,4 +1,4 @@
-//! `Text`: an unchanged string that is legal in keys.
+//! `Text`: a string that is written unchanged.
 
 use table_store::Result;
 
@@ -25,7 +25,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Text {}
 
-/// Returns `true` if a string has more code units than a key may have on every store.
+/// Returns `true` if a string exceeds the key length that every store accepts.
 pub(super) fn is_too_long(text: &str) -> bool {
     text.len() > limits::KEY_UNITS_PORTABLE && text.encode_utf16().count() > limits::KEY_UNITS_PORTABLE
 }
@@ -51,7 +51,7 @@ pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Returns an error for a stored string that `push` would have rejected.
+/// Returns an error if a stored string is one that `push` would have rejected.
 fn check(text: &str) -> Result<()> {
     if first_illegal(text).is_some() || is_too_long(text) {
         return Err(mismatch(text, "text"));

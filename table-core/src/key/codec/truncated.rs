@@ -11,7 +11,7 @@ use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Unix};
 
-/// A codec that is less precise than its values, and can truncate a value to a value that it can encode.
+/// A codec with less precision than its values. It can truncate any value to one that it can encode.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -28,7 +28,7 @@ use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Un
 pub trait Truncates<T>: KeyCodec<T> {
     /// The form of truncated values: ordered only if greater values never have smaller encodings.
     const CUT_FORM: Form = Self::FORM;
-    /// The error in the arguments of the codec inside `truncate`; see [`Facts::fault`].
+    /// The mistake in the arguments of the codec inside `truncate`, if any; see [`Facts::fault`].
     const CUT_FAULT: Option<&'static str> = Self::FACTS.fault;
 
     /// Returns the greatest value not greater than `value` that the codec can encode, or `None` if no such value exists.

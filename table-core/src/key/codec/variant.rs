@@ -10,7 +10,7 @@ use crate::key::text::legal_units;
 
 /// A fieldless enum whose variants have names in keys. `#[derive(KeyPart)]` implements it.
 pub trait KeyEnum: Sized + 'static {
-    /// The names of the variants, in declaration order. They are distinct and legal in keys (KEY-3), and must never change after rows have
+    /// The names of the variants, in declaration order. They are distinct and legal in keys (KEY-3), and must never change once rows have
     /// been stored.
     const VARIANTS: &'static [&'static str];
 

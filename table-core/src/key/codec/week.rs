@@ -37,10 +37,10 @@ const NAME: &str = "week";
 #[derive(Debug)]
 pub enum Week {}
 
-/// A day or an instant, which belongs to a week.
+/// A day or an instant, as a value in a week.
 trait InWeek: Copy + PartialEq + std::fmt::Debug {
     fn date(self) -> NaiveDate;
-    /// Returns the first value on a day.
+    /// Returns the first value of a day: the day itself, or its midnight.
     fn of(day: NaiveDate) -> Self;
 }
 
@@ -64,7 +64,7 @@ impl InWeek for DateTime<Utc> {
     }
 }
 
-/// Returns the Monday of the week that contains `day`, or `None` if its year does not have four digits.
+/// Returns the Monday of the week that contains `day`, or `None` if the week's year does not have four digits.
 fn monday(day: NaiveDate) -> Option<NaiveDate> {
     let week = day.iso_week();
     let year = Some(week.year()).filter(|year| (0..=9_999).contains(year))?;
@@ -134,7 +134,7 @@ mod tests {
         push(monday(day).unwrap_or(day), &mut text).map(|()| text)
     }
 
-    /// The examples in ISO 8601 for the first and last days of years.
+    /// Tests the examples in ISO 8601 for the first and last days of years.
     #[test]
     fn the_year_is_that_of_the_thursday() {
         for (day, week) in [

@@ -7,10 +7,10 @@ use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Text, TextCodec, raw};
 use crate::key::text::is_legal;
 
-/// A codec that writes a string unchanged, like [`Text`], and rejects the character `C`. A literal that starts with `C` may therefore
-/// follow (PAT-CK-2).
+/// A codec that writes a string unchanged, like [`Text`], but rejects strings that contain the character `C`. In a key, the next piece can therefore be a
+/// literal that starts with `C` (PAT-CK-2).
 ///
-/// - A value that contains `C` is rejected (`KeyEncoding`). `C` is an ASCII character that is legal in keys.
+/// - A string that contains `C` is rejected (`KeyEncoding`). `C` is an ASCII character that is legal in keys.
 /// - If other pieces follow, ranges keep their order only if `C` sorts before every other character, like a space.
 ///   [`Escaped`](crate::key::codec::Escaped) before `!` also keeps the order.
 ///

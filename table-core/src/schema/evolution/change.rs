@@ -25,7 +25,7 @@ pub struct Change {
     pub rule: &'static Rule,
     /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The one-time work that [`Compatibility::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or
+    /// The name of the one-time work that [`Compatibility::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or
     /// `property Age`.
     pub pending: Option<String>,
 }
@@ -72,8 +72,9 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. This requires that the older
-    /// schema lacks only announced parts and optional properties; older programs copy these properties from the stored entity into index rows.
+    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. This requires that the older schema
+    /// lacks only optional properties, and indexes, a feed or copies whose backfill has not begun. When an older program writes index rows, it copies the
+    /// properties that it does not know from the stored entity.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
@@ -91,8 +92,8 @@ impl Evolution {
             && self.changes.iter().all(|change| allowed.contains(&change.rule.id))
     }
 
-    /// Returns `true` if both schemas have the same kind, and keys of the same form: the same literals, and parts with the same values in the same
-    /// order. Two different types in one table differ in at least one of these.
+    /// Returns `true` if both schemas have the same kind, and keys of the same form: the same literals, and parts with the same values, in the same
+    /// order. Two different types in the same table differ in their kind or in the form of their keys.
     pub(crate) fn keeps_form_of_keys(&self) -> bool {
         let others = [
             KIND.id,
@@ -122,5 +123,5 @@ impl fmt::Display for Evolution {
     }
 }
 
-/// The source of a `SchemaMismatch`.
+/// The evolution is the source of a `SchemaMismatch` error.
 impl std::error::Error for Evolution {}

@@ -13,7 +13,7 @@ use crate::schema::text::name_of;
 #[derive(Clone, Copy)]
 struct Part<'a> {
     source: &'a Source,
-    /// The number of earlier parts in the same key that have the same source.
+    /// The number of parts with the same source that precede this one in the same key.
     nth: usize,
     codec: &'a str,
     form: Form,
@@ -45,7 +45,7 @@ fn literals(key: &[StoredPiece]) -> Vec<String> {
     texts
 }
 
-/// Returns the parts of both keys. Several parts with the same source are numbered.
+/// Returns the parts of the `PartitionKey` and the `RowKey`. Several parts with the same source are numbered.
 fn key_parts(schema: &StoredSchema) -> [Vec<Part<'_>>; 2] {
     let mut seen = Vec::new();
     let mut keys = keys(schema).map(parts);
@@ -91,7 +91,7 @@ impl<'a> Renamed<'a> {
         self.0.get(old).copied().unwrap_or(old)
     }
 
-    /// Returns the pieces of an old key with the new names.
+    /// Returns the pieces of an old key with their fields renamed.
     pub(super) fn apply(&self, key: &[StoredPiece]) -> Vec<StoredPiece> {
         let mut key = key.to_vec();
         for piece in &mut key {
@@ -105,7 +105,7 @@ impl<'a> Renamed<'a> {
     }
 }
 
-/// Returns the family of a codec. Codecs of the same family write the same values in different formats.
+/// Returns a codec's family. Codecs in the same family write the same values in different formats.
 fn family(part: Part<'_>) -> (bool, &str) {
     let mut codec = part.codec;
     while let Some(inner) = codec.strip_prefix("desc(").and_then(|rest| rest.strip_suffix(')')) {
@@ -192,7 +192,7 @@ fn is_same_part(old: &Part<'_>, new: &Part<'_>, names: &Renamed<'_>) -> bool {
     names.of(old.source) == new.source && old.nth == new.nth && old.is_derived() == new.is_derived()
 }
 
-/// Returns `true` if old rows contain the value of a part, either in the key or as a property with the field's default name.
+/// Returns `true` if old rows contain the value of a part, either in the key or in the property named after the field.
 fn holds(old: &StoredSchema, source: &Source) -> bool {
     let property = match source {
         Source::Property(name) => name.clone(),

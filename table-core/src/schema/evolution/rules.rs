@@ -7,17 +7,18 @@ use self::Compatibility::{Compatible, NeedsAcceptance, NeedsBackfill, NeedsRewri
 /// The effect of a change on compatibility, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Compatibility {
-    /// The stored bytes are the same.
+    /// The change does not affect the stored bytes.
     Same,
     /// The new program reads old rows and new rows in the same way.
     Compatible,
-    /// Old rows can be read, but a new index, or a filter on a widened property, does not find them before a backfill has processed them.
+    /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until a backfill has processed them.
     NeedsBackfill,
-    /// The new schema maintains less than the stored schema promises, as if an older version were started. The program must accept this explicitly.
+    /// The new schema maintains less than the stored schema promises, as if an older version were started. The change must be accepted explicitly, with
+    /// [`accept_schema`](crate::Table::accept_schema).
     NeedsAcceptance,
-    /// Old rows cannot be read or found before they are rewritten.
+    /// Old rows cannot be read or found until they are rewritten.
     NeedsRewrite,
-    /// Old rows lack information that the new schema needs, or several of them would be merged into one row.
+    /// Old rows lack information that the new schema needs, or several old rows would be merged into one.
     Refused,
 }
 
@@ -60,7 +61,7 @@ pub struct Rule {
     pub compatibility: Compatibility,
     /// The effect on old rows.
     pub then: &'static str,
-    /// The remedy for the change.
+    /// The advice for a program that makes this change.
     pub advice: &'static str,
 }
 

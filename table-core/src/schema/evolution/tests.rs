@@ -52,7 +52,7 @@ const BY_AGE: &str = "index ByAge copies\nindex ByAge RowKey .Age padded 10 orde
 
 const WHOLE: &str = "index ByEmail copies unique\nindex ByEmail RowKey \"email_\"\nindex ByEmail RowKey .Email text 0..512 ordered legal\nindex ByEmail keeps *\n";
 
-/// A rule, and the replacements that it applies to.
+/// A rule, and the text replacements in a schema to which it applies.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);
 
 #[rustfmt::skip]

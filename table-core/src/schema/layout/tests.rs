@@ -1,4 +1,4 @@
-//! Tests that compare layouts with keys: every result about two layouts must hold for every key that matches one of them.
+//! Tests of layouts against keys: every statement about two layouts must hold for all keys that match them.
 
 use proptest::prelude::*;
 

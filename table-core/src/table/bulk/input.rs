@@ -30,7 +30,7 @@ reported_once! {
     note = "for one entity, write it in brackets, `[&entity]`, or use `insert(&entity)` of the table"
 )]
 pub trait IntoEntities<E> {
-    /// The iterator of the entities.
+    /// The type of the iterator over the entities.
     type Entities: Iterator<Item: Borrow<E>>;
 
     /// Returns the entities in the given order.
@@ -69,7 +69,7 @@ impl<E, I: IntoIterator<Item: Borrow<E>>> IntoEntities<E> for I {
     note = "the rows of a partition are read by `query({E}::partition(…))`, and deleted by their keys"
 )]
 pub trait IntoDeletions<E> {
-    /// A type that exists only for the lists that implement the trait.
+    /// A type that exists only if the argument implements this trait.
     #[doc(hidden)]
     type Checked;
 

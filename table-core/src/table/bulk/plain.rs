@@ -86,7 +86,7 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     }
 }
 
-/// Returns `true` if an error means that a transaction rejected an operation only because of the operations that it already contains.
+/// Returns `true` if an error means that a transaction rejected an operation only because of the operations already added to it.
 const fn is_full_or_has_it(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge | ErrorCode::InvalidDuplicateRow)
 }

@@ -1,4 +1,4 @@
-//! Divides a sequence of entities into batches: grouped by partition, split at the limits, and in the original order within each partition.
+//! Divides a sequence of entities into batches. Entities are grouped by partition, split at the limits, and keep their order within each partition.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,9 @@ use table_store::Result;
 use crate::key::PartitionKey;
 use crate::table::bulk::BulkTarget;
 
-/// The number of entities in one window. Entities of one partition in the same window share transactions.
+/// The maximum number of entities in one window. Entities in one partition and the same window share transactions.
 const ENTITIES: usize = 4_000;
-/// The maximum size of one window in bytes, by the published formula. It bounds memory use.
+/// The maximum size of one window in bytes, by the service's published formula. It bounds the memory that a bulk write uses.
 const BYTES: usize = 64 << 20;
 
 /// A batch with the positions of its entities in the input.
@@ -40,7 +40,7 @@ impl<'a, T: BulkTarget> Window<'a, T> {
     /// Adds a write to the last batch of its partition, or to a new batch if the last one is full.
     ///
     /// # Errors
-    /// Any error for an entity that exceeds a limit on its own. In this case, the window does not change.
+    /// A validation error if the entity exceeds a limit on its own. The window is then unchanged.
     pub(super) fn add(&mut self, position: usize, item: T::Item) -> Result<()> {
         let known = self.index.get(T::partition_key(&item)).copied();
         let last = known.and_then(|at| self.chains.get_mut(at)).and_then(|chain| chain.last_mut());

@@ -1,4 +1,4 @@
-//! The handles that can run bulk writes.
+//! The interface between bulk writes and the handles that run them.
 
 use table_store::{Error, Result};
 
@@ -55,7 +55,7 @@ pub trait BulkTarget: Sync {
     type Entity;
     /// One encoded write.
     type Item: Send;
-    /// Writes to one partition that fit into one transaction.
+    /// A batch of writes to one partition, which fit into one transaction.
     type Batch: Send + Sync;
 
     /// Encodes a write to an entity.
@@ -76,19 +76,19 @@ pub trait BulkTarget: Sync {
     /// Begins a batch with one write.
     ///
     /// # Errors
-    /// Any error for an entity that exceeds a limit on its own.
+    /// A validation error if the entity exceeds a limit on its own.
     fn batch(&self, item: Self::Item) -> Result<Self::Batch>;
 
     /// Adds a write to a batch. Returns the write if the batch does not accept it, because the batch is full or already writes the same row.
     ///
     /// # Errors
-    /// Any error for an entity that exceeds a limit on its own.
+    /// A validation error if the entity exceeds a limit on its own.
     fn push(&self, batch: &mut Self::Batch, item: Self::Item) -> Result<Option<Self::Item>>;
 
-    /// Returns the size of a batch in bytes, by the published formula.
+    /// Returns the size of a batch in bytes, by the service's published formula.
     fn bytes(batch: &Self::Batch) -> usize;
 
-    /// Commits a batch as one transaction, if the handle may write at this time.
+    /// Commits a batch as one transaction, after checking that the handle may write now.
     ///
     /// # Errors
     /// `SchemaMismatch` if the program must not write; any error from the store. The [operation](Error::operation) is the position in the batch.
@@ -105,6 +105,6 @@ pub trait BulkTarget: Sync {
     /// Any error from [`push`](Self::push).
     fn split(&self, batch: Self::Batch) -> Result<(Self::Batch, Self::Batch)>;
 
-    /// Adds the table to an error.
+    /// Adds the table's name to an error.
     fn in_table(&self, error: Error) -> Error;
 }

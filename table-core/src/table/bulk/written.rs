@@ -86,7 +86,7 @@ impl FromIterator<usize> for WrittenPositions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BulkProgress {
-    /// The number of entities written until now, including those of an earlier run.
+    /// The number of entities written so far, including those written by an earlier run.
     pub written: usize,
     /// The number of entities in the last transaction.
     pub transaction: usize,

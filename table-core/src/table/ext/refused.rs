@@ -4,7 +4,7 @@
 use crate::refused::Refused;
 use crate::store::TableStore;
 
-/// A store that opens tables: every [`TableStore`] that is `Clone`. This is one bound instead of two, because rustc shows the message of a bound for
+/// A store that opens tables: every [`TableStore`] that is `Clone`. Both requirements are one bound, because rustc shows the message of a bound for
 /// a missing method only if no other bound is missing.
 #[diagnostic::on_unimplemented(
     message = "[T214] `{Self}` has no method of this name, and it is not a store",
@@ -19,7 +19,7 @@ pub trait OpensTables: TableStore + Clone {}
 #[diagnostic::do_not_recommend]
 impl<S: TableStore + Clone> OpensTables for S {}
 
-/// A store whose entities are read and written without a table. No store implements this trait, so the methods that require it only produce an error message.
+/// A store whose entities are read and written without a table. No store implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T215] a store has no method of this name: entities are read and written through their table",
     label = "write `table::<…>()` first, with the type of the entity",

@@ -1,4 +1,4 @@
-//! Permission to write entities of a schema into a table.
+//! Checks that a program may write entities with a given schema to a table.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::runtime::Runtime;
 use crate::store::TableStore;
 use crate::table::layout::Standing;
 
-/// A check that entities with a given schema may be written. It queries the store as often as the check
-/// of a handle for these entities. Created by `Table::admission`.
+/// A check that entities with a given schema may be written. It queries the store as often as a handle for these entities would.
+/// Created by `Table::admission`.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};

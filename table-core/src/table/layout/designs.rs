@@ -1,4 +1,4 @@
-//! Stores and deletes the schemas of a table.
+//! Stores and deletes a table's schemas.
 
 use table_store::{Error, Result};
 
@@ -124,18 +124,19 @@ async fn next<S: TableStore>(
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
-/// Returns `true` if programs in other processes may use the store.
+/// Returns `true` if other processes may also use the store.
 fn has_other_programs<S: TableStore>(store: &S) -> bool {
     store.capabilities().exclusive.as_ref().is_none_or(Exclusive::is_shared)
 }
 
-/// Returns the parts of a schema that programs without it do not maintain, as in [`SchemaRecord::pending`].
+/// Returns the indexes, feed and copies that a schema declares. Programs with other schemas do not maintain them; see [`SchemaRecord::pending`].
 fn derived_parts(design: &StoredSchema) -> Vec<String> {
     let indexes = design.indexes.iter().map(|index| format!("index {}", index.name));
     indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()
 }
 
-/// Returns the range that contains the `RowKey`s of a schema's entities: all strings that start with the first literal, if the key starts with a literal.
+/// Returns a range that contains the `RowKey`s of a schema's entities: all keys with the literal at the start of the `RowKey` as prefix, or all keys
+/// without such a literal.
 fn own_rows(design: &StoredSchema) -> TextRange {
     match design.row_key.as_slice() {
         [StoredPiece::Literal(literal), ..] => TextRange::prefix(literal),
@@ -143,7 +144,7 @@ fn own_rows(design: &StoredSchema) -> TextRange {
     }
 }
 
-/// Returns `true` if a table has no rows in a range of `RowKey`s, except rows of patterns.
+/// Returns `true` if a table has no rows with `RowKey`s in a range, except rows that are reserved for patterns.
 async fn is_empty<S: TableStore>(store: &S, table: &TableName, row_key: &TextRange) -> Result<bool> {
     let keys = KeyRange { partition_key: TextRange::ALL, row_key: row_key.clone() };
     let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };
@@ -161,7 +162,7 @@ async fn is_empty<S: TableStore>(store: &S, table: &TableName, row_key: &TextRan
     }
 }
 
-/// Deletes the schemas of a deleted table.
+/// Deletes the stored schemas of a table that was deleted.
 pub(in crate::table) async fn forget<S: TableStore>(store: &S, table: &TableName) -> Result<()> {
     let layouts = record::table()?;
     let query = Query::new(KeyRange::partition(table.folded()));

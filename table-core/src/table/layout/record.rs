@@ -18,42 +18,44 @@ use crate::table::request;
 
 /// The table of stored schemas. The `PartitionKey` is a table's name in lower case; the `RowKey` is the name of an entity type.
 ///
-/// The table can be copied and deleted like any other; `docs/schema-evolution.md` describes its entities.
+/// The table can be copied and deleted like any other table; `docs/schema-evolution.md` describes its entities.
 /// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it; [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// The number of code units in one piece of a schema's text, below the limit of a string property (TYPE-11).
+/// The maximum length of one piece of a schema's text, in code units. It is below the limit for a string property (TYPE-11).
 const PIECE: usize = 32_000;
 
 /// The maximum number of fingerprints of superseded schemas that a record remembers.
 const REMEMBERED: usize = 64;
 
-/// The stored record of a table's schema for one entity type: the schema with which the table was last opened, and the state of its parts.
+/// The stored record of a table's schema for one entity type: the schema with which the table was last opened, and the state of its parts (indexes, feed,
+/// copies and properties).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaRecord {
     /// The schema with which the table was last opened.
     pub schema: StoredSchema,
-    /// The parts with pending work, such as `index ByEmail`, `keeps feed` or `property Age`, as in
-    /// [`Change::pending`](crate::schema::Change::pending). A part is incomplete until its work is done.
+    /// The parts whose backfill has not finished, such as `index ByEmail`, `keeps feed` or `property Age`; see
+    /// [`Change::pending`](crate::schema::Change::pending). Reads of a pending part may miss rows.
     pub pending: Vec<String>,
     /// The complete parts that are disabled, such as `index ByEmail`.
     pub disabled: Vec<String>,
     /// The position of each running backfill, by the name of its pending part.
     pub progress: BTreeMap<String, String>,
-    /// The pending work that has not begun, with the time at which it was first requested, by the store's clock and in [ticks](crate::ticks).
+    /// The backfills that have been requested but have not begun, by part, each with the time of the first request in [ticks](crate::ticks), by the store's
+    /// clock.
     pub waiting: BTreeMap<String, u64>,
     /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules, or `None` if no schema
     /// was accepted.
     pub accepted: Option<String>,
-    /// The number of schemas stored until now, including this one.
+    /// The number of schemas stored so far for this entity type, including this one.
     pub generation: u64,
     /// The time at which this schema replaced another one, in [ticks](crate::ticks), by the clock of the program that replaced it.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
-    /// `true` while programs with an older schema may replace rows without knowing optional properties of this one. Writers with this schema wait,
-    /// and the first to finish waiting clears the flag.
+    /// `true` while programs with an older schema may replace rows without knowing this schema's optional properties. Before their first write, programs
+    /// with this schema wait; the first of them to finish waiting clears the flag.
     pub settling: bool,
     pub(super) etag: ETag,
 }
@@ -75,7 +77,7 @@ impl SchemaRecord {
         }
     }
 
-    /// Returns `true` if programs that do not know `index` may still write, which is the case while the index is pending and its backfill has
+    /// Returns `true` if programs that do not know `index` may still write. This is the case while the index is pending and its backfill has
     /// not begun.
     ///
     /// ```
@@ -102,7 +104,7 @@ impl SchemaRecord {
         self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
-    /// Returns this record as the generation that follows a stored record, or as the same generation if only Rust names differ.
+    /// Returns this record with the generation after that of `stored`, or with the same generation if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
@@ -119,12 +121,12 @@ impl SchemaRecord {
         self
     }
 
-    /// Returns `true` if a schema was stored before this one and has been superseded.
+    /// Returns `true` if a schema was stored before this record's schema and has been superseded.
     pub(super) fn supersedes(&self, design: &StoredSchema) -> bool {
         self.superseded.contains(&design.fingerprint().to_string())
     }
 
-    /// Returns the record of the next schema, which adds the work of the evolution to the remaining work.
+    /// Returns the record for the next schema. Adds the one-time work that the changes require to the work still pending.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let is_there = |what: &String| match what.split_once(' ') {
             Some(("index", name)) => schema.indexes.iter().any(|index| index.name == name),
@@ -222,7 +224,7 @@ fn text<'b>(bag: &'b TableEntity, name: &str) -> Option<&'b str> {
     }
 }
 
-/// Reads the schema from an entity of the table of stored schemas.
+/// Reads the schema from its stored entity.
 pub(super) fn schema_in(bag: &TableEntity) -> Result<StoredSchema> {
     let located = |error: Error| {
         let EntityKey { partition_key, row_key } = bag.key();

@@ -1,4 +1,4 @@
-//! Detection of renamed types: the first schema of a type is compared with the stored schemas of the other types in its table.
+//! Detects renamed types by comparing a type's first schema with the stored schemas of the other types in its table.
 
 use table_store::Result;
 

@@ -1,4 +1,4 @@
-//! Sightings of older programs: rows in the same partition as the stored schema. Their Timestamps, which the store's clock sets, show when an older
+//! Sightings of older programs, stored as rows in the same partition as the schema. Their Timestamps, which the store's clock sets, show when an older
 //! program last checked whether it may write. Programs that cannot read the stored schema have grants: rows with the time until which they may write.
 
 use table_store::{Error, Result, ValueRef};
@@ -30,14 +30,14 @@ use crate::table::request;
 pub struct Sightings {
     /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
-    /// The time of the last sighting, read after `now`, or the expiry of a grant to a program with another schema, if that is later; `None` if no
-    /// older program was seen.
+    /// The time of the last sighting, read after `now`, or the expiry of a grant to a program with another schema, if that is later. `None` if no
+    /// older program has been seen.
     pub older: Option<u64>,
 }
 
-/// The row that older programs write.
+/// The RowKey of the row that older programs write.
 const OLDER: &str = "older";
-/// The row that is written to read the store's time.
+/// The RowKey of the row that is written to obtain the store's time from its Timestamp.
 const CLOCK: &str = "clock";
 /// The RowKey prefix of the rows that record grants. The entity type and the fingerprint of the schema follow it.
 const GRANTED: &str = "granted";
@@ -64,7 +64,7 @@ pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &
     write(store, &key(table, OLDER, entity)?).await
 }
 
-/// Records that programs with the given schema may write until the given time without reading the stored schema. If a later expiry is recorded, it is kept.
+/// Records that programs with the given schema may write until the given time without reading the stored schema. Keeps a later expiry that is already recorded.
 pub(super) async fn grant<S: TableStore>(
     (store, retry): (&S, &Retry),
     table: &TableName,
@@ -96,7 +96,7 @@ fn expiry_in(row: RowView<'_>) -> Option<u64> {
     }
 }
 
-/// Returns the latest expiry of grants to programs with other schemas of an entity type.
+/// Returns the latest expiry of all grants to programs with other schemas for an entity type.
 async fn granted<S: TableStore>(
     store: &S,
     table: &TableName,

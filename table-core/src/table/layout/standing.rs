@@ -1,5 +1,5 @@
-//! The state of an opened handle relative to the stored schema. A program with an older schema records sightings, or stops writing. A program with a
-//! newer schema waits before its first write until older versions know its properties.
+//! An opened handle's knowledge of the stored schema. A program with an older schema records sightings of itself, or stops writing. A program with a
+//! newer schema waits before its first write until all programs with an older schema know its properties.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +20,7 @@ use crate::table::layout::{settling, sighting};
 /// The longest time for which a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The time after which every writing program knows a schema that was stored before it: one lease, and the same time again for the last request.
+/// The time after which every program that writes knows a stored schema: one lease, and as much again for requests sent at the end of the lease.
 const SETTLED_AFTER: Duration = Duration::from_secs(2 * LEASE.as_secs());
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
@@ -29,7 +29,7 @@ const LEASE_TICKS: u64 = 5 * 10_000_000;
 struct Compared {
     /// `true` if the schemas are equal.
     is_own: bool,
-    /// `true` if the schema of the handle lacks indexes or properties that the stored schema announces.
+    /// `true` if the handle's schema lacks parts that the stored schema announces: indexes or properties that older programs need not know yet.
     lacks_announced: bool,
 }
 
@@ -37,24 +37,24 @@ struct Compared {
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// The time at which the store was last queried.
+    /// The time at which this handle last read the stored schema.
     asked: AtomicU64,
-    /// The shared state if no other process can use the store. It counts all replaced schemas.
+    /// The shared state of a store that no other process can use, or `None`. It counts the schemas that this process has replaced.
     exclusive: Option<Exclusive>,
-    /// The number of schemas that had been replaced when the store was last queried.
+    /// The value of that counter when this handle last read the stored schema.
     replaced: AtomicU64,
-    /// The properties of the stored schema that the schema of the handle lacks.
+    /// The properties of the stored schema that the handle's schema lacks.
     lacks: Mutex<Arc<[String]>>,
-    /// `true` if the next write waits until older versions of the program know the properties of the schema.
+    /// `true` if the next write must wait until older versions of the program know the properties of this schema.
     settling: AtomicBool,
-    /// The time since which this process has known that the schema is stored.
+    /// The time at which this process learned that the schema is stored.
     since: Mutex<Option<Instant>>,
-    /// The states of other schemas whose entities are written together with those of the handle, by table and entity type.
+    /// The states for other schemas whose entities are written together with those of the handle, by table and entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
 }
 
 impl Standing {
-    /// Creates the state of a handle that has not compared its schema. The first write through the handle queries the store.
+    /// Creates the state of a handle whose schema has not been compared yet. The first write through the handle reads the stored schema.
     pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
         let replaced = exclusive.as_ref().map_or(0, Exclusive::replaced_schemas);
         Self {
@@ -69,7 +69,7 @@ impl Standing {
         }
     }
 
-    /// Returns the state after the schema was compared with the stored one. If the schema lacks announced parts, the first write queries the store and
+    /// Returns the state after a comparison with the stored schema. If this schema lacks announced parts, the first write reads the stored schema again and
     /// records a sighting.
     pub(super) fn opened(self, now: u64, stored: Stored) -> Self {
         self.asked.store(if stored.unknown.announced { 0 } else { now }, Ordering::Relaxed);
@@ -80,7 +80,7 @@ impl Standing {
         self
     }
 
-    /// Adds the states of other schemas in the same table, which were opened at the same time.
+    /// Adds the states for the other schemas in the same table, which were compared at the same time.
     pub(super) fn with_related(mut self, opened: Vec<Self>) -> Self {
         let table = self.design.table.to_ascii_lowercase();
         let place = |other: Self| ((table.clone(), other.design.entity.clone()), Arc::new(other));
@@ -94,7 +94,7 @@ impl Standing {
         &self.design
     }
 
-    /// Returns the state of a schema in a table of the same store.
+    /// Returns the state for another schema, in a table of the same store.
     pub(crate) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
         let is_table = |name: &str| name.eq_ignore_ascii_case(table.as_str());
         if self.design.entity == design.entity && is_table(&self.design.table) {
@@ -109,13 +109,13 @@ impl Standing {
         Arc::clone(known.or_insert_with(unasked))
     }
 
-    /// Returns the properties of the stored schema that the schema of the handle lacks, as the store was last queried.
+    /// Returns the properties of the stored schema that the handle's schema lacks, according to the last read.
     pub(super) fn known_properties(&self) -> Arc<[String]> {
         Arc::clone(&self.lacks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the properties of the stored schema that the schema of the handle lacks. Queries the store if the last result is too old. In contrast to
-    /// [`admit`](Self::admit), neither waits nor records a sighting.
+    /// Returns the properties of the stored schema that the handle's schema lacks. Reads the stored schema if the last read is too old. Unlike
+    /// [`admit`](Self::admit), it neither waits nor records a sighting.
     pub(super) async fn newer_properties<S: TableStore>(
         &self,
         store: &S,
@@ -136,12 +136,12 @@ impl Standing {
         *self.lacks.lock().unwrap_or_else(PoisonError::into_inner) = properties.into();
     }
 
-    /// Returns `true` if a write may start now without a request and without a wait.
+    /// Returns `true` if a write may start now without sending a request or waiting.
     pub(crate) fn is_admitted(&self, now: u64) -> bool {
         self.is_leased(now) && !self.settling.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if the last query of the store is recent enough, and this process has replaced no schema since.
+    /// Returns `true` if the stored schema was read recently enough, and this process has replaced no schema since then.
     fn is_leased(&self, now: u64) -> bool {
         let is_recent = now.abs_diff(self.asked.load(Ordering::Relaxed)) <= LEASE_TICKS;
         is_recent && self.replaced_schemas() == self.replaced.load(Ordering::Relaxed)
@@ -152,14 +152,14 @@ impl Standing {
         self.exclusive.as_ref().map_or(0, Exclusive::replaced_schemas)
     }
 
-    /// Records a query of the store. The arguments were determined before the query.
+    /// Records a read of the stored schema. The arguments must be determined before the read.
     fn note_asked(&self, replaced: u64, now: u64) {
         self.replaced.store(replaced, Ordering::Relaxed);
         self.asked.store(now, Ordering::Relaxed);
     }
 
-    /// Checks that a write may start now. Queries the store if the last result is too old, and waits while older programs may not know the properties
-    /// of this schema.
+    /// Checks that a write may start now. Reads the stored schema if the last read is too old, and waits while older programs may not know this schema's
+    /// properties.
     pub(crate) async fn admit<S: TableStore>(
         &self,
         (store, runtime): (&S, &Runtime),
@@ -209,7 +209,7 @@ impl Standing {
         Ok(compared.is_own)
     }
 
-    /// Reads the stored schema, and learns its properties that this schema lacks.
+    /// Reads the stored schema and stores the names of the properties that this schema lacks.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let Some(stored) = read(store, table, &self.design.entity).await? else {
             return Ok(Compared { is_own: true, lacks_announced: false });
@@ -225,7 +225,7 @@ impl Standing {
         Ok(Compared { is_own, lacks_announced: unknown.announced })
     }
 
-    /// Checks that a row may be replaced entirely.
+    /// Checks that a row may be replaced entirely, which removes properties that this schema does not declare.
     pub(crate) fn admit_whole(&self, table: &TableName) -> Result<()> {
         if self.known_properties().is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The parts of a stored schema that the program does not know.
+//! The parts of a stored schema that the running program does not know.
 
 use table_store::{Error, Result};
 
@@ -7,7 +7,7 @@ use crate::schema::{StoredSchema, compare_schemas};
 use crate::table::fault::TableFault;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that a program does not know, although it may write.
+/// The parts of a newer schema that an older program does not know. The older program may still write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
     /// The names of the unknown properties, all optional.
@@ -16,7 +16,7 @@ pub(super) struct UnknownParts {
     pub(super) announced: bool,
 }
 
-/// The state after a schema was stored, or after a newer stored schema was kept.
+/// The state after opening a table, which either stored the program's schema or kept a newer stored schema.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
     /// The parts of the stored schema that the program does not know.

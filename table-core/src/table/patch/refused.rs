@@ -3,7 +3,7 @@
 use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};
 
-/// A patch that computes values. No patch implements this trait, so the methods that require it only produce an error message.
+/// A patch that computes values. No patch implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: it sets properties to values, without reading the stored ones",
     label = "write `table.update({E}::key(…), |entity| …)` to compute a value from the stored one",
@@ -19,7 +19,7 @@ pub trait Computes<E>: Refused {}
 )]
 pub trait RemovesBy<E>: Refused {}
 
-/// A patch that is sent with a method from another library. No patch implements this trait.
+/// A patch that is sent with a method named as in another library. No patch implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",

@@ -20,7 +20,7 @@ use crate::query::Continuation;
 pub struct EntityPage<T> {
     /// The entities, in key order (QRY-3).
     pub items: Vec<Versioned<T>>,
-    /// The position of the next page, or `None` for the last page. It is independent of the store's state and may be saved (PAGE-7).
+    /// The position of the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
     pub continuation: Option<Continuation>,
     /// The number of entities that were read, or `None` if unknown.
     pub rows_read: Option<u64>,

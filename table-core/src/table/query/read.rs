@@ -1,4 +1,4 @@
-//! The requests of a query: pages, streams and collections.
+//! Sends the requests of a query, and returns its results as pages, streams or collections.
 
 use futures_core::Stream;
 use futures_util::future::BoxFuture;
@@ -50,7 +50,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Streams the entities of all pages (PAGE-4), at most [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing, and is not a snapshot as a whole: each page is a separate snapshot (CON-9). It buffers one page and decodes entities lazily.
+    /// The stream borrows nothing. It is not a snapshot as a whole: only each page is one (CON-9). It buffers one page and decodes entities lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
         F: ReadableAs<T>,
@@ -151,8 +151,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns the results of `read` for each stored row with all its properties, for readers that need more than a `T`, such as the key of the index
-    /// row.
+    /// Returns the result of `read` for each stored row with all its properties. For callers that need more than a `T`, such as the key of the index row.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page) or `read`.

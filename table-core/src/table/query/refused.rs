@@ -7,7 +7,7 @@ use crate::query::Select;
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
 
-/// A query with an order other than key order. No query implements this trait, so the methods that require it only produce an error message.
+/// A query with an order other than key order. No query implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T099] a query reads entities in the order of their keys, from the start or from a continuation",
     label = "a table neither sorts nor skips",
@@ -16,7 +16,7 @@ use crate::table::EntityQuery;
 )]
 pub trait AnyOrder<E>: Refused {}
 
-/// A query whose limit is set with a method from another library. No query implements it.
+/// A query whose limit is set with a method named as in another library. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T193] a query has no method of this name: `limit` bounds the result, `page_size` one request",
     label = "write `limit(n)`",

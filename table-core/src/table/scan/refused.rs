@@ -1,9 +1,9 @@
-//! Method names from other libraries and of queries that scans do not have. A call to such a method does not compile, and the error names the right method.
+//! Method names of queries and of other libraries that scans do not have. A call to such a method does not compile, and the error names the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::scan::{BoundedScan, TableScan};
 
-/// A scan of a part of the table. No scan implements it: the methods that require it only produce an error message.
+/// A scan of a part of the table. No scan implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T234] a scan has no method of this name: it reads the whole table, in the order of the keys",
     label = "write `filter(…)`, `collect()`, `stream()` or `for_each(…)`",
@@ -27,7 +27,7 @@ where
     }
 }
 
-/// A scan with a limit. No scan implements this trait. It has the message of `Bounded`, for methods that a scan has only after `max_rows`.
+/// A scan with a limit, as required by methods that a scan has only after `max_rows`. No scan implements this trait, which has the same message as `Bounded`.
 #[diagnostic::on_unimplemented(
     message = "[T093] this table scan has no limit",
     label = "call `max_rows` first",

@@ -3,8 +3,8 @@
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
 
-/// A transaction that is committed with a method from another library. No transaction implements it: the methods that require it only produce an
-/// error message.
+/// A transaction that is committed with a method named as in another library. No transaction implements this trait; methods that require it exist only to
+/// produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T211] a transaction has no method of this name: `commit` applies its operations, and dropping it discards them",
     label = "write `commit()`",

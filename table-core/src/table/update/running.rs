@@ -1,7 +1,7 @@
 //! The future of an update.
 //!
-//! The requests run in a boxed future, and the change runs in [`Update`] itself. The type of the box does not depend on the types of the arguments, so
-//! rustc reports a wrong argument only once. The box contains only encoded rows, so an update is `Send` if its entity and its change are.
+//! The requests run in a boxed future, and the caller's change runs in [`Update`] itself. The type of the box does not depend on the types of the
+//! arguments, so rustc reports a wrong argument only once. The box contains only encoded rows, so an update is `Send` if its entity and its change are.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -35,17 +35,17 @@ pub(super) struct Changed {
     pub(super) version: Option<Found>,
 }
 
-/// The state of a change that the requests wait for.
+/// The state of a change to the entity, for which the future with the requests waits.
 #[derive(Default)]
 enum Change {
     #[default]
     None,
-    /// The version to change, or `None` for the entity that the caller had read.
+    /// The version to change, or `None` for the entity that the caller passed.
     Requested(Option<Found>),
     Made(Result<Changed>),
 }
 
-/// Passes changes between the requests and the [`Update`] that polls them.
+/// Passes changes between the future that sends the requests and the [`Update`] that polls it.
 #[derive(Default)]
 pub(super) struct Changes(Mutex<Change>);
 
@@ -112,7 +112,7 @@ pub struct Update<'a, E, F, R> {
     writes: BoxFuture<'a, Result<(ETag, u64)>>,
     changes: Arc<Changes>,
     change: F,
-    /// The entity that the caller read before, and later the entity after its last change.
+    /// The entity that the caller passed, and later the entity after its last change.
     entity: Option<E>,
     // These fields are function pointers, because rustc would check the trait bounds again at each `.await`.
     read: fn(&Found) -> Result<E>,
@@ -144,7 +144,7 @@ impl<'a, E: FromEntity + ToEntity, F, R> Update<'a, E, F, R> {
 }
 
 impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
-    /// Changes a version, and stores the changed entity in the future.
+    /// Runs the change on a version of the entity, and stores the changed entity in the future.
     fn change(&mut self, version: Option<Found>) -> Result<Changed> {
         let read = version.as_ref().map(self.read).transpose()?;
         let mut entity = read.or_else(|| self.entity.take()).ok_or_else(no_version)?;
@@ -163,7 +163,7 @@ impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
     }
 }
 
-/// An update contains no references to its own fields.
+/// `Update` can be `Unpin`, because it contains no references to its own fields.
 impl<E, F, R> Unpin for Update<'_, E, F, R> {}
 
 impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Future for Update<'_, E, F, R> {

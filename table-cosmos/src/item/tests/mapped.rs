@@ -1,4 +1,4 @@
-//! Model tests of mapped items: written values are read back, and members that other programs wrote are kept.
+//! Tests that compare mapped items with a model: written values are read back, and members written by other programs are kept.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ fn properties() -> impl Strategy<Value = Properties> {
     prop::collection::vec(property, 0..8).prop_map(|all| all.into_iter().collect())
 }
 
-/// Generates members that another program wrote, at paths that the mapping does not use, including paths next to mapped members.
+/// Generates members written by another program, at paths that the mapping does not use, including paths close to mapped members.
 fn others() -> impl Strategy<Value = Vec<(&'static str, Json)>> {
     let places =
         vec!["/lines", "/customer/address", "/numbers/other", "/times/deep/other", "/times/zone", "/notes"];
@@ -103,7 +103,7 @@ fn row(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Adds the members that the service adds when it stores an item.
+/// Adds the members that the service would add when it stores an item.
 fn stored(mut item: Json) -> Json {
     let system =
         json!({"_rid": "r", "_self": "s", "_attachments": "a", "_ts": 1_600_000_000, "_etag": "\"7\""});
@@ -113,7 +113,7 @@ fn stored(mut item: Json) -> Json {
     item
 }
 
-/// Returns the members that neither the mapping names nor the service adds.
+/// Returns the members that neither the mapping nor the service defines.
 fn rest(item: &Json) -> Json {
     let mapping = mapping();
     let mut members = item.as_object().unwrap().clone();
@@ -127,7 +127,7 @@ fn rest(item: &Json) -> Json {
     without_empty(members.into())
 }
 
-/// Removes the empty objects that removed values leave on their paths.
+/// Removes the empty objects that remain on a path after its value was removed.
 fn without_empty(json: Json) -> Json {
     match json {
         Json::Object(members) => {
@@ -168,7 +168,7 @@ fn write_over(row: &Row, write_id: &str, over: Option<&Json>) -> Json {
 }
 
 proptest! {
-    /// Two programs take turns: this library replaces and merges items, and the other program sets unmapped members.
+    /// Tests two programs that take turns: this library replaces and merges items, and the other program sets unmapped members.
     #[test]
     fn wire_6_a_mapped_item_is_its_model_and_keeps_the_members_of_others(
         first in properties(),

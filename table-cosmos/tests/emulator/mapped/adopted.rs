@@ -1,4 +1,4 @@
-//! A container with another program's orders and invoices, opened with a mapping for the orders.
+//! Tests of a container with another program's orders and invoices, opened with a mapping for the orders.
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{
@@ -20,7 +20,7 @@ struct Order {
     number: String,
     total: f64,
     paid: Option<bool>,
-    /// A property without a path.
+    /// A property that has no path in the mapping.
     note: Option<String>,
 }
 
@@ -42,7 +42,7 @@ fn item(id: &str, more: &str) -> String {
 
 const ORDER: &str = r#""type": "order", "total": {"amount": 12.5, "currency": "EUR"}, "lines": [{"sku": 7}]"#;
 
-/// Creates the container with three orders, two invoices, and two orders that do not fit the mapping.
+/// Creates the fixture: a container with three orders, two invoices, and two orders that do not match the mapping.
 async fn world() -> (Emulator, CosmosTables, TableName) {
     let (account, table) = (Emulator::new(false).unwrap(), TableName::new("Orders").unwrap());
     account.create_with_paths(&table, &PATHS, 4, None).unwrap();

@@ -1,4 +1,4 @@
-//! Random filters on mapped properties, compared with the engine.
+//! Tests that random filters on mapped properties select the same entities as in the engine.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

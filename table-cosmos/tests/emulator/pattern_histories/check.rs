@@ -1,4 +1,4 @@
-//! Recovery after a history, and the conditions that must hold then.
+//! Recovers after a history, and checks the conditions that must then hold.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::{COUNTED, DEALS, Deal, Increment, Process, STATES, TEAM, Total};
 
-/// Completes all remaining work, and checks that everything derived follows from the entities.
+/// Completes all remaining work, and checks that all derived rows match the entities.
 pub(super) async fn checked(owner: &Process, increments: &[Increment]) -> Result<(), String> {
     let failed = |step: &'static str| move |error: Error| format!("{step}: {error}");
     let mut pending = u64::MAX;
@@ -72,7 +72,7 @@ fn check_increments(deals: &[Deal], increments: &[Increment]) -> Result<(), Stri
     Ok(())
 }
 
-/// Checks that the feed has each change once, in an order that leads to the stored deals.
+/// Checks that the feed contains each change once, and that applying its changes in order leads to the stored deals.
 async fn check_feed(owner: &Process, deals: &[Deal]) -> Result<(), String> {
     let (table, team) = (owner.deals.table().name().unwrap(), PartitionKey::new(TEAM).unwrap());
     let entries = owner.deals.feed().read(table, &team, &Cursor::default(), usize::MAX).await;

@@ -1,4 +1,4 @@
-//! Iterator over the entries of a block. Most entries have the same shape.
+//! An iterator over the entries of a block, optimised for entries with the same shape.
 
 use std::iter::Zip;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub(crate) struct Entries<'b> {
     key_end: usize,
     body_end: usize,
     shape: Shape<'b>,
-    /// The number of the shape that the previous entry has.
+    /// The shape number of the previous entry.
     number: usize,
 }
 
@@ -103,14 +103,14 @@ mod tests {
     use super::super::tests::{bytes, encode, entries};
     use super::*;
 
-    /// Looks up the key and the row at a position without an iterator.
+    /// Looks up the key and the row at a position, without an iterator.
     fn alone(layout: Layout, block: &[u8], index: usize) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
         let key = [layout.prefix(block).ok()?, layout.key(block, index).ok()?].concat();
         Some((key, layout.row(block, index).ok()?.map(bytes)))
     }
 
     proptest! {
-        /// However the block is damaged, an iteration never returns a row that differs from a lookup, nor a row where the lookup fails.
+        /// Tests that iterating over a damaged block never returns a row that differs from a lookup, nor a row whose lookup fails.
         #[test]
         fn iteration_and_lookups_return_the_same_rows(
             entries in entries(),

@@ -1,4 +1,4 @@
-//! Merging cursor over several layers. For each key, it visits the entry of the newest layer that contains the key.
+//! A cursor that merges several layers. For each key, it visits the entry in the newest layer that contains the key.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -13,9 +13,9 @@ use crate::key::SplitKey;
 
 /// A position in several layers of a segment.
 pub(in super::super) struct Layers {
-    /// The oldest layer. Kept apart because it usually contains most of the rows, which can be visited without comparing them with the other layers.
+    /// The oldest layer. It is separate because it usually contains most of the rows, which can be visited without comparing them with the newer layers.
     oldest: Option<RunCursor>,
-    /// The other layers with remaining entries, each with its age. The last layer in the list has the smallest next key.
+    /// The newer layers with remaining entries, each with its age. The last layer in the list has the smallest next key.
     newer: Vec<(RunCursor, usize)>,
     /// The tally of the entries that newer entries replaced; `None` if it is not needed.
     shadowed: Option<Tally>,
@@ -106,7 +106,7 @@ impl Layers {
         }
     }
 
-    /// Skips the next entry of all layers if it has this key.
+    /// Skips the next entry in each layer, if it has this key.
     pub(in super::super) fn pass(&mut self, key: &[u8]) -> Result<()> {
         while self.newer.last().is_some_and(|(newer, _)| newer.key() == key)
             && let Some((mut cursor, age)) = self.newer.pop()

@@ -1,4 +1,4 @@
-//! Cursor over the entries of a run, block by block.
+//! A cursor over the entries of a run, which reads one block at a time.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl RunCursor {
         &self.key
     }
 
-    /// Returns the row of the current entry; `None` for a deletion.
+    /// Returns the row of the current entry, or `None` for a deletion.
     pub(super) fn row(&self) -> Result<Option<RowView<'_>>> {
         let Some(Open { block, entries, .. }) = &self.block else { return Ok(None) };
         block.layout.row(&block.bytes, entries.start)

@@ -1,4 +1,4 @@
-//! Directory of a run: the offset, the keys and the tally of each block (`docs/format.md`, "Runs").
+//! The directory of a run: the offset, the first and last key, and the tally of each block (`docs/format.md`, "Runs").
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::base::run::SUM;
 use crate::base::tally::Tally;
 use crate::bytes::{Reader, Writer};
 
-/// The index of a run and its filter, in memory.
+/// The index and the filter of a run, in memory.
 #[derive(Debug, Default)]
 pub(in super::super) struct Directory {
     /// The offset of each block, followed by the end of the last block.
@@ -195,13 +195,13 @@ impl Directory {
         (start, usize::try_from(end - start).unwrap_or(usize::MAX).saturating_sub(SUM))
     }
 
-    /// Returns the recorded tally of a block; `None` in a run of version 1.
+    /// Returns the recorded tally of a block, or `None` in a run of version 1.
     pub(in super::super) fn tally(&self, index: usize) -> Option<Tally> {
         let ((entries, deletions), sum) = (*self.counts.get(index)?, *self.sums.get(index)?);
         Some(Tally { entries: entries.into(), deletions: deletions.into(), sum })
     }
 
-    /// Returns the recorded tally of all blocks; `None` in a run of version 1.
+    /// Returns the recorded tally of all blocks, or `None` in a run of version 1.
     pub(in super::super) fn total(&self) -> Option<Tally> {
         (!self.counts.is_empty()).then(|| (0..self.len()).filter_map(|index| self.tally(index)).sum())
     }
@@ -242,7 +242,7 @@ impl Directory {
         [&self.prefix, self.rest(2 * index + 1)].concat()
     }
 
-    /// Returns the first block whose last key is not less than a key, or the number of blocks.
+    /// Returns the position of the first block whose last key is not less than the given key, or the number of blocks if no such block exists.
     pub(in super::super) fn search(&self, key: &[u8]) -> usize {
         let Some(rest) = key.strip_prefix(self.prefix.as_slice()) else {
             return if key < self.prefix.as_slice() { 0 } else { self.len() };
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Keys with long common prefixes, some of them with equal heads, and short keys.
+        /// Tests the search with keys that have long common prefixes, some of them with equal heads, and with short keys.
         #[test]
         fn a_search_finds_the_first_block_that_does_not_end_below_a_key(
             front in 0..20_usize,

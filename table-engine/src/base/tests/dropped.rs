@@ -1,4 +1,4 @@
-//! Tests that rows of dropped tables leave the base even if its files cannot be read for a while.
+//! Tests that rows of dropped tables are removed from the base even if its files cannot be read for a while.
 
 use std::io;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! Tests that a bit flip in any byte of any file of the base makes no rows unreadable except those at that position, and never causes a wrong result.
+//! Tests that a flipped bit in any byte of the base's files makes only the rows at that position unreadable, and never causes a wrong result.
 
 use std::collections::BTreeSet;
 
@@ -94,7 +94,7 @@ fn a_flipped_bit_costs_at_most_its_block_and_is_never_merged_away() {
     assert!(Base::open(&place(folder.path())).unwrap().view().verify().is_whole());
 }
 
-/// A flush reads indexes to determine whether rows are adjacent. An unreadable index does not fail the flush.
+/// Tests that an unreadable index does not make a flush fail. A flush reads indexes to determine whether rows are adjacent.
 #[test]
 fn rows_flushed_next_to_a_run_with_a_broken_index_are_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -150,7 +150,7 @@ fn a_merge_keeps_broken_blocks_unchanged_and_merges_the_rest() {
     }
 }
 
-/// Opens the base of [`folder`] after a byte of its first run was changed, either in the first block or in the index.
+/// Opens the base in [`folder`] after changing a byte of its first run, either in the first block or in the index.
 fn broken(folder: &Path, disk: &Arc<SimDisk>, place_of: impl Fn(usize) -> usize) -> Base {
     let path = folder.join("0000000001.rows");
     let file = disk.open(&path, false).unwrap();
@@ -206,7 +206,7 @@ fn layers_above_a_broken_block_are_merged_and_bounded() {
     }
 }
 
-/// Recording the segment of a damaged block needs disk space.
+/// Tests that a damaged block that is found on a full disk is found again later. Recording its segment needs disk space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_is_found_again_later() {
     let (folder, disk) = simulated();

@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is small and is replaced by a rename. It contains its content twice, because no run can be used without it.
+//! The file is small and is replaced by renaming a new file. It contains two copies of its content, because the runs are useless without it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -85,10 +85,10 @@ impl Stored {
         Self { engine: Uuid::new_v4(), lineage: Lineage::default(), ..self.clone() }
     }
 
-    /// Checks that the runs of this version and of an earlier one can be in the same folder.
+    /// Checks that this version can follow `earlier` in the same folder, without conflicts between their runs.
     ///
     /// # Errors
-    /// The relation of the other version to this one, if it is not an earlier version.
+    /// The relation of `earlier` to this version, if it is not an earlier version of the same folder.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);
@@ -221,7 +221,7 @@ pub(in super::super) struct Content {
     bytes: Vec<u8>,
 }
 
-/// The two copies of the content; a broken copy is `None`.
+/// The two copies of the content; `None` for a broken copy.
 pub(in super::super) struct Copies {
     pub(in super::super) first: Option<Content>,
     pub(in super::super) second: Option<Content>,
@@ -261,7 +261,7 @@ impl Copies {
     }
 }
 
-/// Returns the content of the copy at the start of the bytes; `None` if it is broken.
+/// Returns the content of the copy at the start of the bytes, or `None` if it is broken.
 fn content(bytes: &[u8]) -> Option<Content> {
     let mut reader = Reader::new(bytes);
     let magic = reader.u64()? == u64::from_le_bytes(*MAGIC);

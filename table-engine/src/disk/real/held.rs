@@ -1,4 +1,4 @@
-//! A folder of this computer that is held open. Its files are accessed through the folder's handle, even if its path changes.
+//! A folder on this computer that is held open. Its files are accessed through the folder's handle, even if its path changes.
 
 use std::fs::File;
 use std::io;
@@ -24,7 +24,7 @@ impl HeldFolder {
         Ok(Self { path: path.to_owned(), handle: File::open(path)? })
     }
 
-    /// Returns the name of a file in the folder; `None` for a path outside the folder.
+    /// Returns the name of a file in the folder, or `None` for a path outside the folder.
     fn name<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         path.file_name().filter(|_| path.parent() == Some(&self.path)).map(Path::new)
     }

@@ -1,4 +1,4 @@
-//! The forms of changes.
+//! The forms with which entities are changed.
 
 use maud::{Markup, html};
 use table_core::{EdmType, TableEntity, TableName, Value};
@@ -15,7 +15,7 @@ const EDITABLE: usize = 8_000;
 /// The number of empty rows for additional properties.
 const FURTHER: usize = 2;
 
-/// Returns the form for editing an entity: its properties, and the delete button.
+/// Returns the form for editing an entity: fields for its properties, and the delete button.
 pub(super) fn edit(context: &Context<'_>, table: &TableName, row: &TableEntity) -> Markup {
     html! {
         form.edit method="post" action=(link::table(table, "save")) {

@@ -1,9 +1,9 @@
-//! Positions in a feed: reads and replaces the number of a change in the stored form of a cursor.
+//! Positions in a feed: reads and replaces the change number in the stored form of a cursor.
 
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;
 
-/// Returns the number of the change that a cursor points to.
+/// Returns the number of the change to which a cursor points.
 pub(super) fn number(cursor: &Cursor) -> u64 {
     let stored = serde_json::to_value(cursor).unwrap_or_default();
     stored.get("number").and_then(Value::as_u64).unwrap_or_default()
@@ -23,7 +23,7 @@ pub(super) fn text(cursor: &Cursor) -> String {
     serde_json::to_string(cursor).unwrap_or_default()
 }
 
-/// Parses a string that [`text`] returned; `None` for any other string.
+/// Parses a string that [`text`] returned. Returns `None` for any other string.
 pub(super) fn parse(text: &str) -> Option<Cursor> {
     serde_json::from_str(text).ok()
 }

@@ -115,7 +115,7 @@ mod tests {
         File::parse(Path::new("server.toml"), text)
     }
 
-    /// The sample file in the documentation.
+    /// Tests that the sample file in the documentation can be read, and that its paths are relative to the file.
     #[test]
     fn the_sample_is_read_and_its_paths_are_relative_to_it() {
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample.toml");
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!((file.table_port, file.observe.map(|at| at.port())), (Some(10_002), Some(10_010)));
     }
 
-    /// Checks a claim of `docs/server.md`.
+    /// Tests the statement in `docs/server.md` that every flag except `--config` has an entry in the file.
     #[test]
     fn every_flag_except_config_has_an_entry() {
         let error = toml::from_str::<File>("unknown = 1\n").unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The accounts and the configuration that the flags and the file request.
+//! Determines the accounts and the configuration that the flags and the file request.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -56,7 +56,7 @@ impl fmt::Display for Planned {
     }
 }
 
-/// Returns the accounts that the flags and the file name, or otherwise the emulator's account. `fallback` is the key of accounts whose flag has none.
+/// Returns the accounts that are named by the flags and the file, or else the emulator's account. `fallback` is the key of accounts whose flag has none.
 ///
 /// # Errors
 /// `InvalidInput` if a name is invalid or duplicate, or an account has no key or no location.

@@ -1,4 +1,4 @@
-//! Tests of the truth table in the rules, and comparisons of the matcher with a simple reference.
+//! Tests of the truth table in the rules, and tests that the matcher agrees with a simple reference implementation.
 
 use std::cmp::Ordering;
 
@@ -163,7 +163,7 @@ fn the_position_of_a_property_is_remembered() {
     }
 }
 
-/// Applies the rules one by one to decoded values, with recursion and copies.
+/// The reference implementation: applies the rules one by one to decoded values, with recursion and copies.
 fn reference(sample: &Sample, terms: &[Term]) -> bool {
     let mut stack: Vec<bool> = Vec::new();
     for term in terms {
@@ -222,7 +222,7 @@ fn compare(stored: &Value, operator: Comparison, constant: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// One matcher is used for many rows with different layouts, because its cached positions must never change a result.
+    /// Tests one matcher with many rows that have different shapes. Its cached positions must never change a result.
     #[test]
     fn eng_4_matcher_agrees_with_the_reference(
         filter in arbitrary::filter(),

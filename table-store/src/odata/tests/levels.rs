@@ -20,7 +20,7 @@ const MEMBERS: [(&str, MetadataLevel); 14] = [
     ("odata.editLink", MetadataLevel::Full),
 ];
 
-/// Members that are never annotated, because their types are JSON types.
+/// Properties that are never annotated, because JSON has their types.
 const PLAIN: [&str; 4] = ["FirstName", "Age", "Salary", "Active"];
 
 #[test]

@@ -71,7 +71,7 @@ fn eng_10_and_eng_12_lenient_reads() {
     }
 }
 
-/// Clients that send values of declared types as strings: Azure/azure-storage-node's `Double(100)`, `@azure/data-tables` with
+/// Tests values that clients send as strings with a declared type: Azure/azure-storage-node's `Double(100)`, `@azure/data-tables` with
 /// `disableTypeConversion`, and Storage Explorer.
 #[test]
 fn every_declared_type_may_be_text() {
@@ -124,7 +124,7 @@ fn a_byte_order_mark_is_skipped() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
 
-    /// A value that is written as a string with its type equals the value that is written as JSON.
+    /// Tests that a value written as a string with its type is read like the same value written as JSON.
     #[test]
     fn text_and_json_of_a_value_are_read_alike(number: i32, long: i64, real: f64, flag: bool, ticks in crate::ticks::EDM_MIN..crate::ticks::MAX, bytes: Vec<u8>, guid: u128) {
         use proptest::prelude::*;

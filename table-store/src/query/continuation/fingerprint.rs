@@ -1,4 +1,4 @@
-//! The query fingerprint that continuations contain. It is identical in every process and version.
+//! The fingerprint of a query, which continuations contain. It is identical in every process and version.
 
 use std::ops::Bound;
 
@@ -15,7 +15,7 @@ use crate::query::{Query, Select, TextRange};
 /// 4. `$select`: one byte `0` for all properties, or `1`, the number of names in 4 bytes, and the names in the given order.
 ///
 /// Each string is encoded as its length in UTF-8 bytes (4 bytes, little-endian) followed by the bytes. `$top` is not included. A change to this
-/// format invalidates the tokens of earlier versions, and must change the version of the token.
+/// encoding invalidates tokens from earlier versions, and requires a new version of the token.
 pub(super) fn fingerprint(table: &TableName, query: &Query) -> u64 {
     let mut bytes = Vec::with_capacity(128);
     text(table.folded(), &mut bytes);

@@ -24,7 +24,7 @@ fn query() -> Query {
     }
 }
 
-/// A token is opaque. It contains the same information as the service's token: the next `PartitionKey` and `RowKey` (ENG-13).
+/// Tests the format of a token, which is opaque but contains the same information as the service's token: the next `PartitionKey` and `RowKey` (ENG-13).
 #[test]
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));
@@ -102,7 +102,7 @@ fn page_9_other_texts_are_not_tokens() {
     }
 }
 
-/// Each token has exactly one text. Bytes with a valid checksum are rejected if `Display` would print them differently.
+/// Tests that each token has exactly one text. Bytes with a valid checksum are rejected if `Display` would print them differently.
 #[test]
 fn page_9_a_valid_checksum_is_not_enough() {
     use base64::Engine as _;

@@ -10,8 +10,8 @@
 //! | | `NextPartitionKey`, then `NextRowKey` up to the checksum |
 //! | 8 | FNV-1a 64 of all preceding bytes, little-endian |
 //!
-//! The checksum detects every change to a single character: a character affects at most two adjacent bytes, and no two such changes have the same
-//! FNV-1a hash. The checksum protects against accidental changes, but not against forgery. A forged token can only read keys within the range of its query.
+//! The checksum detects every change to a single character: a character affects at most two adjacent bytes, and all such changes have different
+//! FNV-1a hashes. The checksum protects against accidental changes, but not against forgery. A forged token can only read keys within the range of its query.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -20,9 +20,10 @@ use crate::fnv::fnv1a64;
 use crate::query::continuation::{Continuation, Kind, Position};
 
 const VERSION: u8 = 1;
-/// Longer strings are rejected without parsing. Two keys of 1,024 code units need about 8,200 characters, and a service's header needs fewer.
+/// The maximum length of a token; longer strings are rejected without parsing. Two keys of 1,024 code units need about 8,200 characters, and a service's
+/// header needs fewer.
 const CHARACTERS: usize = 65_536;
-/// The value added to the kind if the continuation has an incarnation.
+/// The number that is added to the kind if the continuation contains an incarnation.
 const INCARNATION: u8 = 4;
 const KINDS: [(u8, Kind, bool); 4] =
     [(0, Kind::Key, true), (1, Kind::Key, false), (2, Kind::Service, true), (3, Kind::Service, false)];

@@ -48,7 +48,7 @@ impl fmt::Display for Requests {
     }
 }
 
-/// A range that is displayed for human readers.
+/// A string range, formatted for human readers.
 struct Shown<'a>(&'a TextRange);
 
 impl fmt::Display for Shown<'_> {

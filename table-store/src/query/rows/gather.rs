@@ -37,7 +37,7 @@ impl Gather {
         self.rows.entries.reserve(rows);
     }
 
-    /// Appends an entity with the requested properties. `is_alike` is `true` if it has the same partition and shape as the previous entity.
+    /// Appends an entity with the requested properties. `is_alike` is `true` if its partition and shape are those of the previous entity.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row, or the key is invalid.

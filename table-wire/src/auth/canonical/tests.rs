@@ -1,4 +1,4 @@
-//! Tests of the signature vectors in the rules: each string to sign and its signature.
+//! Tests of the signature vectors in the rules, each consisting of a string to sign and its signature.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -38,7 +38,7 @@ impl Case {
     }
 }
 
-/// Checks each string to sign and its HMAC-SHA256 (AUTH-1): two lines without a final line feed (AUTH-2, AUTH-5), the path as it was sent, only
+/// Tests each string to sign and its HMAC-SHA256 (AUTH-1): two lines without a final line feed (AUTH-2, AUTH-5), the path as it was sent, only
 /// `comp` from the query (AUTH-6), and the account twice if the path contains it (AUTH-7).
 #[test]
 fn sig_1_to_6_shared_key_lite_of_tables() {
@@ -79,8 +79,8 @@ fn sig_1_to_6_shared_key_lite_of_tables() {
     }
 }
 
-/// Checks the five lines, which are empty for missing headers (AUTH-3), without a final line feed (AUTH-5). The signature of a batch covers its
-/// content type with the boundary, and its `$` as it was sent (AUTH-10).
+/// Tests the five lines of the string to sign, which are empty for missing headers (AUTH-3), without a final line feed (AUTH-5). The signature of a batch
+/// covers its content type with the boundary, and its `$` as it was sent (AUTH-10).
 #[test]
 fn sig_7_to_9_shared_key_of_tables() {
     let found = case("GET", &format!("{BASE}/Tables"), &[]).sign(shared_key_table);
@@ -99,8 +99,8 @@ fn sig_7_to_9_shared_key_of_tables() {
     assert_eq!(found.1, "KDuj8if3bCfJh6dpxTOQxAIEq+ajdZfhsbTrXcOEoFA=");
 }
 
-/// Checks the twelve lines. The length is empty without a body, and the date is empty if `x-ms-date` is present (AUTH-20). Headers are sorted by name
-/// (AUTH-21), and the account appears twice in path-style URLs (AUTH-23).
+/// Tests the twelve lines of the string to sign. The length is empty without a body, and the date is empty if `x-ms-date` is present (AUTH-20). Headers are
+/// sorted by name (AUTH-21), and the account appears twice in path-style URLs (AUTH-23).
 #[test]
 fn sig_15_and_16_shared_key_of_blobs_and_queues() {
     let headers =
@@ -134,7 +134,7 @@ fn auth_22_decoded_values_of_one_name_are_joined() {
     assert!(text.ends_with("/devstoreaccount1/devstoreaccount1/q\ncomp:a,b\npopreceipt:A+/="), "{text}");
 }
 
-/// Checks that the values of conditional, encoding and range headers are on the right lines of the string to sign.
+/// Tests that the values of conditional, encoding and range headers are on the right lines of the string to sign.
 #[test]
 fn auth_20_each_of_the_twelve_lines_has_its_position() {
     let names = [

@@ -1,11 +1,11 @@
-//! Conversion of exclusive bounds to inclusive bounds.
+//! Converts exclusive bounds to inclusive bounds.
 
 use std::ops::Bound;
 
 use table_core::key::text::is_legal;
 
-/// Returns the first key within a lower bound. No key contains a character that sorts before the space (KEY-3), so the next key is the same text
-/// followed by a space.
+/// Returns the first key within a lower bound. No key contains a character that sorts before the space (KEY-3), so the key after an excluded one is the same
+/// text followed by a space.
 pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),

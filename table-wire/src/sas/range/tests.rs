@@ -1,4 +1,4 @@
-//! Tests of ranges: comparisons with the text of the rule, and with the results of an engine.
+//! Tests of ranges against the text of the rule, and against the results of an engine.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -136,7 +136,7 @@ fn sas_6_keys_that_one_range_cannot_express_are_refused() {
     }
 }
 
-/// In a string to sign, an empty key and a missing key produce the same line.
+/// Tests that no range ends at an empty key. In a string to sign, an empty key and a missing key produce the same line.
 #[test]
 fn sas_6_no_range_ends_in_an_empty_key() {
     for (start, end) in [

@@ -1,4 +1,4 @@
-//! Tests of scoped views of an embedded engine, with the signature vectors.
+//! Tests of scoped views of an embedded engine, with tokens from the signature vectors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -163,7 +163,7 @@ fn sas_6_and_8_reads_and_writes_stay_inside_the_compound_range() {
     assert_eq!(keys(&engine, &Query::new(KeyRange::ALL)).len(), 6);
 }
 
-/// A server checks the position in a continuation against its client's query, and creates the next continuation from that position.
+/// Tests continuations through a server, which checks the position in a continuation against its client's query and creates the next one from it.
 #[test]
 fn sas_8_and_page_6_a_continuation_belongs_to_the_query_of_the_caller() {
     let (engine, authority, _) = scene();
@@ -342,7 +342,7 @@ fn sas_7_a_row_needs_its_partition() {
     refused(authority.verify(&SasToken(parameters)), ErrorCode::AuthenticationFailed, "SAS-7");
 }
 
-/// Each user sees only their own entities (IMP-4).
+/// Tests that each user sees only their own entities (IMP-4).
 #[test]
 fn sas_6_typed_selections_become_signed_ranges() {
     let spans = |sas: Result<TableSas>| {

@@ -1,4 +1,4 @@
-//! Alterations that a bearer can make to the text of a token.
+//! Alterations that the bearer of a token can make to its text.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ pub(super) enum Alteration {
     Plus(Index),
     /// Adds a string at the start or the end of a value.
     Append(Index, &'static str, bool),
-    /// Assigns the signed lines to other fields of a token of the same kind. Some line breaks remain within values.
+    /// Assigns the signed lines to different fields of a token of the same kind. Some line breaks remain within values.
     Cut(bool, Vec<Index>),
 }
 
@@ -92,7 +92,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(byte).collect::<Vec<_>>().concat()
 }
 
-/// Splits the string to sign into the fields of a token. The line breaks in `kept` stay within values.
+/// Splits the string to sign into the fields of a token. The line breaks in `kept` remain within values.
 fn cut(token: &SasToken, table: bool, kept: &[Index]) -> Pairs {
     let text = match token.table() {
         Some(_) => token.0.string_of_table(ACCOUNT),

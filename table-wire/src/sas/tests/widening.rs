@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Checks errors in tokens from other signers, which this library never creates.
+/// Tests tokens from other signers, with errors that this library never makes.
 #[test]
 fn sas_2_an_empty_field_equals_a_missing_one() {
     let clock = Clock::of_instants(|| at(0));

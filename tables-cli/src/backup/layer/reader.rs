@@ -11,17 +11,17 @@ use crate::failure::{Failure, Result};
 
 /// The maximum number of bytes in a block's first line.
 const HEAD_BYTES: u64 = 128;
-/// The maximum number of bytes in a block. It is far larger than a block with one of the largest entities.
+/// The maximum number of bytes in a block, far larger than any block that the writer produces.
 const MOST: usize = 64 << 20;
 
-/// A reader of a layer up to a mark. Keeps one block in memory.
+/// Reads a layer up to a mark. Keeps one block in memory.
 pub struct LayerReader {
     path: String,
     file: BufReader<Box<dyn Read + Send>>,
     end: Mark,
     mark: Mark,
     block: Vec<u8>,
-    /// The position of the next line in the block.
+    /// The position of the next line within the block.
     at: usize,
 }
 
@@ -36,7 +36,7 @@ impl LayerReader {
         Ok(Self { path, file, end, mark: Mark::default(), block: Vec::new(), at: 0 })
     }
 
-    /// Returns the next row; `None` at the end.
+    /// Returns the next row, or `None` after the last one.
     ///
     /// # Errors
     /// `Refused`, with the file and the position, if a block is damaged; `File` if the layer cannot be read.

@@ -1,4 +1,4 @@
-//! Tests of layers that are written, resumed, and damaged in every bit.
+//! Tests that layers can be written and resumed, and that a change to any bit is detected.
 
 use super::*;
 use crate::backup::storage::Folder;

@@ -4,11 +4,11 @@ use crate::backup::layer::{BLOCK, HEAD, Mark, Record};
 use crate::backup::storage::{Append, Storage};
 use crate::failure::{Failure, Result};
 
-/// A writer of a layer, block by block.
+/// Writes a layer, block by block.
 #[derive(Debug)]
 pub struct LayerWriter {
     file: Box<dyn Append>,
-    /// The lines of the block that has not been written yet.
+    /// The lines of the current block, which has not been written yet.
     block: Vec<u8>,
     rows: u64,
     mark: Mark,
@@ -23,7 +23,7 @@ impl LayerWriter {
         Self::resume(storage, name, Mark::default())
     }
 
-    /// Continues a layer at a mark that [`sync`](Self::sync) returned. All bytes after the mark are removed.
+    /// Continues a layer at a mark returned by [`sync`](Self::sync). Removes all bytes after the mark.
     ///
     /// # Errors
     /// `Refused` if the file is shorter than the mark; `File` if the file cannot be written.

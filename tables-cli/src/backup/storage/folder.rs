@@ -39,7 +39,7 @@ impl Locked {
 }
 
 impl Drop for Locked {
-    /// Unlocks the file. Closing it is not enough: a child process that is just being started holds a copy of the handle until it executes its
+    /// Unlocks the file. Closing it is not sufficient: a child process that is being started has a copy of the file handle until it executes its
     /// program, and the system keeps the lock for that copy.
     fn drop(&mut self) {
         // If unlocking fails, the lock ends when the last copy of the handle is closed.
@@ -197,7 +197,7 @@ impl Append for Growing {
     }
 }
 
-/// Returns the path of a file while it is written.
+/// Returns the temporary path of a file that is being written.
 fn part(path: &Path) -> PathBuf {
     part_of(path, "part")
 }

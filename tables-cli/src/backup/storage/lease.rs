@@ -1,19 +1,19 @@
-//! The lock of a prefix in an object store. It consists of numbered objects, and belongs to the owner of the highest number.
+//! The lock of a prefix in an object store. It consists of numbered objects; the command that created the one with the highest number holds the lock.
 //!
-//! An object store has no locks that end with a process. The holder therefore renews its lock: it creates the object with the next number,
-//! and deletes the previous one. If another command sees the same highest number for [`PATIENCE`], it takes over the lock by creating the
-//! next object. Only one command can create an object, and a command that does not own the object with the highest number has lost the lock.
+//! Unlike a file system, an object store does not release a lock when a process ends. The holder therefore renews its lock: it creates the object with
+//! the next number, and deletes the previous one. If another command sees the same highest number for [`PATIENCE`], it takes over the lock by creating the
+//! next object. Only one command can create an object, and a command that did not create the object with the highest number has lost the lock.
 //! No clocks are compared.
 //!
-//! Numbers are never reused, because the last holder leaves an object that marks the lock as free. A command that lost the lock can therefore never
-//! own the highest number.
+//! Numbers are never reused, because the last holder leaves an object that marks the lock as free. A command that has lost the lock can therefore never
+//! hold the highest number.
 //!
-//! A command completes its work by creating the next object with a record of the last file. This either succeeds while the command holds the lock, or
-//! fails because another command took over. Checking the lock before an ordinary write would not be enough, because the write could arrive after a
-//! take-over. If the owner of such a record died before it wrote the file, the next command that takes over writes it.
+//! A command completes its work by writing one last file. It first creates the next object with a record of this file. Creating the object succeeds if the
+//! command still holds the lock, and fails if another command has taken over. Checking the lock before an ordinary write would not be sufficient, because
+//! the write could arrive after a take-over. If the command dies before it writes the file, the next command that takes over writes it.
 //!
-//! The file itself may arrive late as well, after the command that took over has removed it. Its name is therefore reserved first, by an empty object,
-//! and the file replaces only this object.
+//! The write of the file itself may also arrive late, after the command that took over has removed the file. The file's name is therefore first reserved
+//! with an empty object, and the write replaces only this object.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ use crate::failure::{Failure, Result};
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// The time after which the holder renews a lock.
 pub(super) const RENEWAL: Duration = Duration::from_secs(5);
-/// The content of the object that the last holder leaves.
+/// The content of the object that the last holder leaves to mark the lock as free.
 const FREE: &[u8] = b"free";
 /// The folder of the objects.
 pub(super) const LOCKS: &str = "locks";
@@ -40,7 +40,8 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Acquires the lock, and waits if another command seems to hold it. If an earlier holder died after its commit, completes that holder's work.
+    /// Acquires the lock, and waits if another command seems to hold it. If an earlier holder died between recording its last file and writing it, writes that
+    /// file.
     pub(super) fn acquire(requests: &Requests, patience: Duration, shown: &str) -> Result<Self> {
         let Some(seen) = highest(requests)? else { return Self::take(requests, 1, Bytes::new(), shown) };
         if requests.get(&object(seen))?.is_none_or(|content| content != FREE) {
@@ -135,7 +136,7 @@ impl File {
         Bytes::from([line.as_bytes(), b"\n", &self.content].concat())
     }
 
-    /// Returns the recorded file in the content of a lock object; `None` if the content is not a record.
+    /// Returns the file recorded in a lock object, or `None` if the content is not such a record.
     fn of(record: &Bytes) -> Option<Self> {
         let end = record.iter().position(|byte| *byte == b'\n')?;
         let (line, content) = (record.get(..end)?, record.slice(end + 1..));

@@ -64,7 +64,7 @@ impl Objects {
 /// `object_store` crate supports; `file:///path` is a folder. Credentials and options come from the environment, such as `AWS_ACCESS_KEY_ID`.
 ///
 /// # Errors
-/// `Usage` if the URL has another format, or if options are missing.
+/// `Usage` if the URL is not in such a format, or if options are missing.
 pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
     let usage = |reason: &dyn fmt::Display| {
         Failure::Usage(format!("{} is not an object store: {reason}", public(url)))

@@ -1,4 +1,4 @@
-//! Blocking requests to an object store.
+//! Sends requests to an object store, and blocks until their responses arrive.
 
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::failure::{Failure, Result};
 
-/// The requests to a prefix of an object store, and the runtime that executes them. The caller may itself run on another runtime.
+/// Sends the requests to a prefix of an object store, on its own runtime. The caller may itself run on another runtime.
 #[derive(Debug)]
 pub(super) struct Requests {
     store: Arc<dyn ObjectStore>,
@@ -34,7 +34,7 @@ impl Requests {
         parts.fold(self.prefix.clone(), ObjectPath::join)
     }
 
-    /// Waits for a request.
+    /// Runs a request on the runtime, and waits for its response.
     fn wait<T, F>(&self, name: &str, request: F) -> Result<T>
     where
         T: Send + 'static,
@@ -51,7 +51,7 @@ impl Requests {
         outcome.map_err(|error| Failure::file(name)(io_error(error)))
     }
 
-    /// Returns an object; `None` if it does not exist.
+    /// Returns an object, or `None` if it does not exist.
     pub(super) fn get(&self, name: &str) -> Result<Option<Bytes>> {
         let (store, path) = (self.store.clone(), self.path(name));
         self.wait(name, async move {
@@ -82,7 +82,7 @@ impl Requests {
         })
     }
 
-    /// Creates an empty object, which a file replaces later, and returns its version. An object that exists keeps its content.
+    /// Creates an empty object, which a file will replace later, and returns its version. An existing object keeps its content.
     pub(super) fn reserve(&self, name: &str) -> Result<UpdateVersion> {
         let (store, path) = (self.store.clone(), self.path(name));
         self.wait(name, async move {
@@ -97,8 +97,8 @@ impl Requests {
         })
     }
 
-    /// Replaces an object if it still has a version. Otherwise another command has replaced or removed it, which is not an error. A store that does not
-    /// compare versions, such as a file system, replaces the object.
+    /// Replaces an object if it still has this version. If it has not, another command has replaced or removed it, which is not an error. A store that does not
+    /// compare versions, such as a file system, always replaces the object.
     pub(super) fn update(&self, name: &str, content: Bytes, version: UpdateVersion) -> Result<()> {
         let (store, path) = (self.store.clone(), self.path(name));
         self.wait(name, async move {
@@ -130,7 +130,7 @@ impl Requests {
         self.names_if(folder, |_| true)
     }
 
-    /// Returns the names of the files and subfolders in a folder, without the names that are only reserved.
+    /// Returns the names of the files and subfolders in a folder, except names that are only reserved by an empty object.
     pub(super) fn files(&self, folder: &str) -> Result<Vec<String>> {
         let is_manifest = |object: &ObjectMeta| object.location.extension() == Some("json");
         self.names_if(folder, |object| object.size > 0 || !is_manifest(object))

@@ -14,7 +14,7 @@ fn segment(name: &str, offset: u64) -> String {
     format!("{name}/{offset:020}")
 }
 
-/// Returns the offsets and lengths of a file's objects in order, up to the first gap.
+/// Returns the offset and length of each object of a file, in order, up to the first gap.
 fn chain(shared: &Shared, name: &str) -> Result<Vec<(u64, u64)>> {
     let lengths = shared.requests.lengths(name)?;
     let mut found: Vec<(u64, u64)> =
@@ -29,7 +29,7 @@ fn chain(shared: &Shared, name: &str) -> Result<Vec<(u64, u64)>> {
     Ok(found)
 }
 
-/// Returns the length of a file; `None` if it has no objects.
+/// Returns the length of a file, or `None` if it has no objects.
 pub(super) fn length(shared: &Shared, name: &str) -> Result<Option<u64>> {
     let chain = chain(shared, name)?;
     Ok((!chain.is_empty()).then(|| chain.iter().map(|(_, length)| length).sum()))
@@ -50,7 +50,7 @@ pub(super) fn remove(shared: &Shared, name: &str, from: u64) -> Result<()> {
 pub(super) struct Reading {
     shared: Arc<Shared>,
     name: String,
-    /// The offset after `current`.
+    /// The offset after the object in `current`.
     end: u64,
     current: Bytes,
 }
@@ -80,7 +80,7 @@ impl Read for Reading {
     }
 }
 
-/// A file that grows by one object at each sync, and whenever enough bytes for an object are in memory.
+/// A file that grows. An object is written at each sync, and whenever the bytes in memory fill an object.
 #[derive(Debug)]
 pub(super) struct Growing {
     shared: Arc<Shared>,

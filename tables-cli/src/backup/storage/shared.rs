@@ -1,4 +1,4 @@
-//! The state that an object store's storage shares with its open files.
+//! The state that is shared by an object store's storage and its open files.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::backup::storage::lease::Lease;
 use crate::backup::storage::requests::Requests;
 use crate::failure::Result;
 
-/// The data that open files share with the storage.
+/// The state that open files share with the storage.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) requests: Requests,

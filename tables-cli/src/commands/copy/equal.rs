@@ -1,4 +1,4 @@
-//! Rows whose rewritten keys are equal. A copy would keep only the last of them.
+//! Detects rows whose rewritten keys are equal. A copy would keep only the last of them.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -18,11 +18,11 @@ pub(super) struct Rewritten<'a> {
 }
 
 impl Rewritten<'_> {
-    /// Returns an error if rows have equal new keys. The rows are read once, with eight bytes in memory for each. They are read a second time if two hashes are
-    /// equal.
+    /// Returns an error if several rows have the same new key. Reads the rows once, and keeps eight bytes in memory for each. If two hashes are
+    /// equal, reads the rows a second time.
     ///
     /// # Errors
-    /// `Refused` with both rows, and for a row whose key cannot be rewritten; any error from the store.
+    /// `Refused` with both rows, or with a row whose key cannot be rewritten; any error from the store.
     pub(super) async fn refuse_equal_keys(&self) -> Result<()> {
         let hasher = RandomState::new();
         match self.first_equal(|key| hasher.hash_one(key)).await? {
@@ -37,7 +37,7 @@ impl Rewritten<'_> {
         }
     }
 
-    /// Returns a new key and the first two rows that have it; `None` if all new keys differ.
+    /// Returns a new key that several rows have, with the first two of these rows, or `None` if all new keys differ.
     async fn first_equal(
         &self,
         hash: impl Fn(&EntityKey) -> u64,

@@ -1,4 +1,4 @@
-//! Patterns for rewriting keys.
+//! Fills in the patterns by which `tables copy` rewrites keys.
 
 use table_core::TableEntity;
 

@@ -17,7 +17,7 @@ async fn fill(store: DynTableStore) -> DynTableStore {
     store
 }
 
-/// Returns a store that returns rows in arbitrary order. `says_so` determines whether its capabilities say so.
+/// Creates a store that returns rows in arbitrary order. `says_so` determines whether its capabilities report this.
 fn shuffled(says_so: bool) -> LimitedStore<Engine> {
     LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = !says_so).shuffled(7)
 }
@@ -42,7 +42,7 @@ fn a_store_that_says_it_has_no_order_is_refused() {
     assert!(message.contains("key order"), "{message}");
 }
 
-/// If rows were unordered, a comparison would report existing rows as missing and as extra, and a synchronisation would delete them.
+/// Tests that unordered rows are detected. A comparison would report existing rows as missing and as extra, and a synchronisation would delete them.
 #[tokio::test]
 async fn no_row_is_deleted_because_a_store_returned_rows_out_of_order() {
     for says_so in [true, false] {

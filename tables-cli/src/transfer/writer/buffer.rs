@@ -1,4 +1,4 @@
-//! The groups that have not been written yet, one per partition. They allow rows in any order to be written in few transactions.
+//! The groups of changes that have not been written yet, one for each partition. They allow rows in any order to be written in few transactions.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,18 +8,18 @@ use table_core::{Error, PartitionKey};
 use crate::transfer::change::{Mode, Numbered};
 use crate::transfer::writer::group::Group;
 
-/// The number of changes at which the oldest group is written.
+/// The number of buffered changes at which the oldest group is written.
 pub(super) const CHANGES: usize = 20_000;
-/// The size at which the oldest group is written.
+/// The size of the buffered changes, in bytes, at which the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
-/// The maximum number of stale entries in the order: entries of groups that have been written.
+/// The maximum number of stale entries in `order`, which refer to groups that have been written.
 const STALE: usize = 1_000;
 
 /// The groups that have not been written yet.
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,
-    /// The groups in the order in which they were started. An entry is stale if the partition's group has another number.
+    /// The groups in the order in which they were started. An entry is stale if the number of the partition's current group differs.
     order: VecDeque<(u64, PartitionKey)>,
     begun: u64,
     changes: usize,
@@ -29,7 +29,7 @@ pub(super) struct Buffer {
 /// The result of adding a change.
 #[derive(Default)]
 pub(super) struct Pushed {
-    /// The partition's previous group, if it had no room for the change.
+    /// The previous group of the partition, if the change did not fit into it.
     pub(super) full: Option<Group>,
     /// The change and the reason, if no group can contain it.
     pub(super) refused: Option<(Numbered, Error)>,

@@ -32,7 +32,7 @@ impl Group {
         Ok(Self { changes: Vec::new(), transaction: Transaction::new(partition_key, limits)? })
     }
 
-    /// Adds a change. If this fails, leaves the group as it was, and returns the change.
+    /// Adds a change. After an error, the group is unchanged, and the change is returned with the error.
     pub(super) fn push(&mut self, change: Numbered, mode: Mode) -> Result<(), Box<(Numbered, Error)>> {
         match change.change.operation(mode).and_then(|operation| self.transaction.push(operation)) {
             Ok(()) => {
@@ -53,7 +53,7 @@ impl Group {
         self.transaction.bytes()
     }
 
-    /// Writes the group. If the store rejects a change, the other changes are written without it.
+    /// Writes the group. If the store rejects a change, the remaining changes are written without it.
     pub(super) async fn write(
         mut self,
         store: &DynTableStore,
@@ -91,7 +91,7 @@ impl Group {
 }
 
 impl Group {
-    /// Removes the rows that would mix the parts of a wide entity. Returns their numbers, each with the reason.
+    /// Removes the rows that would mix parts of a wide entity from different writes. Returns the numbers of their records, each with the reason.
     async fn reject_torn(
         &mut self,
         store: &DynTableStore,
@@ -121,7 +121,7 @@ impl Group {
     }
 }
 
-/// Returns the transaction of some changes in one partition; `None` if there are no changes.
+/// Returns the transaction of some changes in one partition, or `None` if there are no changes.
 fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Option<Transaction>> {
     let Some(first) = changes.first() else { return Ok(None) };
     let mut transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;

@@ -1,4 +1,4 @@
-//! Settlement of records in the order in which they were added, although their transactions may complete in another order.
+//! Settles records in the order in which they were added, although their transactions may complete in a different order.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ enum Slot {
     Rejected(Rejected),
 }
 
-/// Tracks the records that the writer has accepted. Records are settled, that is, written or rejected, in their order.
+/// Tracks the records that the writer has accepted. A record is settled once it and all records before it have been written or rejected.
 #[derive(Default)]
 pub(super) struct Settlement {
     /// The number of settled records.
@@ -68,7 +68,7 @@ impl Settlement {
         }
     }
 
-    /// Returns the number of settled records up to the first unsettled one.
+    /// Returns the number of settled records before the first unsettled one.
     pub(super) const fn settled(&self) -> u64 {
         self.settled
     }

@@ -1,6 +1,6 @@
-//! Functions that find the end of a part in a key, using the adjacent pieces.
+//! Functions that find the end of a part in a key from the pieces after the part.
 //!
-//! The functions accept any type that converts to [`Piece`], because the pieces of a schema also have names.
+//! The functions accept any type that converts to [`Piece`], because the pieces in a schema also have names.
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
@@ -21,7 +21,7 @@ pub(crate) fn end_of_part<P>(
     }
 }
 
-/// Returns the position at which the last pieces of a string begin. The pieces are read from the right.
+/// Returns the position at which the pieces after the remainder begin. These pieces are read from the right.
 fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> Option<usize> {
     let mut rest = text;
     while let Some((last, before)) = after.split_last() {
@@ -65,7 +65,7 @@ fn start_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(0)
 }
 
-/// Returns the first character of the literals at the start of a list of pieces.
+/// Returns the first character of the literals at the start of a list of pieces, if it starts with a literal.
 pub(super) fn first_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().map_while(|it| literal(piece(it)));
     literals.flat_map(str::chars).next()

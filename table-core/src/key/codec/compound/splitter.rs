@@ -63,7 +63,7 @@ impl<'a> Splitter<'a> {
     /// Checks that the entire key and all pieces have been read.
     ///
     /// # Errors
-    /// `EntityMismatch` if a part of the key remains, or if pieces are missing.
+    /// `EntityMismatch` if text follows the last piece, or if pieces are missing.
     #[inline]
     pub fn finish(mut self) -> Result<()> {
         let is_over = self.literals().is_some() && self.pieces.is_empty() && self.rest.is_empty();
@@ -88,7 +88,7 @@ impl<'a> Splitter<'a> {
         Some(())
     }
 
-    /// Returns the error for a missing literal, or for any other deviation from the pieces.
+    /// Returns the error for a missing literal, or for a key that deviates from its pieces in another way.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         match self.pieces.first() {

@@ -1,4 +1,4 @@
-//! Tests of K2 and K3 for compound keys. Every result is checked with all values of small domains, and with random pieces.
+//! Tests of K2 and K3 for compound keys. Every result is checked against all values of small domains, and against random pieces.
 
 use proptest::prelude::*;
 
@@ -115,7 +115,7 @@ fn key<'a>(pieces: &[Piece], values: &[&'a (Rank, String)]) -> Key<'a> {
     }
 }
 
-/// Checks that two keys with valid pieces agree with every property that is computed from the pieces.
+/// Checks that two keys with valid pieces have every property that was computed from the pieces.
 fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String> {
     let fault = |law: &str| Err(format!("{law}: {pieces:?} makes {left:?} and {right:?}"));
     if (left.ranks == right.ranks) != (left.text == right.text) {
@@ -200,8 +200,8 @@ fn k2_and_k3_every_pair_of_codecs_and_separator_on_every_value() {
     assert!(sound > 1_000 && ordered > 700, "most pieces are sound ({sound}) and many ordered ({ordered})");
 }
 
-/// Searches for counterexamples. The first result is `true` if two keys with these pieces are equal (K2), the second if two keys are in the wrong
-/// order of their first parts (K3).
+/// Searches for counterexamples. The first result is `true` if two different combinations of values have the same key (K2), and the second if two keys are
+/// in the wrong order of their first parts (K3).
 fn counterexamples(first: &Sample, literal: &'static str, second: &Sample) -> (bool, bool) {
     let pieces = [Piece::Part(first.form), Piece::Literal(literal), Piece::Part(second.form)];
     let pairs = || first.values.iter().flat_map(|a| second.values.iter().map(move |b| [a, b]));

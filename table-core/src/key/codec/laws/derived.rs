@@ -1,4 +1,4 @@
-//! Laws of derived parts and of truncation.
+//! Checks of the laws of derived parts and of truncation.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -65,7 +65,7 @@ pub fn check_truncation<C: Truncates<T>, T: Ord + Debug>(values: &[T]) -> Result
     Ok(())
 }
 
-/// Checks the same laws as [`check_derived`], for strings, which are ordered by UTF-16 code units (ORD-6).
+/// Checks the same laws as [`check_derived`] for strings, which are ordered by UTF-16 code units (ORD-6).
 ///
 /// ```
 /// use table_core::key::codec::{First, Text, laws};

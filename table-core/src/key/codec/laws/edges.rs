@@ -2,7 +2,7 @@
 
 use crate::key::codec::Form;
 
-/// Returns strings that differ slightly from `text`: one character is removed, added or changed, or all letters have the other case.
+/// Returns strings that differ slightly from `text`: with one character removed, added or changed, or with all letters in the opposite case.
 pub(super) fn neighbours(text: &str) -> impl Iterator<Item = String> {
     let mut shorter = text.to_owned();
     let last = shorter.pop();
@@ -24,9 +24,9 @@ pub(super) fn samples(count: usize) -> impl Iterator<Item = usize> {
     positions.into_iter().filter(move |_| count > 0)
 }
 
-/// Returns strings at the edges of a fixed-width form: with the first, the last, the next and the previous character
-/// of the alphabet at each position, and with each prefix followed by the first or last character. Strings with
-/// non-ASCII characters and forms of variable width have no edges.
+/// Returns strings at the edges of a fixed-width form: with the alphabet's first, last, next or previous character
+/// at each position, and with each prefix followed by the first or last character. Strings with
+/// non-ASCII characters and forms of variable width have no such edges.
 pub(super) fn edges(form: &Form, text: &str) -> Vec<String> {
     if !form.is_fixed() || !text.is_ascii() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Tests that the checks of the laws detect codecs that break one of them.
+//! Tests that the checks of the laws detect codecs that violate one of them.
 
 use table_store::Error;
 
@@ -103,7 +103,7 @@ fn k2_and_k3_violations_between_values_are_found() {
 
 #[test]
 fn k1_is_violated_by_an_edge_text_that_is_read_but_never_written() {
-    /// A codec that writes numbers below 5,000 as four digits, but reads any four digits.
+    /// A codec that writes numbers below 5,000 as four digits, but also decodes greater numbers.
     enum Half {}
 
     impl KeyCodec<u16> for Half {

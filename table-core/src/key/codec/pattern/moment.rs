@@ -1,4 +1,4 @@
-//! Dates and times as units, which patterns write.
+//! Dates and times, split into the units that patterns contain.
 
 use std::fmt::Debug;
 
@@ -21,14 +21,14 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 )]
 pub trait Moment: sealed::InUnits {}
 
-/// The units of a date or time: year to second, and the nanoseconds.
+/// The units of a date or time, from year to second, and the nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     whole: [u32; 6],
     pub(super) nanos: u32,
 }
 
-/// The smallest value of each unit. Units below the smallest unit of a pattern are truncated to it.
+/// The smallest value of each unit. A truncated unit is set to it.
 const LEAST: [u32; 6] = [0, 1, 1, 0, 0, 0];
 
 impl Units {
@@ -44,7 +44,7 @@ impl Units {
         }
     }
 
-    /// Truncates the units below `smallest`, and truncates the fraction to the given number of digits.
+    /// Sets the units below `smallest` to their smallest values, and truncates the fraction to the given number of digits.
     pub(super) fn cut(mut self, smallest: u8, fraction: u32) -> Self {
         for (place, least) in self.whole.iter_mut().zip(LEAST).skip(usize::from(smallest) + 1) {
             *place = least;

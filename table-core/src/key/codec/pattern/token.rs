@@ -11,7 +11,7 @@ pub(super) enum Token {
 }
 
 const BITS: u32 = 5;
-/// The code of a fractional digit in a packed pattern. The code of `yyyy` is 1, and the codes of literals follow that of the fraction.
+/// The code of a fractional digit in a packed pattern. The codes of the units start at 1 for `yyyy`, and the codes of literals follow this code.
 const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
@@ -35,7 +35,7 @@ pub const fn pattern(text: &str) -> u128 {
     packed
 }
 
-/// Returns the code of the token at a position, and its width.
+/// Returns the code and the length of the token at a position.
 const fn code(text: &[u8], at: usize) -> (u8, usize) {
     let mut literal = 0;
     while literal < LITERALS.len() {
@@ -113,7 +113,7 @@ pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
     (first, last, fraction)
 }
 
-/// Returns `true` if each unit from the largest to the smallest occurs once, and the fractional digits are adjacent.
+/// Returns `true` if a value can be read back: each unit from the largest to the smallest occurs once, and the fractional digits are adjacent.
 pub(super) const fn reads_back(packed: u128) -> bool {
     let (first, last, fraction) = units(packed);
     let (mut seen, mut after_fraction, mut rest) = (0u8, false, packed);
@@ -143,7 +143,7 @@ pub(super) const fn reads_back(packed: u128) -> bool {
     first <= last && fraction <= 9
 }
 
-/// Returns `true` if the pattern has literals.
+/// Returns `true` if the pattern contains literals.
 pub(super) const fn has_literals(packed: u128) -> bool {
     let mut rest = packed;
     while let Some((token, after)) = Token::split(rest) {

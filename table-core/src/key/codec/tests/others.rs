@@ -1,4 +1,4 @@
-//! Tests of codecs for the layouts of other programs: keys from public projects, and rejected values.
+//! Tests of codecs that match the layouts of other programs, with keys from public projects and with rejected values.
 
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn instant(text: &str) -> DateTime<Utc> {
 }
 
 proptest! {
-    /// A truncated value is never later than the original value, and its text has the length of the pattern.
+    /// Tests that a truncated value is never later than the original value, and that its text has the length of the pattern.
     #[test]
     fn a_truncated_value_is_never_later(steps in prop::collection::vec((0i64..253_402_300_800, 0..1_000_000_000_u32), 1..24)) {
         for (seconds, nanos) in steps {
@@ -93,7 +93,7 @@ fn too_precise_and_out_of_range_values_are_refused_with_advice() {
     }
 }
 
-/// The key does not contain the hashed string, so the string may contain illegal characters and be longer than a key.
+/// Tests that any string can be hashed. The key does not contain the string, which may therefore contain illegal characters and be longer than a key.
 #[test]
 fn a_hash_takes_any_text() {
     let url = format!("https://contoso.com/?q={}#top", "x".repeat(600));

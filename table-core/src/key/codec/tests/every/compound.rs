@@ -1,4 +1,4 @@
-//! Compound keys of every layout that contains the part under test.
+//! Tests a part in compound keys of every layout that contains it.
 
 use super::*;
 use crate::key::codec::compound::{Piece, Splitter, fault};

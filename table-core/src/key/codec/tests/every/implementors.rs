@@ -1,4 +1,4 @@
-//! The types that implement a trait, found in the source files.
+//! Finds the types that implement a trait by searching the source files.
 
 use std::collections::BTreeSet;
 use std::fs;

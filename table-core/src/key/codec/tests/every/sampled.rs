@@ -1,4 +1,4 @@
-//! Values of each type that can be a key part, derived from seeds.
+//! Derives values of each type that can be a key part from seeds.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl Sampled for String {
 }
 
 impl Sampled for DateTime<Utc> {
-    /// Returns the values as they are, and truncated to the second, minute, hour, week and month.
+    /// Returns the values unchanged, and truncated to the second, minute, hour, week and month.
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
