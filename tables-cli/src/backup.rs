@@ -17,7 +17,7 @@
 //!
 //! # Guarantee
 //! - A generation is listed only after all its files are durable. Killing a backup leaves the earlier generations unchanged. The next backup continues
-//! where the killed one stopped, or starts again if another generation has been completed since.
+//!   where the killed one stopped, or starts again if another generation has been completed since.
 //! - Checksums cover every byte. Damaged rows are reported with their file and position, and are never restored.
 //! - Removing a generation never changes other generations, because a layer is deleted only when no generation refers to it.
 

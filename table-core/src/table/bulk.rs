@@ -34,9 +34,9 @@ const CONCURRENCY: usize = 8;
 /// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
 /// - Each transaction checks that the handle may write. If the schema of a newer release forbids its writes during the bulk write, no further transaction
-/// is started.
+///   is started.
 /// - After an error, no further transaction in the same partition and no further window is started. [`BulkError::written`] contains the positions of
-/// the written entities, and [`resume`](Self::resume) skips them.
+///   the written entities, and [`resume`](Self::resume) skips them.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};

@@ -41,8 +41,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E`
     ///   is stored, and the remaining work is recorded in [`SchemaRecord::pending`].
     /// - If no schema of `E` is stored, but a schema with keys of the same format is, `E` may be a renamed type. This is an error if the table contains rows
-    /// with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call
-    /// [`accept_schema`](Self::accept_schema).
+    ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call
+    ///   [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
     /// - A schema that was stored before and superseded belongs to an older version of the program. That version may run if its schema lacks only
     ///   optional properties, and indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. In all other

@@ -13,7 +13,7 @@ use crate::limits;
 /// (`BotBuilder-Azure`, `StringExtensions.SanitizeForAzureKeys`): `/` is `|s|`, `\` is `|b|`, `#` is `|h|` and `?` is `|q|`.
 ///
 /// - A bar itself is not escaped. A string that already contains one of these escapes is rejected (`KeyEncoding`), because it
-/// could not be read back. Control characters are also rejected.
+///   could not be read back. Control characters are also rejected.
 /// - Not ordered. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
