@@ -72,7 +72,7 @@ pub(crate) enum Effect {
     Frees,
 }
 
-/// A decision whose caller waits for the result.
+/// A write that depends on stored rows, which the engine evaluates at the commit.
 pub(crate) trait Decision: Send {
     /// Evaluates the decision, and records its changes in `ground`. If it returns an error, nothing is written.
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;

@@ -43,7 +43,7 @@ pub(crate) struct Place {
 /// The writes in one partition for one item.
 #[derive(Debug)]
 pub(crate) struct Part<W> {
-    /// The index of the item in the list that is settled.
+    /// The position of the item in the list of items to update.
     pub(crate) item: usize,
     pub(crate) place: Place,
     /// The number of operations that serve this item only.

@@ -37,7 +37,7 @@ impl Partition {
     }
 }
 
-/// The sizes of a table's partitions. Rows must be added in key order. Keeps the largest partitions and the cells of the strip in memory.
+/// The sizes of a table's partitions. Rows must be added in key order. Only the largest partitions and the cells of the printed heat strip are kept in memory.
 ///
 /// ```
 /// use tables_cli::heat::{Heat, Measure};

@@ -95,7 +95,7 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the value if its key equals the key under which it is stored (`from_entity`, for a key that is not decoded).
+/// Returns the value if its key equals the key under which it is stored. `from_entity` calls this function if the key is not decoded.
 ///
 /// # Errors
 /// `EntityMismatch`, with both keys, if the keys differ.

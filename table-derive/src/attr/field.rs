@@ -27,7 +27,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) chunks: Option<Ident>,
 }
 
-/// The slots of `#[property(…)]` while it is parsed.
+/// The settings of `#[property(…)]` that have been parsed so far.
 struct Read {
     name: Slot<LitStr>,
     flags: [(Symbol, Slot<Ident>); 4],

@@ -111,7 +111,7 @@ impl Records {
 }
 
 impl Synced {
-    /// Continues the record of a folder.
+    /// Creates the writer of a folder's record of synced frames, which continues after the given records.
     pub(crate) fn new(disk: &Arc<dyn Disk>, folder: &Path, records: &Records, engine: Uuid) -> Self {
         Self { disk: Arc::clone(disk), folder: folder.into(), engine, last: records.latest(engine) }
     }

@@ -162,8 +162,8 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Registers a handler that settles the remote changes to a table's entities, as recorded by its outbox. It updates index entries and
-    /// [copies](crate::copies), both the copies in these entities and the copies of these entities.
+    /// Registers a handler that applies the changes recorded in the outbox of a table to rows in other partitions. The handler updates index entries
+    /// and [copies](crate::copies): those stored in the entities of the table, and those of these entities that are stored elsewhere.
     /// Call this function once for each entity type, even if the type is both a source and a holder of copies.
     ///
     /// ```

@@ -66,7 +66,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Records that the registry row has this version, in which a writer announced a commit.
+    /// Records the version of a registry row that a writer has written to announce a commit.
     pub(super) fn announce(&mut self, listed: &ETag) {
         let known = self.announced.take().filter(|(etag, _)| etag == listed);
         self.announced = Some((listed.clone(), known.map_or(0, |(_, times)| times.saturating_add(1))));

@@ -110,7 +110,8 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Converts an error from a handler. A `SchemaMismatch` comes from the handler's own table, and must not leave the message to other programs forever.
+/// Returns the error of a handler, in which a `SchemaMismatch` is wrapped: it comes from a table of the handler. The worker would otherwise leave the
+/// message to newer programs forever.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),

@@ -24,7 +24,7 @@ pub(crate) fn streams() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns trace logs from cloud services. Their keys contain the ticks of the minute after a zero, and four parts separated by three underscores.
+/// Returns trace logs from cloud services. The PartitionKey is a zero and the ticks of the minute; the RowKey has four parts, separated by `___`.
 pub(crate) fn diagnostics() -> Vec<TableEntity> {
     let line = |n: u64| {
         let minute = 635_442_654_000_000_000 + n / 4 * 600_000_000;

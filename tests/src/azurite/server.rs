@@ -12,7 +12,7 @@ use super::install::install;
 use crate::npm::NotInstalled;
 
 const ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's public key (AUTH-30), in two halves because Microsoft's documentation breaks it across two lines.
+/// The well-known account key of the emulator (AUTH-30), in two halves because Microsoft's documentation breaks it across two lines.
 const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];

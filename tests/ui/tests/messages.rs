@@ -57,7 +57,7 @@ fn each_mistake_is_reported_once() {
     assert_eq!(told.filter(|(_, errors)| *errors != 1).collect::<BTreeMap<_, _>>(), several);
 }
 
-/// Returns the cases that mark the lines of their mistakes, with the line and number of each.
+/// Returns the cases whose source marks the lines of the expected errors: for each mark, its line number and the number of the message.
 fn marked() -> BTreeMap<String, Vec<(usize, String)>> {
     let mut marked = BTreeMap::new();
     for case in cases("rs") {

@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(<Digits<6> as KeyCodec<u32>>::FORM, <Digits<6, NonNegative> as KeyCodec<i32>>::FORM);
     }
 
-    /// Tests that the digits with each sign are fixed-width and ordered, because the derive allows ranges of `digits(…)` without checking the order.
+    /// Tests that `digits(…)` is ordered and has a fixed width with each treatment of the sign: the derive allows ranges of it without a check.
     #[test]
     fn digits_of_each_sign_are_fixed_and_ordered() {
         let forms = [Digits::<6>::FORM, Digits::<6, NonNegative>::FORM, Digits::<6, Signed>::FORM];

@@ -179,7 +179,7 @@ fn pat_intra_5_a_source_keeps_its_own_unique_index() {
     assert_eq!(error.code(), ErrorCode::UniqueViolation);
 }
 
-/// Settling the copies of a holder repairs it after a write by another tool, and maintains its indexes.
+/// Tests that `settle_copies` repairs the copies in an entity that another tool has written, and updates the index entries of the entity.
 #[test]
 fn pat_den_2_settlement_maintains_the_indexes_of_a_holder() {
     let desk = Desk::new();

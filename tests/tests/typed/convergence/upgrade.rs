@@ -55,7 +55,7 @@ type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 /// The time at which the backfill starts, relative to requests from the older version.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
-    /// The backfill starts after the last request from the older version can have taken effect.
+    /// The backfill waits until no request from the older version can still take effect.
     Waits,
     /// The backfill starts immediately, although requests from the older version may still take effect.
     Hastens,

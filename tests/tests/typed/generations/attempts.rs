@@ -1,4 +1,5 @@
-//! Writes of an older program that need several attempts, between which a newer program begins a backfill: every attempt is checked.
+//! Tests that a write by an older program is checked against the stored schema before each attempt, also if a newer program begins a backfill between
+//! two attempts.
 
 use pollster::block_on;
 use table_core::table::LEASE;

@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// Log events of `TableStorage.Abstracts`: inverted ticks of five minutes, and a ULID with an inverted time
-/// (`KeyGenerator`; the `PartitionKey` is that of its `KeyGeneratorTests`).
+/// Log events with keys from `KeyGenerator` in `TableStorage.Abstracts`: the `PartitionKey` is the inverted time rounded to five minutes, the `RowKey` a
+/// ULID with an inverted time. The expected `PartitionKey` is from `KeyGeneratorTests`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvent", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(desc(period))]
