@@ -24,7 +24,7 @@ pub enum Skew {
     Standing,
     /// The clock runs backwards from the time at which it was created.
     Backwards,
-    /// After every eighth reading, the clock jumps ahead by the given days, or back again.
+    /// The clock jumps ahead by the given days, or back again, after every one to eight readings: the number depends on the days.
     Jumping(i64),
 }
 
@@ -45,6 +45,11 @@ impl Skew {
             _ => Self::Jumping(days),
         }
     }
+}
+
+/// Returns the number of readings between two jumps. It differs between clocks, which lets a jump fall between any two readings of a step.
+const fn jumps_after(days: i64) -> u64 {
+    days.unsigned_abs() % 8 + 1
 }
 
 /// The simulated time in ticks, shared by all clones.
@@ -84,10 +89,12 @@ impl Time {
                 Skew::Days(days) => by(days),
                 Skew::Standing => start,
                 Skew::Backwards => start - (now - start),
-                Skew::Jumping(days) => match readings.fetch_add(1, Ordering::SeqCst) / 8 % 2 {
-                    0 => now,
-                    _ => by(days),
-                },
+                Skew::Jumping(days) => {
+                    match readings.fetch_add(1, Ordering::SeqCst) / jumps_after(days) % 2 {
+                        0 => now,
+                        _ => by(days),
+                    }
+                }
             }
         })
     }

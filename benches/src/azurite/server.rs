@@ -10,7 +10,7 @@ use crate::Outcome;
 #[derive(Debug)]
 pub struct Server(AzuriteServer);
 
-/// How long the server's request thread has been running and waiting since it started.
+/// The times for which the server's request thread has run and waited since it started.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     at: Instant,

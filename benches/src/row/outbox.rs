@@ -32,7 +32,7 @@ const PACE: u32 = 1_000;
 const WRITERS: usize = 64;
 /// The number of worker threads. Each thread waits for the disk.
 const WORKERS: usize = 64;
-/// How long a worker pauses when it finds no work.
+/// The pause of a worker that finds no work.
 const IDLE: Duration = Duration::from_millis(10);
 /// The maximum time to wait, after the last change, until all changes have taken effect.
 const PATIENCE: Duration = Duration::from_secs(60);

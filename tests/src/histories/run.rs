@@ -17,7 +17,7 @@ use crate::histories::program::{Actor, Recorder, prepare};
 use crate::histories::service::Account;
 use crate::histories::wire::{Act, LossyWire, Script};
 
-/// How many calls in a history had each kind of outcome.
+/// The number of calls in a history with each kind of outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The number of calls.
