@@ -181,7 +181,7 @@ fn a_table_is_not_copied_onto_itself_under_another_spelling() {
         "copy Things --store DB --to DIR/./db",
         "copy Things --store DB --to DIR/db/../db --row-key {RowKey}x",
         "copy Things --store DB --to DB --rename THINGS --row-key {RowKey}x",
-        "copy --store DB --to DB/",
+        "copy --store DB --to DIR/db/",
         "sync Things --store DB --to DIR/./db",
     ] {
         let (exit, text) = refused(at, line);

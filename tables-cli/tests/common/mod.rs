@@ -16,8 +16,13 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// Runs a command line on a folder, whose path is written as `DIR`, and its subfolder `db` as `DB`.
 pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, String) {
     let (db, dir) = (folder.join("db").display().to_string(), folder.display().to_string());
-    let line = line.replace("DB", &db).replace("DIR", &dir);
-    let words = std::iter::once("tables".to_owned()).chain(words(&line));
+    // The name of a temporary folder is random and may contain a placeholder, so no placeholder is searched for in a path.
+    let expanded = words(line).into_iter().map(|word| match word.split_once("DIR") {
+        Some((before, after)) => format!("{before}{dir}{after}"),
+        None if word == "DB" => db.clone(),
+        None => word,
+    });
+    let words = std::iter::once("tables".to_owned()).chain(expanded);
     let parsed = match Tables::try_parse_from(words) {
         Ok(parsed) => parsed,
         Err(error) => return (Err(Failure::Usage(error.to_string())), String::new()),
