@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::xml::content;
 
-/// The maximum number of characters that are kept from a service's message.
+/// The maximum number of characters kept of a service's message.
 const MOST_TEXT: usize = 1_000;
 
 /// An error that was read from the body of a response.

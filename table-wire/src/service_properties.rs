@@ -33,7 +33,7 @@ pub struct ServiceProperties {
     pub hour_metrics: Option<Metrics>,
     /// The settings for metrics per minute.
     pub minute_metrics: Option<Metrics>,
-    /// Rules for cross-origin requests. An empty list removes all rules.
+    /// The rules for cross-origin requests. An empty list removes all rules.
     pub cors: Option<Vec<CorsRule>>,
 }
 

@@ -1,4 +1,4 @@
-//! Verifies tokens with an account's keys, the policies of its tables, and a clock.
+//! Verifies tokens with an account's keys, the stored policies of its tables, and a clock.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -139,7 +139,7 @@ impl SasVerifier {
         Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
     }
 
-    /// Returns the current permissions, which come from the token or its policy.
+    /// Returns the permissions from the token, or else from its stored policy.
     pub(super) fn permissions<P: FromStr<Err = Error>>(
         &self,
         parameters: &Parameters,
