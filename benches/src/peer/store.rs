@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All contenders, the engine first.
+    /// All libraries, the engine first.
     pub const ALL: [Self; 4] = [Self::Tables, Self::Fjall, Self::Redb, Self::Sqlite];
 
     /// Returns the name of the contender in the table of results.
