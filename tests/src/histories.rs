@@ -4,6 +4,7 @@
 //! them, truncates responses, responds like a gateway, and has a secondary that lags behind. Clients of `table-azure` run random programs on the account,
 //! in one thread and in virtual time, so a seed determines a history. A search for a linearization then checks whether the results are possible:
 //! acknowledged calls took effect, rejected calls did not, and ambiguous calls took effect at most once.
+//!
 //! A write without an `ETag` may take effect once per delivery, as documented in `docs/lost-answers.md`.
 
 mod check;

@@ -82,7 +82,7 @@ impl<T: Case> Participant<T> for Shadows {
     }
 }
 
-/// The view that computes the totals for the tickets of a case.
+/// The view that computes the totals of the tickets of type `T`.
 pub(crate) struct Totals<T>(PhantomData<T>);
 
 impl<T: Case> View for Totals<T> {
