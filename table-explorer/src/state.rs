@@ -31,7 +31,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Creates a source from tables, with the name that pages show.
+    /// Creates a source from tables. `name` is the name shown on pages.
     #[must_use]
     pub fn new(tables: DynTableStore, name: impl Into<String>) -> Self {
         let name = name.into();

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::keys;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
-/// The PartitionKey and the RowKey of the row that identifies the table of a view.
+/// The PartitionKey and the RowKey of a row that exists only in the table of a view.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
 /// Returns `true` for the tables in which patterns register schemas, outboxes and feeds.

@@ -1,4 +1,4 @@
-//! The table provider.
+//! The DataFusion table provider for a table of a store.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Tests of every command that writes, on tables with each kind of derived rows: the command
-//! keeps the derived rows correct, or refuses to run and writes nothing.
+//! Tests of every command that writes, on tables with each kind of derived rows: the command keeps the derived rows correct, or refuses to run and writes
+//! nothing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use common::{shown, tables};
 use kinds::{KINDS, Kind, contents, copy_folder};
 use tables_cli::Exit;
 
-/// Command lines that write. `T` is the table, and `ROW` is the RowKey of one of its entities or of a part of an entity. `ONE` is a store with
+/// Command lines that write. `T` stands for the table, and `ROW` for the RowKey of one of its entities or of a part of an entity. `ONE` is a store with
 /// entities of the same type, two of which have the keys of entities in `DB` but different values. `PLAIN` is a store whose table has plain rows.
 const COMMANDS: &[&str] = &[
     "put T a ROW Name=other --store DB",
@@ -56,7 +56,7 @@ const COMMANDS: &[&str] = &[
     "repair T --store DB",
 ];
 
-/// Runs every command on a fresh copy of the tables of one kind. Returns the cells that are wrong.
+/// Runs every command on a fresh copy of the tables with one kind of derived rows. Returns the combinations that went wrong.
 fn wrong_cells(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let (at, row) = (folder.path(), if kind == Kind::Wide { "2001_01" } else { "id_0001" });

@@ -1,5 +1,5 @@
-//! Tests of state files that do not belong to the transfer, but to another command, source, target, filter, file or
-//! version. None of them may make a command report rows that it did not write.
+//! Tests of state files that belong to a different command, source, target, filter, file or version. None of them may make a command report rows that it
+//! did not write.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! The list of tables.
+//! The page that lists the tables.
 
 use std::sync::Arc;
 

@@ -43,7 +43,7 @@ pub struct RejectedRecords {
     pub count: u64,
     /// The absolute path of the file that contains them with their reasons.
     pub file: Option<String>,
-    /// The length of this file.
+    /// The length of this file in bytes.
     pub bytes: u64,
 }
 

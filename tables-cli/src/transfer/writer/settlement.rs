@@ -73,7 +73,7 @@ impl Settlement {
         self.settled
     }
 
-    /// Returns the number of records from the first unsettled one on.
+    /// Returns the number of records from the first unsettled one onwards.
     pub(super) fn open(&self) -> usize {
         self.slots.len()
     }
