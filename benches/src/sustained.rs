@@ -21,7 +21,7 @@ const WRITERS: u64 = 32;
 /// The number of rows per transaction.
 const ROWS: u32 = 10;
 
-/// How the rows of a transaction are distributed over partitions.
+/// The distribution of a transaction's rows over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
     /// All rows of a transaction are in one partition, as the engine requires.

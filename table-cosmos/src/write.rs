@@ -40,7 +40,7 @@ enum Settled {
     RetryLoop(Error),
 }
 
-/// Why the requests for a transaction were not acknowledged as committed.
+/// The reason for which a transaction's requests were not acknowledged as committed.
 enum Failed {
     /// Nothing was written.
     Refused(Error),

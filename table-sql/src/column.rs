@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// Where the values of a column come from.
+/// The origin of a column's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     PartitionKey,

@@ -10,7 +10,7 @@ use common::{shown, tables};
 use kinds::{KINDS, Kind, contents, copy_folder};
 use tables_cli::Exit;
 
-/// Command lines that write. `T` stands for the table, and `ROW` for the RowKey of one of its entities or of a part of an entity. `ONE` is a store with
+/// Command lines that write. `T` is the table, and `ROW` is the RowKey of one of its entities or of a part of an entity. `ONE` is a store with
 /// entities of the same type, two of which have the keys of entities in `DB` but different values. `PLAIN` is a store whose table has plain rows.
 const COMMANDS: &[&str] = &[
     "put T a ROW Name=other --store DB",

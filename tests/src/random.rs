@@ -25,7 +25,7 @@ const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version that the entity had this many writes to its key ago, including deletes; a version that never existed if the key had fewer writes.
+    /// An earlier version, given as the number of later writes to the key, including deletes. If the key had fewer writes, a version that never existed.
     Version(usize),
 }
 

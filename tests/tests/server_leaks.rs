@@ -26,7 +26,7 @@ const CONCURRENT: usize = 12;
 /// The number of connections open at the same time. It is lower than the number of connections that the operating system queues.
 const AT_ONCE: usize = 24;
 
-/// What a client does after it has sent its last byte.
+/// The behaviour of a client after it has sent its last byte.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     /// The client closes the connection.

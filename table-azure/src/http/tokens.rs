@@ -7,7 +7,7 @@ use table_core::{Clock, Error, Result};
 
 use crate::credential::{AccessToken, TokenProvider};
 
-/// How long before its expiry a token is renewed.
+/// The time between a token's renewal and its expiry.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
 /// The delay between a failed renewal and the next attempt, while the current token is valid.
 const PAUSE: TimeDelta = TimeDelta::seconds(10);

@@ -167,7 +167,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// Tests a program with a property of its own that has the name and type of the identifier. Its value was stored before the write, so it proves nothing.
+/// Tests a program whose own property has the name and type of the identifier. Its value was stored before the write, so it proves nothing.
 #[tokio::test(start_paused = true)]
 async fn con_11_an_identifier_of_the_program_proves_nothing() {
     let id = "00000000-0000-0000-0000-000000000007";

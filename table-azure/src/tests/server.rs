@@ -17,7 +17,7 @@ use crate::auth::AccountKey;
 use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::{AzureTables, Credential, Options, Target};
 
-/// What the server does with one request.
+/// The server's reaction to one request.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
     /// A response: head and body as sent, without `Content-Length`.

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 pub(crate) const LATEST: Duration = Duration::from_secs(3);
 
-/// What the network does with a request.
+/// The way in which the network treats a request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,
@@ -49,7 +49,7 @@ impl Lossy {
         Arc::new(Self { account, random, calm, log: Mutex::default() })
     }
 
-    /// Returns the requests and what happened to them, one on each line.
+    /// Returns the requests and their fates, one on each line.
     pub(crate) fn lines(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).join("\n  ")
     }

@@ -25,7 +25,7 @@ const MOST: u32 = 24;
 /// The number of times that a request is throttled. The client retries it nine times, and four threads may throttle it at the same time.
 const THROTTLED: u32 = 2;
 
-/// How the requests of a scenario are disturbed.
+/// The way in which a scenario's requests are disturbed.
 pub(crate) enum Unrest {
     /// The partitions of each table are split and merged. Scenarios also use their own threads, but the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },

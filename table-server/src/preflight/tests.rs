@@ -112,7 +112,7 @@ async fn a_service_without_rules_allows_no_origin() {
     assert_eq!(asked(&accounts, Service::Blobs, "OPTIONS", &headers).await.0, 501);
 }
 
-/// Tests that rejections have CORS headers, too, so that a page can read the reason.
+/// Tests that rejections have CORS headers, too, so a page can read the reason.
 #[tokio::test]
 async fn a_response_states_which_origins_may_read_it() {
     let exact = some(["https://a.com", "", "", "Origin", "x-ms-request-id", "true"]);

@@ -114,7 +114,7 @@ fn back_up(objects: Arc<dyn ObjectStore>, store: &DynTableStore) -> crate::failu
     Ok(captured.generation.id)
 }
 
-/// What the command that takes over does in addition to its backup.
+/// The actions of the command that takes over, in addition to its backup.
 #[derive(Clone, Copy, Debug)]
 struct TakeOver {
     /// Removes the progress of the paused backup.

@@ -20,7 +20,7 @@ pub(super) enum Source {
     Property(String, Kind),
 }
 
-/// How a column's values are interpreted.
+/// The interpretation of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,

@@ -13,7 +13,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Runtime::new().unwrap().block_on(future)
 }
 
-/// Runs a command line on a folder. `DIR` in the line stands for the folder's path, and `DB` for its subfolder `db`.
+/// Runs a command line on a folder. `DIR` in the line is replaced with the folder's path, and `DB` with the path of its subfolder `db`.
 pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, String) {
     let (db, dir) = (folder.join("db").display().to_string(), folder.display().to_string());
     // The name of a temporary folder is random and may contain a placeholder, so no placeholder is searched for in a path.

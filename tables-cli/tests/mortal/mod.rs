@@ -13,7 +13,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{DynTableStore, Engine, EntityKey, Result, TableName, TableStore, Transaction};
 use tokio::sync::Notify;
 
-/// The number of rows on a page. It is small, so that even a small table has several pages.
+/// The number of rows on a page. It is small, so even a small table has several pages.
 const PAGE: usize = 40;
 
 /// The remaining requests of one process.

@@ -2,7 +2,7 @@
 //! to remember the states that it has tried.
 //!
 //! Each object is searched separately, because an order for each object implies an order for all objects (linearizability is local). All rows together form
-//! one object, because a unit of work can write several rows. Each counter is an object of its own.
+//! one object, because a unit of work can write several rows. Each counter is a separate object.
 
 use std::collections::HashSet;
 use std::hash::Hash;

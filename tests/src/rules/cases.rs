@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Rule;
 use super::words::named_in;
 
-/// Where a test cites a rule. The most significant place comes first.
+/// The place in which a test cites a rule. The most significant one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The rule is in the name of the test.

@@ -1,4 +1,4 @@
-//! Tests of headers that affect what a request does: `If-Match`, `Prefer` and `Accept`, in every form that HTTP allows or forbids.
+//! Tests of headers that affect the execution of a request: `If-Match`, `Prefer` and `Accept`, in every form that HTTP allows or forbids.
 
 use tests::ask::{Answer, Ask};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
 use tokio::time::sleep;
 
-/// What happens to the chosen request. All other requests are processed normally.
+/// The fate of the chosen request. All other requests are processed normally.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
     /// A response from the service: status, sub-status, and the delay that it requests in milliseconds.

@@ -42,7 +42,7 @@ pub(crate) struct TlsFlags {
     self_signed: Option<PathBuf>,
 }
 
-/// Where the certificate comes from.
+/// The source of the certificate: two files, or the folder of a self-signed certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Source {
     Files { certificate: PathBuf, key: PathBuf },

@@ -1,6 +1,6 @@
 //! The habits of prose whose frequency is tested, with their targets.
 
-/// Which lines are searched for a habit, and the unit of its frequency.
+/// The lines that are searched for a habit, and the unit of its frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The first lines of doc comments; the frequency is a percentage.

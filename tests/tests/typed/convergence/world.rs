@@ -123,7 +123,7 @@ pub(super) enum Without {
     Records,
 }
 
-/// How responses differ from the stored rows.
+/// The difference between the responses and the stored rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,
