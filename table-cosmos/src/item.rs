@@ -110,7 +110,7 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
 /// The number of hexadecimal digits in the identifier of a write.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. A member of the same name in another program's item is recognized by its format: it is not a write
+/// Returns `true` if this library wrote an item. A member of the same name in another program's item is recognised by its format: it is not a write
 /// identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);

@@ -1,4 +1,4 @@
-//! Converts queries to parameterized SQL that selects a superset of the results. The library then filters the returned rows itself.
+//! Converts queries to parameterised SQL that selects a superset of the results. The library then filters the returned rows itself.
 //!
 //! In this service, a comparison with a missing value is neither true nor false; in the table service, it is false. Each condition is therefore sent in a
 //! form that is true whenever the table service's condition is true. Values are bound as parameters, and all names in the SQL were chosen by this library.

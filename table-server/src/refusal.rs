@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Tests that invalid table names are rejected with the service's messages, which `azure-data-tables` recognizes.
+    /// Tests that invalid table names are rejected with the service's messages, which `azure-data-tables` recognises.
     #[test]
     fn tbl_4_names_are_refused_with_the_messages_of_the_service() {
         let refused = |name: &str| Refusal::from(TableName::new(name).unwrap_err());

@@ -1,4 +1,4 @@
-//! Measures a materialized view: a rebuild compared with an index backfill, and the rate at which the view processes a change feed.
+//! Measures a materialised view: a rebuild compared with an index backfill, and the rate at which the view processes a change feed.
 
 use std::time::Instant;
 

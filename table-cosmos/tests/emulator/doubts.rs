@@ -1,4 +1,4 @@
-//! Tests of lost responses: the client recognizes that a write was applied, and reports an unknown outcome as an ambiguous error.
+//! Tests of lost responses: the client recognises that a write was applied, and reports an unknown outcome as an ambiguous error.
 
 use std::sync::Arc;
 

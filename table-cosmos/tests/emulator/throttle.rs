@@ -2,7 +2,7 @@
 //!
 //! A container in the emulator divides its throughput evenly among its partitions, and admits each partition's share once per second. A workload is
 //! replayed in bursts, one per second. Each burst sends all writes that have not yet been admitted. The number of bursts until all writes are admitted,
-//! divided by the duration of the workload, is the measured utilization of the hottest partition, which the model predicts. The emulator throttles only
+//! divided by the duration of the workload, is the measured utilisation of the hottest partition, which the model predicts. The emulator throttles only
 //! writes.
 
 use std::collections::HashMap;
@@ -218,7 +218,7 @@ async fn windows(
     admitted.values().map(used).reduce(f64::max)
 }
 
-/// Returns the measured utilization of the hottest partition.
+/// Returns the measured utilisation of the hottest partition.
 async fn measured(case: &Case, writes: &[Write], turn: &Mutex<()>) -> f64 {
     for _ in 0..30 {
         let (emulator, table) = (Emulator::new(true).unwrap(), TableName::new("Events").unwrap());

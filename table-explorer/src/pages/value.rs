@@ -98,7 +98,7 @@ fn dump(bytes: &[u8]) -> String {
     if rest == 0 { shown } else { format!("{shown}… and {}", show::size(rest)) }
 }
 
-/// Returns the media type of an image, recognized by its first bytes.
+/// Returns the media type of an image, recognised by its first bytes.
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
     const TYPES: [(&[u8], &str); 4] = [
         (b"\x89PNG\r\n\x1a\n", "image/png"),

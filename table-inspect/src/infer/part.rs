@@ -1,10 +1,10 @@
-//! Recognizes the codecs of key parts. A codec is recognized only if it reproduces the encoded value in every row.
+//! Recognises the codecs of key parts. A codec is recognised only if it reproduces the encoded value in every row.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use table_core::ticks;
 use uuid::Uuid;
 
-/// The years in which ticks and dates are recognized. A number that would represent a time in any other year is treated as an ordinary number.
+/// The years in which ticks and dates are recognised. A number that would represent a time in any other year is treated as an ordinary number.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
 /// The codec of a key part.

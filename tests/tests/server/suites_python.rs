@@ -10,14 +10,14 @@ fn create(table: &str) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-/// Checks the status and error code of a response, and that its message contains the sentence by which the client recognizes the cause.
+/// Checks the status and error code of a response, and that its message contains the sentence by which the client recognises the cause.
 fn refused(answer: &Answer, code: (u16, &str), sentence: &str) {
     assert_eq!(answer.code(), code, "{}", answer.body);
     assert!(answer.body.contains(sentence), "{}", answer.body);
 }
 
 /// `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and `test_table_batch.py`: the client's
-/// endpoint ends with a table name. The client adds a hint to the resulting errors, which it recognizes by sentences in their messages.
+/// endpoint ends with a table name. The client adds a hint to the resulting errors, which it recognises by sentences in their messages.
 #[test]
 fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences() {
     let missing = "The table specified does not exist.";

@@ -43,7 +43,7 @@ struct Review {
     rating: Option<i32>,
 }
 
-/// A note, recognized by its stored kind, because its keys could also belong to an employee or a review.
+/// A note, recognised by its stored kind, because its keys could also belong to an employee or a review.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "Note")]
 #[partition_key(department)]

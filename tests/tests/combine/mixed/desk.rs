@@ -88,7 +88,7 @@ pub struct Amount {
     pub amount: i64,
 }
 
-/// A projection of a note, whose rows are recognized only by their stored kind.
+/// A projection of a note, whose rows are recognised only by their stored kind.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Note)]
 pub struct NoteAmount {

@@ -1,4 +1,4 @@
-//! Tests of a second copy relation between two types, and of the first schema for existing rows. Programs without a relation are recognized by its name.
+//! Tests of a second copy relation between two types, and of the first schema for existing rows. Programs without a relation are recognised by its name.
 
 use std::time::Duration;
 
