@@ -1,7 +1,7 @@
 //! An accounting ledger for one tenant, implemented with the patterns and with `SQLite`. Both implementations have the same content
 //! and give the same guarantees.
 //!
-//! Posting an entry checks that the request ID is new, and that the period and the accounts are open. The entry gets the next number, without gaps. One
+//! Posting an entry checks that the request id is new, and that the period and the accounts are open. The entry gets the next number, without gaps. One
 //! durable transaction writes the entry with lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in
 //! the audit log, and a record for a webhook.
 //!
@@ -33,7 +33,7 @@ pub const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
 /// A journal entry that will be posted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// The ID of the request, chosen by the client.
+    /// The id of the request, chosen by the client.
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,

@@ -1,4 +1,4 @@
-//! Converts entity keys to partition keys and item IDs, and checks keys before a request is sent.
+//! Converts entity keys to partition keys and item ids, and checks keys before a request is sent.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use table_core::{Error, ErrorCode, Result};
 
 /// The terminator of each level in a PartitionKey.
 pub(crate) const END: char = '!';
-/// The maximum length of an item ID, in bytes (LIM-5).
+/// The maximum length of an item id, in bytes (LIM-5).
 const ID_BYTES: usize = 1_023;
 /// The maximum length of a level, in bytes (LIM-4).
 const LEVEL_BYTES: usize = 2_048;
@@ -54,9 +54,9 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
     Ok(levels)
 }
 
-/// Returns the ID of an entity's item. IDs sort in the same order as `RowKey`s.
+/// Returns the id of an entity's item. Ids sort in the same order as `RowKey`s.
 ///
-/// An ID cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). An empty RowKey, and a RowKey that starts with a space or
+/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). An empty RowKey, and a RowKey that starts with a space or
 /// `!`, is therefore prefixed with `!`. All other `RowKey`s start with a greater character.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with([' ', END]) {

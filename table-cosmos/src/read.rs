@@ -253,7 +253,7 @@ impl CosmosTables {
     }
 }
 
-/// Returns the position of the next page. Within one partition key, items are read in the order of their IDs, so the position is the last ID; otherwise it
+/// Returns the position of the next page. Within one partition key, items are read in the order of their ids, so the position is the last id; otherwise it
 /// is the Azure SDK's token. After a page without items, the next page continues the same query with its token.
 fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));

@@ -120,7 +120,7 @@ impl Sql {
         both(lower, upper)
     }
 
-    /// Converts a comparison of the RowKey to a comparison of the item's ID. Both sort in the same order.
+    /// Converts a comparison of the RowKey to a comparison of the item's id. Both sort in the same order.
     fn id(&mut self, operator: &str, row_key: &str) -> Option<String> {
         if matches!(operator, "=" | "!=") {
             return Some(format!("c.id {operator} {}", self.bind(key::id(row_key).into())));

@@ -28,7 +28,7 @@ const ENTRIES: u32 = 200_000;
 /// disk then belong to the space that the engine reserves in case the disk is full, whose size is fixed.
 const FEWEST: u32 = 25_000;
 
-/// A counter that gives each post a unique request ID.
+/// A counter that gives each post a unique request id.
 #[derive(Debug, Default)]
 struct Turns(AtomicU32);
 

@@ -1,4 +1,4 @@
-//! A recipe with documents whose ID is the last level of the partition key, so a tenant can grow without limit (HPK-26).
+//! A recipe with documents whose id is the last level of the partition key, so a tenant can grow without limit (HPK-26).
 
 use table_core::{Entity, Result, TableName, TableStoreExt};
 use table_cosmos::emulator::Emulator;

@@ -10,7 +10,7 @@ use table_hierarchy::{query_units, read_units, write_units};
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
     Written(usize),
-    /// Read by partition key and ID.
+    /// Read by partition key and id.
     Read(usize),
     Found(usize),
 }

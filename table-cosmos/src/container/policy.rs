@@ -1,4 +1,4 @@
-//! The indexing policy of containers. It covers the members that queries use (levels, IDs, properties and their types), but not write identifiers.
+//! The indexing policy of containers. It covers the members that queries use (levels, ids, properties and their types), but not write identifiers.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 

@@ -13,14 +13,14 @@ use crate::key;
 /// The text of an item.
 pub(crate) type RawItem = Box<RawValue>;
 
-/// The ID of an item, parsed without its other members.
+/// The id of an item, parsed without its other members.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]
     id: Option<Cow<'a, str>>,
 }
 
-/// Returns the ID of an item, even if its other members cannot be parsed.
+/// Returns the id of an item, even if its other members cannot be parsed.
 pub(crate) fn raw_id(item: &RawValue) -> Option<String> {
     serde_json::from_str::<Head<'_>>(item.get()).ok()?.id.map(Cow::into_owned)
 }

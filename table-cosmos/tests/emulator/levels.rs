@@ -1,4 +1,4 @@
-//! Tests of levels: unchanged entities, points, prefixes, batches, containers with different levels, rejected IDs.
+//! Tests of levels: unchanged entities, points, prefixes, batches, containers with different levels, rejected ids.
 
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
@@ -23,7 +23,7 @@ struct Event {
     kind: String,
 }
 
-/// An entity whose ID is the last level of its partition key (HPK-26).
+/// An entity whose id is the last level of its partition key (HPK-26).
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Documents")]
 #[partition_key(tenant, id)]

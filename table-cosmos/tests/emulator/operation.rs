@@ -148,7 +148,7 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
     });
 }
 
-/// Tests that a batch too large for one request is rejected before it is sent. In a batch, the ID of a replaced item occurs twice. The estimate is
+/// Tests that a batch too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice. The estimate is
 /// therefore too low for long `RowKey`s, so the request itself is measured, too.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {

@@ -30,7 +30,7 @@ fn elements(answer: &Answer, name: &str) -> Vec<String> {
     parts.map(|part| part.split('<').next().unwrap().to_owned()).collect()
 }
 
-/// The ID and the pop receipt of a received message, encoded for use in a URL.
+/// The id and the pop receipt of a received message, encoded for use in a URL.
 struct Leased {
     id: String,
     receipt: String,

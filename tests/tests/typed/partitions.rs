@@ -111,7 +111,7 @@ fn reminders_of_a_range_of_the_ring() {
     });
 }
 
-/// An instance in the Durable Task Framework (`DurableTask.AzureStorage`). The `PartitionKey` is the escaped instance ID, and the `RowKey` is empty.
+/// An instance in the Durable Task Framework (`DurableTask.AzureStorage`). The `PartitionKey` is the escaped instance id, and the `RowKey` is empty.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Instances")]
 #[partition_key(caret(instance))]

@@ -89,7 +89,7 @@ macro_rules! owned {
 owned!(OwnerOfDesk, Desk, "desk");
 owned!(OwnerOfRoom, Room, "room");
 
-/// Returns the stored people, by ID.
+/// Returns the stored people, by id.
 pub(super) async fn people(stores: &Stores) -> Result<Values> {
     let people = stores.people.table().query(Person::rows(TEAM)).collect().await?;
     Ok(people.into_iter().map(|person| (person.id.to_string(), person.name)).collect())
