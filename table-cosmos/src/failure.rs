@@ -80,7 +80,7 @@ pub(crate) enum Verdict {
     Refused,
 }
 
-/// Returns the effect of a failed write of an item or a container.
+/// Determines from the error whether a write of an item or a container may have taken effect.
 pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     let is_refused = is_refusal(status(error).0) && error.is_from_wire();
     if is_unsent(error) {

@@ -117,7 +117,7 @@ pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))
 }
 
-/// Returns the weak ETag of a table entity for the service's ETag `"x"`.
+/// Converts the service's ETag, such as `"x"`, to the weak ETag of a table entity.
 pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }

@@ -90,7 +90,7 @@ pub(crate) fn check_id(row_key: &str) -> Result<()> {
     Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("LIM-5"))
 }
 
-/// Returns the partition key as a type of the Azure SDK.
+/// Converts levels to the Azure SDK's type for partition keys.
 pub(crate) fn partition_key(levels: &[String]) -> Result<PartitionKey> {
     let values: Vec<PartitionKeyValue> = levels.iter().cloned().map(PartitionKeyValue::from).collect();
     PartitionKey::try_from(values).map_err(|error| {

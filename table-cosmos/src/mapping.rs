@@ -85,7 +85,7 @@ pub(crate) struct Member {
 pub(crate) struct Own {
     /// The properties without a path.
     pub(crate) properties: Path,
-    /// The types of these properties, for types that JSON lacks.
+    /// The stored types of those properties whose type JSON lacks.
     pub(crate) types: Path,
     /// The identifier of the last write.
     pub(crate) write: Path,

@@ -18,7 +18,7 @@ pub(crate) const FAN_OUT: u32 = 100;
 
 /// Options of a store.
 ///
-/// A table without an entry has one level, which is the PartitionKey.
+/// A table that is not configured here has one level, which is the PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;

@@ -26,7 +26,7 @@ pub struct Source {
     pub(crate) notebook: Option<PathBuf>,
     /// The file that stores the samples of growth; `None` to keep them in memory.
     pub(crate) growth: Option<PathBuf>,
-    /// The counts of other programs' requests, if this process handles them.
+    /// The request counts of other programs, if this process handles their requests.
     pub(crate) load: Option<PartitionLoad>,
 }
 

@@ -67,8 +67,8 @@ impl Account {
         self
     }
 
-    /// Returns the request counts of the busiest partitions, which the account updates while it is served. A queue is counted as a partition of a
-    /// table without a name.
+    /// Returns the request counts of the busiest partitions. They are updated while the account is served. A queue is counted as a partition of a table
+    /// whose name is empty.
     #[must_use]
     pub fn partition_load(&self) -> PartitionLoad {
         self.traffic.load.clone()

@@ -1,4 +1,4 @@
-//! Health, readiness, metrics and reset at a separate address, and the log of requests.
+//! Serves health, readiness, metrics and reset at a separate address, and logs all requests.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -24,7 +24,7 @@ pub struct ErrorBody {
     pub code: Option<String>,
     /// The message as one line, without the index, request id and time that the service adds.
     pub message: String,
-    /// The position of the failed operation in its batch, with which the service's message starts (EGT-34).
+    /// The position of the failed operation in its batch, which is the first part of the service's message (EGT-34).
     pub index: Option<usize>,
     /// `true` if a storage service wrote the body; `false` for any other body, such as the error page of a proxy.
     pub known: bool,

@@ -1,4 +1,4 @@
-//! Tests of every command on folders and in memory, run as the program runs it.
+//! Tests of every command, with folders and in-memory stores, through the entry point of the program.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

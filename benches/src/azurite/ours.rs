@@ -78,7 +78,7 @@ impl Ours {
         Ok(start.elapsed())
     }
 
-    /// Repeats an operation of `work` while `more` returns `true`, at least once. Returns the number of operations.
+    /// Performs operations of kind `work` while `more` returns `true`, but at least one. Returns the number of operations.
     async fn operations(&self, work: Work, mut more: impl FnMut() -> bool) -> Outcome<u64> {
         let mut operations = 0;
         if work == Work::Pipelined {

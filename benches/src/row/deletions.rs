@@ -1,5 +1,5 @@
-//! Measures a read of the first remaining entity in a partition whose earlier entities were all deleted, the head of a queue after many messages, and the
-//! number of bytes that an idle engine writes.
+//! Measures a read of the first remaining entity in a partition whose earlier entities were all deleted, a receive from a queue that has already delivered
+//! many messages, and the number of bytes that an idle engine writes.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -22,8 +22,8 @@ pub(crate) struct Request {
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The success statuses with which the service acknowledges the request. A response with any other success status does not come from the service.
-    /// The list is empty if the caller checks the response body instead.
+    /// The success statuses that acknowledge the request. A response with any other success status does not come from the service. The list is empty if the
+    /// caller checks the response body instead.
     acknowledged_by: &'static [u16],
 }
 
@@ -74,7 +74,7 @@ impl Request {
         Self { body: body.into(), ..self.fixed("content-type", content_type) }
     }
 
-    /// Sets the success statuses with which the service acknowledges the request.
+    /// Sets the success statuses that acknowledge the request.
     pub(crate) fn acknowledged_by(self, statuses: &'static [u16]) -> Self {
         Self { acknowledged_by: statuses, ..self }
     }

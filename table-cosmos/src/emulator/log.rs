@@ -49,7 +49,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns a response without headers, as a gateway in front of the account may send it.
+    /// Returns a response without headers, as a gateway between the client and the account may send it.
     #[must_use]
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: Vec::new(), body: body.into() }

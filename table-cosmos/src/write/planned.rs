@@ -33,7 +33,7 @@ pub(crate) struct Planned {
     pub(crate) body: Option<Json>,
     /// The ETag that the item must have, in the format that requests use.
     pub(crate) if_match: Option<String>,
-    /// The statuses with which the request is rejected if another writer changed the entity after it was read.
+    /// The statuses that reject the request if another writer changed the entity after it was read.
     races: &'static [u16],
 }
 

@@ -56,7 +56,7 @@ fn page(status: u16) -> Answer {
 /// A fixture with a store whose table contains the row `there`, and whose requests pass a portal.
 struct World {
     store: CosmosTables,
-    /// A second store, whose requests do not pass the portal.
+    /// A second store, whose requests bypass the portal.
     sees: CosmosTables,
     table: TableName,
     etag: ETag,

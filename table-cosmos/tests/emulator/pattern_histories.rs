@@ -52,7 +52,7 @@ struct Deal {
     cents: i64,
 }
 
-/// A row of the view: the sums for a state, and one row for each of its deals.
+/// A row of the view: the row of a state contains the totals of its deals, and each deal also has a row.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(state)]

@@ -29,8 +29,8 @@ const THROTTLED: u32 = 2;
 pub(crate) enum Unrest {
     /// The partitions of each table are split and merged. Scenarios also use their own threads, but the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
-    /// Requests are answered with 429 before they reach the emulator, by one rule at a time. The emulator's own throttling uses seconds of
-    /// the real clock: readers in a loop would use up each second, and the writer of the scenario would never succeed.
+    /// Requests are answered with 429 before they reach the emulator, by one rule at a time. The emulator's own throttling has a budget for each second of
+    /// real time: readers in a loop would use it up, and the scenario's writer would never succeed.
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 

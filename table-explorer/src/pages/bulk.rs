@@ -57,7 +57,7 @@ pub(crate) fn is_allowed(context: &Context<'_>, table: &TableName) -> bool {
     context.state.is_writable && context.declared(table).is_empty()
 }
 
-/// Shows the marked rows, and the button with which they are deleted.
+/// Shows the marked rows, and the button that deletes them.
 pub(crate) async fn preview(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
     let rows = marked(context)?;
@@ -83,7 +83,7 @@ pub(crate) async fn preview(context: &Context<'_>, table: &TableName) -> Result<
     Ok(response::page(StatusCode::OK, frame(context, table, "Delete", main)))
 }
 
-/// Deletes the marked rows, and reports on each group.
+/// Deletes the marked rows, and reports the outcome of each batch.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
     if context.request.field("sure").is_none() {

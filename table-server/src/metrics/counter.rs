@@ -45,7 +45,7 @@ impl Requests {
         }
     }
 
-    /// Returns the operation, class, status and count of all counted requests.
+    /// Returns each combination of operation, query class and status that has occurred, with its number of requests.
     pub(super) fn each(&self) -> impl Iterator<Item = (Operation, &'static str, u16, u64)> {
         let labels = Operation::ALL.iter().flat_map(|operation| {
             CLASSES

@@ -8,7 +8,7 @@ use chrono::Utc;
 use http::HeaderMap;
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 
-/// A request signed with the key of an account.
+/// A request signed with an account key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) scheme: Scheme,

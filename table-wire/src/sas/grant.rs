@@ -24,7 +24,7 @@ use super::range::SignedRange;
 pub enum Grant {
     /// Operations on the entities of one table.
     Table(TableGrant),
-    /// Operations on the services of the account.
+    /// Operations on the account's services.
     Account(AccountGrant),
 }
 

@@ -59,7 +59,7 @@ impl SasVerifier {
         Self { keys: vec![key], policies: Arc::default(), clock: Clock::default(), caller: None }
     }
 
-    /// Adds a second key, with which tokens may also be signed. An account has two keys to allow key rotation (AUTH-11).
+    /// Adds a second key, which tokens may also be signed with. An account has two keys to allow key rotation (AUTH-11).
     #[must_use]
     pub fn or_key(mut self, key: AccountKey) -> Self {
         self.keys.push(key);

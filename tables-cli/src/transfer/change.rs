@@ -2,7 +2,7 @@
 
 use table_core::{EntityKey, IfMatch, Operation, OperationKind, TableEntity};
 
-/// The operation with which a transfer writes an entity.
+/// The operation that a transfer uses to write an entity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
     /// Replaces an existing entity with the same key, or inserts the entity. Idempotent.

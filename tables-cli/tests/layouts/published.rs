@@ -1,4 +1,4 @@
-//! More rows in the layouts of published programs.
+//! More rows in the layouts of published programs, as input for inference.
 
 use base64::Engine as _;
 use table_core::{TableEntity, Value, ticks};

@@ -115,7 +115,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         Self { store, table }
     }
 
-    /// Creates a scene whose table does not exist.
+    /// Creates a fixture whose table does not exist.
     pub fn missing(store: &'a S) -> Self {
         Self { store, table: fresh_name() }
     }

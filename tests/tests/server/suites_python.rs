@@ -100,7 +100,7 @@ fn acl_2_a_policy_without_values_has_no_access_policy() {
     assert_eq!(found.matches("<AccessPolicy>").count(), 1, "{found}");
 }
 
-/// `azure-storage-queue`, `test_get_user_delegation_sas` of `test_queue.py`: the service creates a key for a token of Entra ID.
+/// `azure-storage-queue`, `test_get_user_delegation_sas` in `test_queue.py`: the service creates a key for an Entra ID token.
 #[test]
 fn a_user_delegation_key_is_not_implemented() {
     let body = "<KeyInfo><Start>2026-11-27T00:00:00Z</Start><Expiry>2026-11-28T00:00:00Z</Expiry></KeyInfo>";

@@ -73,7 +73,7 @@ impl KeyPart for TraceId {
     type Codec = OfTraceId;
 }
 
-/// A span whose keys use the codec in every position: as a level, alone, between literals, reversed, and in an index key.
+/// A span whose keys use the codec in every position: as a level, alone, between literals, in descending order, and in an index key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spans")]
 #[partition_key(tenant, trace)]
