@@ -116,7 +116,7 @@ impl Mapping {
         mapping
     }
 
-    /// Returns the standard format of items, with 1 to 3 levels. Other values are clamped (HPK-42).
+    /// Returns the mapping for the standard format of items, with 1 to 3 levels. Other values are clamped (HPK-42).
     #[must_use]
     pub fn standard(levels: usize) -> Self {
         let own = Own { properties: Path::own("p"), types: Path::own("t"), write: Path::own("o") };

@@ -23,7 +23,7 @@ impl Drop for Own {
     }
 }
 
-/// A task that is aborted when its handle is dropped, as a future would be.
+/// A task that is aborted when its handle is dropped, so dropping the caller's future cancels the request.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

@@ -188,7 +188,7 @@ pub(crate) fn serilog() -> Vec<TableEntity> {
     (0..70).map(line).collect()
 }
 
-/// Returns telemetry. Its RowKeys contain inverted ticks and a two-digit number.
+/// Returns telemetry. Its `RowKey`s contain inverted ticks and a two-digit number.
 pub(crate) fn telemetry() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (AT + n * 10_000_000);
