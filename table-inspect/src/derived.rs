@@ -1,5 +1,5 @@
-//! Finds derived rows: tables whose entities declare indexes, copies or feeds, and tables that store such rows. Writing plain rows to these tables would
-//! make derived rows inconsistent.
+//! Finds tables with derived rows, such as index rows, copies and feed entries: tables whose entities declare such rows, and tables that store them.
+//! Writing plain rows to these tables would make the derived rows inconsistent.
 
 mod part;
 

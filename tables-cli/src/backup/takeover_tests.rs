@@ -191,7 +191,7 @@ fn a_paused_backup_completes_no_generation_whose_files_were_removed() {
     assert!(pauses > 8, "{pauses}");
 }
 
-/// Tests that a settling backup of unchanged rows renews the lock, even though it only reads.
+/// Tests that a backup with `--settle` renews the lock while it compares unchanged rows, even though it only reads.
 #[test]
 fn the_lock_is_renewed_while_equal_rows_are_compared() {
     let store = DynTableStore::new(Engine::in_memory());

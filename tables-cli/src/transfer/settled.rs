@@ -6,7 +6,7 @@ use table_inspect::record::Record;
 
 use crate::transfer::checksum::SequenceChecksum;
 
-/// The checksum of the settled records. The records read most recently may not be settled yet.
+/// The checksum of the settled records: those already written or rejected. The records read most recently may not be settled yet.
 #[derive(Debug)]
 pub(super) struct SettledChecksum {
     /// `false` if no state file needs the checksum.

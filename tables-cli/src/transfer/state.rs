@@ -133,7 +133,7 @@ impl StateFile {
         self.save_if_due()
     }
 
-    /// Records the progress of a transfer from a file, with the checksum of all settled records and the rejected records among them. The file is
+    /// Records the progress of a transfer from a file, with the checksum of all records that were written or rejected, and the rejected ones. The file is
     /// written at most twice a second.
     ///
     /// # Errors

@@ -82,7 +82,7 @@ impl Writer {
         self
     }
 
-    /// Makes the writer continue after rejected records, which count as settled. For callers that write them to a separate file.
+    /// Makes the writer continue after rejected records instead of stopping. For callers that write them to a separate file.
     #[must_use]
     pub fn tolerant(mut self) -> Self {
         self.settlement.is_tolerant = true;
@@ -115,8 +115,8 @@ impl Writer {
         self.bound_open().await
     }
 
-    /// Writes the oldest changes if too many later records are waiting to be settled. The first unsettled record is either being written or in the oldest
-    /// group.
+    /// Writes the oldest changes if too many later records are waiting for them. The first record without an outcome is either being written or in the
+    /// oldest group.
     async fn bound_open(&mut self) -> Result<()> {
         if self.settlement.open() < OPEN {
             return Ok(());
@@ -200,7 +200,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the number of settled records before the first unsettled one.
+    /// Returns the number of settled records: those written or rejected, up to the first record whose outcome is not yet known.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.settlement.settled()

@@ -1,4 +1,4 @@
-//! Tables with each kind of derived rows, which a program fills and checks.
+//! Tables with each kind of derived rows, such as index rows, copies and views, which a program fills and checks.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 

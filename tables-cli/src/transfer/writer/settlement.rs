@@ -16,7 +16,7 @@ enum Slot {
 pub(super) struct Settlement {
     /// The number of settled records.
     settled: u64,
-    /// The states of the records after the settled ones.
+    /// The states of the records that follow the settled ones.
     slots: VecDeque<Slot>,
     /// The rejections that were settled but have not been taken yet.
     rejected: Vec<Rejected>,

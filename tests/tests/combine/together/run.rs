@@ -31,7 +31,7 @@ pub struct Run {
     changes: BTreeMap<u32, usize>,
     /// The processes that are still running.
     processes: Vec<Process>,
-    /// The number of odd outbox rows that were written.
+    /// The number of invalid outbox rows that were written.
     odd: u64,
     visits: Visits,
     /// The workers that are still running.

@@ -263,7 +263,7 @@ impl World {
         page.rows.iter().filter_map(|row| comment(row.row_key)).collect()
     }
 
-    /// Completes all pending work as the surviving processes would. `odd` is the number of odd outbox rows.
+    /// Completes all pending work as the surviving processes would. `odd` is the number of invalid outbox rows.
     fn recover(&self, odd: u64) {
         let process = self.alive();
         let (mut pending, mut work) = (u64::MAX, Vec::new());

@@ -119,7 +119,7 @@ pub(super) enum Without {
     Generations,
     /// Entities that contain copied properties are written without checking their current state.
     Holders,
-    /// The rows in which a view records the entities that it has counted are written without checking their current state.
+    /// A view's records of its entities' contributions are written without checking their current state.
     Records,
 }
 

@@ -1,4 +1,5 @@
-//! Tests of workers' claims: work is done once, whatever the number of workers, and becomes poison only after it was attempted (PAT-EC-4, PAT-EC-7).
+//! Tests of workers' claims: work is done once, whatever the number of workers, and it becomes poison (work that is no longer attempted) only after
+//! attempts that failed (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;

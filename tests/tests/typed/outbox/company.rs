@@ -157,7 +157,7 @@ impl Company {
         }
     }
 
-    /// Returns the number of intents that are not completed.
+    /// Returns the number of intents (recorded work) that are not completed.
     pub(crate) fn pending(&self) -> usize {
         self.all(&employees()).iter().filter(|(key, _)| key.row_key.is_reserved()).count()
     }

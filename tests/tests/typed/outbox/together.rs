@@ -1,4 +1,4 @@
-//! Tests of workers that process several intents concurrently (PAT-EC-1, PAT-EC-4, PAT-EC-7).
+//! Tests of workers that process several intents (recorded work) concurrently (PAT-EC-1, PAT-EC-4, PAT-EC-7).
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
