@@ -173,7 +173,7 @@ impl Options {
         Self { exact: enabled, ..self }
     }
 
-    /// Sets the retries of operations whose entity another writer changed between the read and the write.
+    /// Sets the retry policy for operations whose entity another writer changed between the read and the write.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }

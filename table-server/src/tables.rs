@@ -1,4 +1,4 @@
-//! Tables: determines which operation a request's path names (REQ-1).
+//! Handles requests to the Table service: determines the operation from the path (REQ-1).
 
 mod acl;
 mod batch;

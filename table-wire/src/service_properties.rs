@@ -79,7 +79,7 @@ pub struct CorsRule {
 impl ServiceProperties {
     /// Reads the properties from a service's response. Unknown elements are ignored.
     ///
-    /// Returns `None` if the document is not one of service properties, or contains an invalid number or Boolean.
+    /// Returns `None` if the document does not contain service properties, or if it contains an invalid number or Boolean.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         Self::of(&root(text)?)

@@ -36,7 +36,7 @@ enum Span {
 }
 
 impl Span {
-    /// Returns a string that is equal for all times in the same period.
+    /// Returns a string that is the same for all times in one period.
     fn of(self, time: DateTime<Utc>) -> String {
         let pattern = match self {
             Self::Each => "%+",

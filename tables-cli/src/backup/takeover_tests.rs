@@ -30,7 +30,7 @@ struct Gate {
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,
-    /// The text in the paths of the objects whose writes are counted.
+    /// A part of the paths of those objects whose writes are counted.
     folder: &'static str,
     /// The number of counted writes before the pause.
     before: usize,

@@ -65,7 +65,7 @@ impl SchemaRows {
         }
     }
 
-    /// Returns an entity type with one of its indexes that is unfinished in these schemas but complete in `other`, if any.
+    /// Finds an index whose backfill is unfinished in these schemas but complete in `other`. Returns its entity type and its name.
     #[must_use]
     pub fn unfinished<'a>(&'a self, other: &Self) -> Option<(&'a str, &'a str)> {
         self.0.iter().find_map(|(schema, _)| {
