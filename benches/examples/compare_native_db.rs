@@ -33,7 +33,7 @@ impl Employee {
     }
 }
 
-/// Returns a key that sorts by company, department and number.
+/// Returns the key of an employee. Keys sort by company, department and number.
 fn place(company: &str, department: &str, id: u32) -> String {
     format!("{company}\0{department}\0{id:010}")
 }

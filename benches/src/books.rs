@@ -1,9 +1,9 @@
 //! An accounting ledger for one tenant, implemented with the patterns and with `SQLite`. Both implementations have the same content
-//! and the same guarantees.
+//! and give the same guarantees.
 //!
-//! A post checks that its request is new, and that its period and accounts are open. It takes the next number without a gap. It writes the entry with
-//! lookups by date and by reference, its postings, the balances and monthly sums of its accounts, a line in the audit log and a record for a
-//! webhook, all in one durable transaction.
+//! Posting an entry checks that the request id is new, and that the period and the accounts are open. The entry gets the next number, without gaps. One
+//! durable transaction writes the entry with lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in
+//! the audit log, and a record for a webhook.
 //!
 //! The `examples` package contains the same ledger, but it is compiled without optimisation, so it cannot be used for measurements.
 
@@ -20,7 +20,7 @@ use crate::Outcome;
 pub const ACCOUNTS: u32 = 1_000;
 /// The number of postings on a page of an account's statement.
 pub const PAGE: usize = 50;
-/// The tenant whose books the ledger keeps.
+/// The tenant whose ledger is used.
 pub const TENANT: &str = "contoso";
 /// The number of days over which entries are distributed.
 const DAYS: u64 = 700;
@@ -30,7 +30,7 @@ pub const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
     None => NaiveDate::MIN,
 };
 
-/// An entry that will be posted.
+/// A journal entry that will be posted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     /// The id of the request, chosen by the client.
@@ -82,10 +82,10 @@ pub trait Reader {
     /// Returns the newest postings of an account.
     fn statement(&mut self, account: u32) -> Outcome<Vec<Line>>;
 
-    /// Returns the balances at the start of a month, for all accounts whose balance is not zero.
+    /// Returns the balances at the start of a month, for all accounts with a non-zero balance.
     fn trial_balance(&mut self, month: u32) -> Outcome<BTreeMap<u32, i64>>;
 
-    /// Returns the number of entries. Fails if their numbers have a gap.
+    /// Returns the number of entries. Fails if the entry numbers have a gap.
     fn entries(&mut self) -> Outcome<u32>;
 }
 
@@ -96,7 +96,7 @@ pub fn month(day: NaiveDate) -> u32 {
     u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
 }
 
-/// Returns draft number `turn`, with `postings` postings on pseudo-random accounts and a pseudo-random day.
+/// Returns the `turn`th draft, with `postings` postings to pseudo-random accounts on a pseudo-random day.
 #[must_use]
 pub fn draft(turn: u32, postings: u32) -> Draft {
     let cents = |at| if at == 0 { i64::from(postings - 1) * 100 } else { -100 };

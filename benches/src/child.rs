@@ -1,4 +1,4 @@
-//! Runs work in child processes, whose memory can be measured from the start and which can be killed.
+//! Runs measurements in child processes, so memory use can be measured from the start of a process, and a process can be killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Filled {
     pub peak: u64,
 }
 
-/// Returns a folder with the given number of entities. The first call in a run fills it.
+/// Returns a folder with `entities` entities. The first call in a run fills it.
 pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     let folder = stage.folder.join(&format!("filled-{entities}"));
     let note = folder.with_extension("peak");
@@ -47,7 +47,7 @@ pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     Ok(Filled { folder, peak })
 }
 
-/// Lets a child process write to a folder for `after`, and then kills it.
+/// Starts a child process that writes to a folder, and kills it after `after`.
 pub fn killed(folder: &Path, entities: u32, after: Duration) -> Outcome<()> {
     let mut child = command("write", folder, entities)?.stdout(Stdio::piped()).spawn()?;
     let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
@@ -117,7 +117,7 @@ fn peak() -> Outcome<u64> {
     Ok(kibibytes * 1024)
 }
 
-/// Returns the key of the entity at position `index` in a filled folder.
+/// Returns the keys of entity `index` in a filled folder.
 #[must_use]
 pub fn place(index: u32) -> (String, u32) {
     (data::site(index / data::PARTITION), data::number(index % data::PARTITION))

@@ -1,4 +1,5 @@
-//! The entities stored by every contender: ten properties each, a thousand per partition. They are generated from one seed, so they never change.
+//! The entities stored in every compared library: ten properties each, a thousand per partition. They are generated from a fixed seed, so all runs use the
+//! same ones.
 
 mod random;
 
@@ -10,7 +11,7 @@ pub use random::Random;
 
 /// The number of entities per partition and per page.
 pub const PARTITION: u32 = 1_000;
-/// The difference between adjacent numbers in a partition. New numbers fit between them.
+/// The difference between adjacent row numbers in a partition. It leaves room for new numbers between them.
 pub const GAP: u32 = 4_000_000;
 /// The upper bound of `level`. Levels are uniformly distributed, so each level occurs in 1 % of the entities.
 pub const LEVELS: u32 = 100;
@@ -49,7 +50,7 @@ pub struct Reading {
     pub at: DateTime<Utc>,
 }
 
-/// Encodes a time as microseconds, for peers without a time type.
+/// Encodes a time as microseconds, for libraries without a time type.
 mod micros {
     use chrono::{DateTime, Utc};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -64,13 +65,13 @@ mod micros {
     }
 }
 
-/// Returns the number of entity `index` in its partition.
+/// Returns the row number of entity `index`.
 #[must_use]
 pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// Returns the number of new entity `made`. It looks random, and differs from all other new numbers and from the numbers of [`Reading::at`].
+/// Returns the row number of the `made`th new entity. It looks random, and differs from all other new numbers and from the numbers of [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
     // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice, because the results of `number` are even.
@@ -78,7 +79,7 @@ pub fn fresh_number(made: u64) -> u32 {
     odd.wrapping_mul(0x9E37_79B1)
 }
 
-/// Returns the name of partition `index`. It has twelve characters, and sorts by `index`.
+/// Returns the name of partition `index`: twelve characters. Names sort by `index`.
 #[must_use]
 pub fn site(index: u32) -> String {
     format!("station-{index:05}")
@@ -91,7 +92,7 @@ const WORDS: [&str; 8] =
     ["calm", "gusts from the west", "sensor cleaned", "fog", "ice", "clear", "drizzle", "checked"];
 
 impl Reading {
-    /// Returns the entity at position `index` of the table. The same position always gives the same entity.
+    /// Returns entity `index` of the table. The same index always gives the same entity.
     #[must_use]
     pub fn at(index: u32) -> Self {
         let (partition, number) = (index / PARTITION, number(index % PARTITION));
@@ -114,7 +115,7 @@ impl Reading {
     }
 }
 
-/// Random positions of entities to read, with the names of their partitions.
+/// Random entities to read: their partition names and row numbers.
 #[derive(Clone, Debug)]
 pub struct Places {
     sites: Vec<String>,
@@ -122,7 +123,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Creates many random positions in a table with `entities` entities.
+    /// Chooses many entities at random from a table with `entities` entities.
     #[must_use]
     pub fn new(entities: u32, seed: u64) -> Self {
         let mut random = Random::new(seed);
@@ -132,7 +133,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// Returns the partition and the number of the entity at the `turn`th of the random positions. The last one is followed by the first.
+    /// Returns the partition and row number of the `turn`th chosen entity. After the last one, the first follows.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

@@ -50,7 +50,7 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the total size in bytes of all files in a folder whose names end with `ending`.
+/// Returns the total size in bytes of the files in a folder whose names end with `ending`.
 pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -62,7 +62,7 @@ pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Returns the total size in bytes of all files in a folder and its subfolders. Files that are removed while it counts are ignored.
+/// Returns the total size in bytes of all files in a folder and its subfolders. Files that disappear during the call are ignored.
 pub fn bytes_below(path: &Path) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {

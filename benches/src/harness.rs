@@ -1,4 +1,4 @@
-//! Measures contenders (storage libraries, each with its work) in turn, and records the rate of every round.
+//! Measures contenders (storage libraries or clients, each with its work) in turn, and records their rates in every round.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// One round of a contender: performs its work for about the given time, and returns the number of operations and the elapsed time.
+/// A function that performs a contender's work for about the given time, and returns the number of operations and the elapsed time.
 pub type Round<'a> = Box<dyn FnMut(Duration) -> Outcome<Rate> + 'a>;
 
-/// A number of operations, and the time that they took.
+/// A number of operations and their elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// The number of operations.
@@ -68,8 +68,8 @@ impl Figure {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to another figure. It is the median of the ratios in all rounds, because other load on the machine affects all contenders
-    /// in the same round. If the contenders did not take turns, it is the ratio of the medians.
+    /// Returns the ratio to another figure: the median of the ratios in each round, because other load on the machine affects all contenders of a round.
+    /// For contenders that were not measured in the same rounds, it is the ratio of the medians.
     ///
     /// ```
     /// use benches::harness::Figure;
@@ -144,8 +144,8 @@ pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outc
     }
 }
 
-/// Repeats an operation like [`repeat`], for operations that never wait. Only time in which the thread was running is counted; on an idle machine, that is
-/// all of it. Other load on the machine then slows all contenders equally.
+/// Repeats an operation like [`repeat`], for operations that never wait. Counts only the time in which the thread was running, so other load on the machine
+/// slows all contenders equally. On an idle machine, the thread is always running.
 pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let before = busy();
     let rate = repeat(time, batch, operation)?;
@@ -159,7 +159,7 @@ fn busy() -> Option<Duration> {
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Repeats `operation` on `threads` concurrent threads for about `time`.
+/// Repeats `operation` on `threads` threads concurrently for about `time`.
 pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();

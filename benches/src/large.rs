@@ -1,5 +1,5 @@
-//! The large-table stage, part of a full run only: contenders (storage libraries) with ten times the usual number of entities, each in its own folder. At
-//! most two are open at a time.
+//! The data of a full run: each contender (storage library) stores ten times the usual number of entities in its own folder. At most two are open at a
+//! time.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -29,7 +29,7 @@ pub struct Large {
 }
 
 impl Large {
-    /// Chooses the folders, which are filled when first used. With `--keep`, the next run with the same number of entities reuses them.
+    /// Chooses the folders, which are filled on first use. With `--keep`, the next run with the same number of entities reuses them.
     pub fn set(options: &Options) -> Outcome<Self> {
         let entities = options.entities.saturating_mul(10);
         let folder = Folder::named(&format!("large-{}", short(entities.into())), options.keep)?;
@@ -53,13 +53,13 @@ impl Large {
         usize::try_from(u64::from(self.entities) * CACHE as u64 / 10_000_000).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of entities used for reads from the cache: a tenth of all entities.
+    /// Returns the number of entities used to measure reads from the cache: a tenth of all entities.
     #[must_use]
     pub fn warm(&self) -> u32 {
         (self.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns a contender's folder, with the entities unchanged since they were loaded.
+    /// Returns a contender's folder, in which no entity has been updated since loading.
     pub fn loaded(&self, kind: Kind) -> Outcome<PathBuf> {
         if self.updated(kind).exists() {
             std::fs::remove_dir_all(self.place(kind))?;
@@ -68,7 +68,7 @@ impl Large {
         self.filled(kind)
     }
 
-    /// Returns a contender's folder. Its entities may have been updated since they were loaded.
+    /// Returns a contender's folder, in which entities may have been updated since loading.
     pub fn filled(&self, kind: Kind) -> Outcome<PathBuf> {
         let (folder, whole) = (self.place(kind), self.place(kind).with_extension("whole"));
         if !(whole.exists() && folder.exists()) {
@@ -86,14 +86,14 @@ impl Large {
         Ok(folder)
     }
 
-    /// Returns a contender's folder, for a measurement that updates the entities.
+    /// Returns a contender's folder for a measurement that updates entities, and records that they were updated.
     pub fn to_update(&self, kind: Kind) -> Outcome<PathBuf> {
         let folder = self.filled(kind)?;
         std::fs::write(self.updated(kind), [])?;
         Ok(folder)
     }
 
-    /// Opens a contender whose entities are unchanged since they were loaded.
+    /// Opens a contender in which no entity has been updated since loading.
     pub fn open(&self, kind: Kind) -> Outcome<Box<dyn Store>> {
         kind.open(&self.loaded(kind)?, self.cache())
     }

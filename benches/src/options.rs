@@ -1,4 +1,4 @@
-//! Parses the command line: which rows to measure, and for how long.
+//! Parses the command line: which measurements to run, and for how long.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::Outcome;
 /// The usage text of the program.
 pub const USAGE: &str = "ratios [--azurite | --server] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep] [--record]";
 
-/// The subject of a run, which determines the libraries or servers to compare it with.
+/// The subject of a run: the library or server that is compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The embedded engine, compared with other engines.
@@ -36,7 +36,7 @@ pub struct Options {
     pub quick: bool,
     /// `true` for a full run, with ten times the usual number of entities.
     pub full: bool,
-    /// The names of the rows to measure. If empty, all rows are measured.
+    /// The names of the measurements to run. If empty, all are run.
     pub only: Vec<String>,
     /// `true` if folders are kept after the run.
     pub keep: bool,
@@ -100,7 +100,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Returns `true` if the row `row` should be measured.
+    /// Returns `true` if the measurement `row` should be run.
     #[must_use]
     pub fn wants(&self, row: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == row)

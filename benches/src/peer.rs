@@ -1,4 +1,4 @@
-//! The contenders: the embedded engine and other storage libraries, each used as its documentation recommends.
+//! The compared storage libraries, including the embedded engine, each used as its documentation recommends.
 
 pub mod bytes;
 pub mod committer;
@@ -13,12 +13,12 @@ pub mod tables;
 use crate::Outcome;
 use crate::data::Reading;
 
-/// The maximum cache size of each contender, in bytes.
+/// The cache size limit of each library, in bytes.
 pub const CACHE: usize = 1 << 30;
 
-/// A contender that stores readings. Writes are durable when they return, and reads see all earlier writes.
+/// A storage library that stores readings. Writes are durable when the call returns, and reads see all earlier writes.
 pub trait Peer: Sync {
-    /// Returns the name of the contender in the table of results.
+    /// Returns the name of the library in the table of results.
     fn name(&self) -> &'static str;
 
     /// Fills the store with the first `entities` readings as fast as possible.

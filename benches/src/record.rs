@@ -1,4 +1,4 @@
-//! Records results over time: each row of a run is appended as a line of JSON to a file in the repository.
+//! Records results over time: appends each result of a run as a line of JSON to a file in the repository.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::Outcome;
 use crate::report::Line;
 
-/// A recorded row of a run.
+/// A recorded result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The day of the run in UTC, such as `2026-11-26`.
@@ -34,11 +34,11 @@ pub struct Entry {
     pub ratio: Option<f64>,
     /// The target, as shown in the table of results.
     pub target: String,
-    /// `true` if the ratio met its target.
+    /// `true` if the ratio met the target.
     pub passed: bool,
 }
 
-/// The date, commit and machine of a run, which all its rows share.
+/// The date, commit and machine of a run, shared by all its results.
 #[derive(Clone, Debug)]
 pub struct Run {
     date: String,
@@ -56,7 +56,7 @@ impl Run {
         Ok(Self { date, commit: commit()?, machine: machine() })
     }
 
-    /// Returns the record of a row.
+    /// Returns the record of one row of the table of results.
     #[must_use]
     pub fn entry(&self, row: &Line) -> Entry {
         let (Self { date, commit, machine }, Line { entities, work, ours, peer, ratio, target }) =

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::harness::Figure;
 
-/// The name of this project's contender in the table.
+/// The name of this project in the table.
 pub const OURS: &str = "tables";
 
 /// The target that a ratio must meet.
@@ -71,7 +71,7 @@ impl Report {
         self.entities = Some(entities);
     }
 
-    /// Adds one row per peer that compares the engine's rate with the peer's. A missing figure is an error.
+    /// Adds a row for each of the other contenders, comparing the engine's rate with that contender's. A missing figure is an error.
     pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(rate, work, figures, targets);
     }

@@ -1,4 +1,4 @@
-//! The measurements of the engine, each of which adds rows to the table of results. Each kind of work has its own file.
+//! The measurements of the engine, each of which adds rows to the table of results. Each measurement has its own file.
 
 pub mod backfill;
 pub mod base_size;
@@ -34,7 +34,7 @@ use crate::stage::Stage;
 /// The name of a measurement on the command line, and its function.
 pub type Row = (&'static str, fn(&Stage, &mut Report) -> Outcome<()>);
 
-/// All measurements. Those that only read come first.
+/// All measurements. Measurements that only read come first.
 pub const ROWS: &[Row] = &[
     ("key", key::measure),
     ("codec", codec::measure),
@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
 /// The name of a measurement in a full run, and its function.
 pub type LargeRow = (&'static str, fn(&Large, &mut Report) -> Outcome<()>);
 
-/// The measurements that only a full run makes, after [`ROWS`].
+/// The additional measurements of a full run. They follow [`ROWS`].
 pub const LARGE_ROWS: &[LargeRow] = &[
     ("large_get", large_get::measure),
     ("large_page", large_page::measure),

@@ -1,4 +1,4 @@
-//! Compares the server with the pinned Azurite and with the server's own HTTP stack, under the same load in one run.
+//! Compares the server with a pinned version of Azurite, and with the HTTP stack that the server uses, under the same load in one run.
 //!
 //! All servers are separate processes that keep their data in memory. The load is raw HTTP/1.1 with signed requests, on one thread per connection.
 

@@ -1,4 +1,4 @@
-//! The stage of a run: all contenders, filled with the same entities. They must return the same results.
+//! The setup of a run: all compared libraries, filled with the same entities. They must return the same results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -13,17 +13,17 @@ use crate::peer::sqlite::Sqlite;
 use crate::peer::tables::Tables;
 use crate::peer::{CACHE, Peer};
 
-/// The contenders of a run, and the data for measuring them.
+/// The compared libraries, and the data for measuring them.
 pub struct Stage {
     /// The options of the run.
     pub options: Options,
     /// The embedded engine.
     pub tables: Tables,
-    /// The other contenders that return decoded readings.
+    /// The other libraries that return decoded readings.
     others: [Box<dyn Peer>; 2],
-    /// The contender that returns encoded readings.
+    /// A snapshot of `redb`, which returns encoded readings.
     pub redb: Snapshot,
-    /// The random positions of entities to read.
+    /// The random entities to read.
     pub places: Places,
     /// The readings from which new readings are derived.
     pool: Vec<Reading>,
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Stage {
 }
 
 impl Stage {
-    /// Creates all contenders and fills them.
+    /// Opens a database of each compared library, and fills it with the entities.
     pub fn set(options: Options) -> Outcome<Self> {
         let folder = Folder::create(options.keep)?;
         let redb = RawRedb::open(&folder.join("raw.redb"), CACHE)?;
@@ -68,7 +68,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Returns all contenders that return decoded readings, the engine first.
+    /// Returns all libraries that return decoded readings, the engine first.
     pub fn peers(&self) -> impl Iterator<Item = &dyn Peer> {
         peers(&self.tables, &self.others)
     }
@@ -92,13 +92,13 @@ impl Stage {
         self.options.entities / PARTITION
     }
 
-    /// Returns a new reading in an existing partition, which no contender contains yet.
+    /// Returns a new reading in an existing partition. None of the libraries contains it yet.
     pub fn fresh(&self) -> Reading {
         let made = self.made.fetch_add(1, Ordering::Relaxed);
         self.fresh_at(made, self.any_site(made))
     }
 
-    /// Returns new readings in one existing partition, which no contender contains yet.
+    /// Returns new readings in one existing partition. None of the libraries contains them yet.
     pub fn fresh_batch(&self, size: u64) -> Vec<Reading> {
         let made = self.made.fetch_add(size, Ordering::Relaxed);
         (made..made + size).map(|turn| self.fresh_at(turn, self.any_site(made))).collect()
@@ -114,7 +114,7 @@ impl Stage {
         Reading { site, number: data::fresh_number(made), ..template }
     }
 
-    /// Checks that all contenders return the expected entities. Otherwise, their rates could not be compared.
+    /// Checks that all libraries return the expected entities; otherwise, comparing their rates would be meaningless.
     fn check(&self) -> Outcome<()> {
         let partition = self.partitions() / 2;
         let (site, level) = (data::site(partition), i32::try_from(LEVELS / 2)?);

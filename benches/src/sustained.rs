@@ -1,4 +1,4 @@
-//! Updates random rows of one contender continuously in a child process, and measures the bytes written, the writers' delays and the time to close.
+//! Updates random rows continuously in a child process, with one storage library. Measures the bytes written, the write latency and the time to close.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub enum Rows {
     Anywhere,
 }
 
-/// The work of a child process, which receives it as an argument.
+/// A child process's work, passed as its argument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
     kind: String,
@@ -63,14 +63,14 @@ pub struct Figures {
     pub folder_most: u64,
     /// The size of the folder in bytes after closing.
     pub folder_after: u64,
-    /// The time needed to close the contender, in milliseconds.
+    /// The time needed to close the database, in milliseconds.
     pub close: f64,
-    /// The number of pages of 1,000 entities read per second of the reader's running time, during the writes.
+    /// The number of pages of 1,000 entities that a reader reads during the updates, per second of its running time.
     pub pages: f64,
 }
 
 impl Work {
-    /// Creates the work for one contender in its folder.
+    /// Creates the work for one library in its folder.
     pub fn new(large: &Large, kind: Kind, rows: Rows, time: Duration) -> Outcome<Self> {
         Ok(Self {
             kind: kind.word().to_owned(),
@@ -145,13 +145,13 @@ pub fn run(argument: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The state shared by the writers and the observer.
+/// The state shared by the writing threads and the thread that observes the process.
 struct Running {
     over: AtomicBool,
     committed: AtomicU64,
 }
 
-/// Writes with all threads for `time` while `concurrent` runs. Returns the time of each write in microseconds.
+/// Writes with all threads for `time` while `concurrent` runs. Returns the duration of each write in microseconds.
 fn update<T: Send>(
     store: &dyn Store,
     work: &Work,
@@ -184,7 +184,7 @@ fn update<T: Send>(
     })
 }
 
-/// Returns distinct rows of the table, with changed values.
+/// Returns distinct rows of the table with changed values.
 fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     let partition = random.below(partitions);
     let mut indices: Vec<u32> = Vec::new();
@@ -206,7 +206,7 @@ fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     indices.into_iter().map(change).collect()
 }
 
-/// The observer's measurements, one per second.
+/// The observing thread's measurements, one per second.
 struct Seen {
     most: u64,
     idle: u32,

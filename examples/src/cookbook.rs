@@ -30,7 +30,7 @@ pub struct Options {
     pub large: Option<u64>,
 }
 
-/// Runs the cookbook and prints it to `out`.
+/// Runs the cookbook, and prints its output to `out`.
 ///
 /// # Errors
 /// Any error from the store or the output; an error if a name in [`Options::only`] is not the name of a recipe.

@@ -5,7 +5,7 @@ use std::ops::Sub;
 
 use table_advice::meter::Counts;
 
-/// A reading of a meter. The difference between two readings is the cost of the calls made in between.
+/// A meter reading. The difference between two readings is the cost of the calls between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// The number of calls to the store. Each would be a round trip to a service.

@@ -1,4 +1,4 @@
-//! Stored access policies of a table (ACL rules).
+//! Stored access policies of a table: reading and replacing them (ACL rules).
 
 use reqwest::Method;
 use table_core::{Error, Result, TableName};

@@ -1,8 +1,9 @@
-//! Makes bodies ASCII-only for Azurite, which decodes a body chunk by chunk: a character split between two chunks would be stored as several U+FFFD.
+//! Makes request bodies ASCII-only for Azurite, which decodes a body chunk by chunk: a character split between two chunks would be stored as several
+//! U+FFFD.
 
 use std::fmt::Write;
 
-/// Escapes the non-ASCII characters of a JSON body with `\u`. All of them are inside strings.
+/// Escapes the non-ASCII characters of a JSON body with `\u`. They occur only inside strings.
 pub(crate) fn json(body: String) -> String {
     let mut units = [0; 2];
     named(body, |text, character| {

@@ -20,7 +20,7 @@ use writer::write_batch;
 const OPERATION: &str = "batch";
 
 impl AzureTables {
-    /// Creates the request for several writes.
+    /// Creates the request for a batch of writes.
     pub(crate) fn batch(
         &self,
         table: &TableName,
@@ -34,7 +34,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends a batch. Sends it again while the service throttles one of its operations, because the batch was then not applied.
+    /// Sends a batch, and retries it while the service throttles one of its operations, because no operation of that batch was applied.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,
@@ -102,7 +102,7 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledg
     Ok(parts.iter().map(|part| ETag::parse(part.header("etag")).ok()).collect())
 }
 
-/// Returns the failure for a batch that the service received but whose outcome is unknown.
+/// Returns the failure for a batch that the service received, but whose response cannot be read.
 fn unreadable(why: String) -> Unacknowledged {
     Unacknowledged {
         error: Error::of(AnswerFault::Batch { operation: OPERATION, why }),

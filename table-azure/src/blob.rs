@@ -21,7 +21,7 @@ use crate::options::Options;
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
-/// The blobs of an account. This type creates containers, and opens each container as an [`ObjectStore`](object_store::ObjectStore).
+/// Access to the blobs of an account. Creates containers, and opens a container as an [`ObjectStore`](object_store::ObjectStore).
 ///
 /// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with stores in a local folder or in
 /// memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the blob's name
@@ -84,8 +84,7 @@ impl AzureBlobs {
         Ok(Self(Arc::new(Inner { pipeline, runtime, client, endpoint, credential, options })))
     }
 
-    /// Creates a container. Returns `false` if it already exists (BLB-2), even if an earlier attempt of this call created it and
-    /// its response was lost.
+    /// Creates a container. Returns `false` if it already exists (BLB-2), even if an earlier attempt within this call created it and the response was lost.
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
@@ -105,7 +104,7 @@ impl AzureBlobs {
         self.0.runtime.run(work).await
     }
 
-    /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt of this call deleted it and its
+    /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt within this call deleted it and the
     /// response was lost.
     ///
     /// # Errors
@@ -157,7 +156,7 @@ impl AzureBlobs {
         })
     }
 
-    /// Returns the account of the credential or the endpoint (ACC-1, ACC-2).
+    /// Returns the account name from the credential or from the endpoint (ACC-1, ACC-2).
     fn account(&self) -> Result<String> {
         let Inner { credential, endpoint, .. } = &*self.0;
         let of_endpoint = || {
@@ -173,13 +172,13 @@ impl AzureBlobs {
     }
 }
 
-/// Returns `true` if the service refused a request with this code.
+/// Returns `true` if the failure is a rejection by the service with this error code.
 fn is_refused_with(failure: &Failure, code: &str) -> bool {
     let service = failure.error.source().and_then(|source| source.downcast_ref::<ServiceError>());
     failure.known && service.and_then(ServiceError::code) == Some(code)
 }
 
-/// A connector that returns the shared HTTP client, with the same TLS configuration as the other services.
+/// A connector for `object_store` that returns the client's HTTP client, so blobs use the same TLS configuration as the other services.
 #[derive(Debug)]
 struct Connector(Client);
 
@@ -195,7 +194,7 @@ impl fmt::Debug for AzureBlobs {
     }
 }
 
-/// Writes the endpoint.
+/// Formats the client as its endpoint.
 impl fmt::Display for AzureBlobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.endpoint)

@@ -128,7 +128,7 @@ impl AzureTables {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Returns the account, if the credential names it.
+    /// Returns the account name, if the credential contains it.
     #[must_use]
     pub fn account(&self) -> Option<&str> {
         self.0.account.as_deref()
@@ -175,7 +175,7 @@ impl AzureTables {
         &self.0.capabilities
     }
 
-    /// Runs a function on a clone of the client, under whichever executor the caller uses.
+    /// Runs a function on a clone of the client, whichever executor the caller uses.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -203,7 +203,7 @@ impl fmt::Debug for AzureTables {
     }
 }
 
-/// Writes the endpoint.
+/// Formats the client as its endpoint.
 impl fmt::Display for AzureTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.pipeline.endpoint().fmt(f)

@@ -71,7 +71,7 @@ impl ConnectionString {
     }
 }
 
-/// Parses pairs whose keys are in lower case. Error messages contain only keys, because a value may be a secret.
+/// Parses `Key=Value` pairs, and converts the keys to lower case. Error messages contain only keys, because a value may be a secret.
 fn pairs(text: &str) -> Result<BTreeMap<String, &str>> {
     let mut pairs = BTreeMap::new();
     for (index, piece) in text.split(';').map(str::trim).enumerate().filter(|(_, piece)| !piece.is_empty()) {

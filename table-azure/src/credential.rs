@@ -59,7 +59,7 @@ impl Credential {
         Self::Token(Arc::new(provider))
     }
 
-    /// Returns the account, if the credential names it.
+    /// Returns the account name, if the credential contains it.
     #[must_use]
     pub fn account(&self) -> Option<&str> {
         match self {
@@ -69,7 +69,7 @@ impl Credential {
     }
 }
 
-/// Converts a token to a credential.
+/// Converts a SAS token to a credential.
 impl From<&SasToken> for Credential {
     fn from(token: &SasToken) -> Self {
         Self::SharedAccessSignature(token.query_string())

@@ -77,8 +77,8 @@ impl Endpoint {
             || address.is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// Returns `true` for an emulator: on this machine, in a subdomain of `localhost`, or with the emulator's account in its path (ACC-2). No account
-    /// of the service has that name.
+    /// Returns `true` for an emulator: its endpoint is on this machine, in a subdomain of `localhost`, or has the emulator's account in its path (ACC-2).
+    /// No account of the service has that name.
     pub(crate) fn is_emulator(&self) -> bool {
         let account = self.path.strip_prefix('/').map(|path| path.strip_suffix("-secondary").unwrap_or(path));
         self.is_loopback() || self.host.ends_with(".localhost") || account == Some(EMULATOR_ACCOUNT)
@@ -95,7 +95,7 @@ impl Endpoint {
         Self::new(&self.base.replacen(&self.host, &format!("{account}-secondary.{rest}"), 1))
     }
 
-    /// Returns the URL of a path and a query, both percent-encoded.
+    /// Returns the URL for a path and a query, both percent-encoded.
     ///
     /// # Errors
     /// `InvalidInput` if the URL is too long to send (FIL-8).

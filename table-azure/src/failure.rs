@@ -1,4 +1,4 @@
-//! Rejected requests: the service's response, and its error code.
+//! Rejected requests: the service's response, and the error code derived from it.
 
 mod code;
 mod fault;

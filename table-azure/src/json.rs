@@ -1,4 +1,4 @@
-//! Reads JSON responses, and creates errors for all other responses.
+//! Reads JSON responses, and creates errors for responses of any other type.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,12 +19,12 @@ pub(crate) fn body<'a>(operation: &str, answer: &'a Answer) -> Result<&'a [u8]> 
     Ok(&answer.body)
 }
 
-/// Creates the error for an unreadable body, which means that the response is faulty and not the request.
+/// Creates the error for an unreadable body. It blames the response rather than the request.
 pub(crate) fn malformed(operation: &str, source: Error) -> Error {
     Error::of(AnswerFault::Entity { operation: operation.to_owned(), source })
 }
 
-/// Returns the `value` member of a response that contains a list.
+/// Returns the `value` member of a response, which contains a list.
 pub(crate) fn values<T: DeserializeOwned>(operation: &str, answer: &Answer) -> Result<Vec<T>> {
     #[derive(Deserialize)]
     struct Envelope<T> {

@@ -1,4 +1,4 @@
-//! Identifiers of writes: a property whose value is unique for each write (CON-11).
+//! Write identifiers: a property with a unique value for each write (CON-11).
 
 use table_core::query::Rows;
 use table_core::row::{Row, RowView, RowWriter};
@@ -49,7 +49,7 @@ fn with(row: RowView<'_>, id: Uuid) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns the identifier of an entity.
+/// Returns the write identifier in an entity, if it has one.
 pub(crate) fn of(row: RowView<'_>) -> Result<Option<Uuid>> {
     Ok(match row.find(PROPERTY, &mut 0)? {
         Some(ValueRef::Guid(id)) => Some(id),
@@ -57,7 +57,7 @@ pub(crate) fn of(row: RowView<'_>) -> Result<Option<Uuid>> {
     })
 }
 
-/// Returns a row without the identifier.
+/// Returns a row without its write identifier.
 pub(crate) fn without(row: Row) -> Result<Row> {
     if row.view().find(PROPERTY, &mut 0)?.is_none() {
         return Ok(row);
@@ -65,7 +65,7 @@ pub(crate) fn without(row: Row) -> Result<Row> {
     Ok(copy(row.view())?.finish().with_timestamp(row.view().timestamp()))
 }
 
-/// Returns the rows of a page without identifiers.
+/// Returns the rows of a page without their write identifiers.
 pub(crate) fn none_in(rows: &Rows) -> Result<Rows> {
     let mut kept = Rows::default();
     for entity in rows.iter() {
@@ -75,7 +75,7 @@ pub(crate) fn none_in(rows: &Rows) -> Result<Rows> {
     Ok(kept)
 }
 
-/// Copies all properties except the identifier.
+/// Copies all properties except the write identifier.
 fn copy(row: RowView<'_>) -> Result<RowWriter> {
     let mut writer = RowWriter::with_capacity(row.len() + 1);
     for property in row.properties() {

@@ -45,8 +45,8 @@ impl Options {
     ///
     /// - An identifier takes 46 bytes and is one of the 252 properties of an entity. After a lost response, each entity in the write is read.
     /// - Reads omit the property. An entity that already has a property with that name is rejected.
-    /// - Every program that writes the table must enable the option or replace entire entities. A merge by another program keeps the identifier of
-    ///   the previous write, which then seems to be the last one.
+    /// - Every program that writes the table must enable the option or replace entire entities. A merge by another program keeps the identifier of the
+    ///   previous write, so that write appears to be the latest.
     ///
     /// ```
     /// use table_azure::{AzureTables, Options};
@@ -77,9 +77,9 @@ impl Options {
         Self { shared_key_lite, ..self }
     }
 
-    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the path can read them, and
-    /// can use a SAS or a bearer token until it expires, so enable this option only in test networks. By default, plain HTTP is
-    /// allowed only for this machine and for the emulator's public key.
+    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the network path can read them, and can use a SAS or a
+    /// bearer token until it expires, so enable this option only in test networks. By default, plain HTTP is allowed only for this machine and for the
+    /// emulator's well-known key.
     ///
     /// ```
     /// use table_azure::{AzureTables, Credential, Options};
@@ -100,7 +100,7 @@ impl Options {
         Self { clock, ..self }
     }
 
-    /// Sets options for this project's own tests.
+    /// Sets options intended for this project's own tests.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn testing(self, testing: Testing) -> Self {

@@ -14,8 +14,8 @@ use crate::operation_id;
 
 /// The maximum number of custom properties in `$select`. Together with the three system properties, this is the service's limit (SEL-1).
 const MOST_NAMES: usize = 252;
-/// The maximum length of the path, the filter and `$select` in a URL. The rest of about 32 KiB (FIL-8) is left for the host, the position of a page
-/// and a signature.
+/// The maximum total length of the path, the filter and `$select` in a URL. The rest of about 32 KiB (FIL-8) is left for the host, a page's position and a
+/// signature.
 const MOST_BYTES: usize = 16 << 10;
 
 impl AzureTables {
@@ -103,7 +103,7 @@ impl AzureTables {
 }
 
 impl AzureTables {
-    /// Reads an entity without the identifier of its last write.
+    /// Reads an entity, and removes the identifier of its last write.
     pub(crate) async fn read_for_users(
         &self,
         table: &TableName,
@@ -116,13 +116,14 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Returns `true` if rows contain no identifiers that must be removed, because the option is disabled or the selection excludes the property.
+    /// Returns `true` if rows can be returned as read, because they contain no write identifiers to remove: the option is disabled, or the selection
+    /// excludes the property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
 }
 
-/// Returns the requested names except those of system properties.
+/// Returns the requested property names except the system properties.
 fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     let Select::Names(names) = select else { return None };
     let own = |name: &&str| !matches!(*name, "PartitionKey" | "RowKey" | "Timestamp");

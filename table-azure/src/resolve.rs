@@ -1,4 +1,4 @@
-//! Determines the outcome of a write whose response was lost from the identifier stored in its entities (CON-11).
+//! Determines the outcome of a write whose response was lost, using the identifier stored in its entities (CON-11).
 
 use table_core::query::Select;
 use table_core::store::{AmbiguousWrite, Committed};
@@ -40,7 +40,7 @@ impl AzureTables {
         .await
     }
 
-    /// Determines the outcome of a write that may have been applied, regardless of the response to its last attempt.
+    /// Determines the outcome of a write that may have been applied, whatever the response to its last attempt.
     pub(crate) async fn resolve(
         &self,
         table: &TableName,
@@ -58,9 +58,9 @@ impl AzureTables {
         Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
-    /// Returns the `ETag`s of a transaction if all of its entities still have its identifier, because a transaction is atomic (EGT-9). In any other
-    /// state, the outcome is unknown: the identifier of a later write does not show which write it replaced. The outcome is also unknown if the client added no
-    /// identifier to the transaction.
+    /// Returns the `ETag`s of a transaction if all of its entities still have its identifier; all, because a transaction is atomic (EGT-9). In any other
+    /// state, the outcome is unknown: the identifier of a later write does not show which write it replaced. The outcome is also unknown if the client
+    /// added no identifier to the transaction.
     async fn evidence(
         &self,
         table: &TableName,

@@ -35,8 +35,8 @@ pub struct RetryPolicy {
     pub attempt_timeout: Duration,
     /// The time limit of an entire operation: attempts, delays, and the lookup of an unknown outcome.
     pub operation_timeout: Duration,
-    /// The number of retries that all calls of a client share while almost all requests fail. Ten successes add one retry. While the budget is
-    /// exhausted, as in an outage, each request is sent only once. `tracing` reports the start and end of this state (target `table_azure::circuit`).
+    /// The number of retries that all calls of a client share while almost all requests fail. Ten successes add one retry. While the budget is exhausted,
+    /// as in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target `table_azure::circuit`).
     pub budget: u32,
     /// The maximum time that `create_table` waits while a table with this name is being deleted (RTY-6). If it is zero, `create_table` fails
     /// immediately with `TableBeingDeleted`.
@@ -44,7 +44,7 @@ pub struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// A policy without retries.
+    /// The policy that never retries.
     pub const NONE: Self = Self {
         max_retries: 0,
         initial_delay: Duration::from_millis(800),
@@ -70,7 +70,7 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Converts a random number to a fraction in 0..=1, by which the delays of different callers vary.
+/// Converts a random number to a fraction in 0..=1, so the delays of different callers vary.
 pub(crate) fn fraction(random: u64) -> f64 {
     // 32 bits are precise enough, and a float represents them exactly.
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)

@@ -83,7 +83,7 @@ impl fmt::Debug for SecondaryReads {
     }
 }
 
-/// Writes the endpoint.
+/// Formats the handle as its endpoint.
 impl fmt::Display for SecondaryReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -27,17 +27,17 @@ pub enum Target {
     Emulator,
 }
 
-/// The maximum size of the headers and delimiters of one operation in a batch, including a share of the delimiters around all operations.
+/// The maximum size of the headers and delimiters of one operation in a batch, including a share of the batch's outer delimiters.
 const PART_BYTES: usize = 448;
 /// The maximum length of a RowKey on Cosmos DB, in bytes (COS-2).
 const COSMOS_ROW_KEY_BYTES: usize = 255;
-/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documented "2 MB" is interpreted as the smaller of its possible values.
+/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documentation says "2 MB"; this is the smallest possible interpretation.
 const COSMOS_BATCH_BYTES: usize = 2_000_000;
 /// The property names that Cosmos DB reserves (COS-4).
 const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
 
 impl Target {
-    /// Returns the kind of service of an endpoint. A path-style endpoint is an emulator's (ACC-2); the host name identifies Cosmos DB (ACC-3).
+    /// Returns the kind of service for an endpoint. A path-style endpoint belongs to an emulator (ACC-2); the host name identifies Cosmos DB (ACC-3).
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
         if endpoint.is_path_style() || endpoint.is_emulator() {
             Self::Emulator
@@ -48,7 +48,8 @@ impl Target {
         }
     }
 
-    /// Returns the capabilities. The server checks keys of 513 to 1,024 code units (ENG-1), except for Azurite, which rejects them (AZ-7).
+    /// Returns the capabilities of this kind of service. The server checks keys of 513 to 1,024 code units (ENG-1), except for Azurite, which rejects them
+    /// (AZ-7).
     ///
     /// A transaction is measured by its request body, whose URLs begin with a base URL of `base_bytes` bytes (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {

@@ -43,7 +43,7 @@ pub struct WireAnswer {
     pub body: Vec<u8>,
 }
 
-/// The reason why no response was received.
+/// The reason for which no response was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// No connection was made, and therefore nothing was sent.
@@ -64,8 +64,8 @@ pub trait Wire: Debug + Send + Sync {
 /// Settings for tests.
 #[derive(Clone, Debug, Default)]
 pub struct Testing {
-    /// The substitute for connections; `None` for real connections.
+    /// The substitute for connections; `None` to use real connections.
     pub wire: Option<Arc<dyn Wire>>,
-    /// The seed of the random numbers.
+    /// The seed for random numbers.
     pub seed: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Tests of the client with a scripted server. They check requests without a real service.
+//! Tests of the client against a scripted server: the requests that it sends, and its reaction to each response.
 
 #[cfg(feature = "blobs")]
 mod blobs;

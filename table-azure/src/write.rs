@@ -1,4 +1,4 @@
-//! Writes transactions: a single operation is one request, and several operations are a batch. Limits are checked before anything is sent.
+//! Sends transactions: a single operation as one request, and several operations as a batch. Limits are checked before anything is sent.
 
 mod request;
 
@@ -15,7 +15,7 @@ use crate::operation_id;
 
 pub(crate) use request::WriteRequest;
 
-/// The size in bytes, by the published formula, above which the size that the service measures may exceed the limit (SIZE-4, ENG-3).
+/// The entity size in bytes, by the published formula, above which the size measured by the service may exceed the limit (SIZE-4, ENG-3).
 const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 
 impl AzureTables {
@@ -51,8 +51,8 @@ impl AzureTables {
         }
     }
 
-    /// Adds an identifier if the options or the sender request one. The result [is identified](Transaction::is_identified) if its identifier was added by
-    /// this client. A property of that name written by the program proves nothing.
+    /// Adds an identifier if the options or the caller request one. The result [is identified](Transaction::is_identified) if this client added its
+    /// identifier. A property of that name written by the program proves nothing.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
@@ -67,7 +67,7 @@ impl AzureTables {
         }
     }
 
-    /// Checks a transaction against the limits of this store and of its target.
+    /// Checks a transaction against the limits of this store and of its kind of service.
     fn checked(&self, transaction: Transaction) -> Result<Transaction> {
         let limits = self.known_capabilities().limits;
         let transaction = if *transaction.limits() == limits {
@@ -124,7 +124,7 @@ impl Unacknowledged {
         Self { into_ambiguous: failure.into_ambiguous, error: failure.error }
     }
 
-    /// Adds the information that an earlier attempt may have been applied, if `doubt` is `true`.
+    /// Adds the information that an earlier attempt may have been applied if `doubt` is `true`.
     pub(crate) fn or_ambiguous(self, doubt: bool) -> Self {
         Self { into_ambiguous: self.into_ambiguous || doubt, ..self }
     }

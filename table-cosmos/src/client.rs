@@ -1,4 +1,4 @@
-//! The client of a database with its tables.
+//! The client for a database and its tables.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::usage::{self, Charges, Usage, Usages, Verb};
 
-/// The fixed size of an operation in a batch, in bytes: the names of members in the item and the operation, the identifier of the write, and an ETag.
+/// The fixed size of an operation in a batch, in bytes: the member names in the item and the operation, the write identifier, and an ETag.
 const OPERATION_BYTES: usize = 220;
 /// The maximum size in bytes of a transaction's request.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
-/// The resolution of Timestamps in ticks. The service stores them as `_ts` in seconds.
+/// The resolution of Timestamps in ticks. The service stores them in seconds, as `_ts`.
 const TIMESTAMP_STEP: u64 = 10_000_000;
 
 /// The tables of one database of Azure Cosmos DB for NoSQL. Clones share connections, caches and statistics.
@@ -213,7 +213,8 @@ impl CosmosTables {
         self.0.runtime.run(counted.instrument(within)).await
     }
 
-    /// Compares a container that has replaced the opened one with the options. If it does not match them, returns an error instead of the operation's result.
+    /// If the opened container was replaced by another one, compares the new container with the options. On a mismatch, returns an error instead of the
+    /// operation's result.
     async fn compared_again<T>(&self, table: &TableName, verb: Verb, result: Result<T>) -> Result<T> {
         self.containers().forget(table);
         match self.container(table).await {
@@ -266,7 +267,7 @@ impl fmt::Debug for CosmosTables {
     }
 }
 
-/// Writes the name of the database.
+/// Formats the store as the name of its database.
 impl fmt::Display for CosmosTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the database {} of Cosmos DB for NoSQL", self.0.name)

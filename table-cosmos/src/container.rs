@@ -29,12 +29,12 @@ use crate::{failure, key};
 pub use difference::Difference;
 use fault::ContainerFault;
 
-/// Returns the partition key definition of a container.
+/// Returns the partition key definition for a new container.
 fn definition(mapping: &Mapping) -> PartitionKeyDefinition {
     PartitionKeyDefinition::new(mapping.levels.iter().map(|path| Cow::Owned(path.to_string())).collect())
 }
 
-/// Returns the description of a new container.
+/// Returns the description of a container to be created.
 pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerProperties {
     let mapping = options.mapping_in(table.as_str());
     let mut properties = ContainerProperties::new(table.as_str().to_owned(), definition(&mapping))
@@ -71,7 +71,7 @@ fn compare(
     Ok(())
 }
 
-/// Returns `true` if a container has the levels of a mapping.
+/// Returns `true` if a container's partition key has the levels of a mapping.
 fn has_levels(key: &PartitionKeyDefinition, mapping: &Mapping) -> bool {
     // A path may be quoted in several ways.
     let is_same = |found: &str, path: &Path| Path::parse(found).is_some_and(|found| found.is_same(path));
@@ -79,7 +79,7 @@ fn has_levels(key: &PartitionKeyDefinition, mapping: &Mapping) -> bool {
         && key.paths().iter().zip(&mapping.levels).all(|(found, path)| is_same(found, path))
 }
 
-/// Returns the mapping for a table that this container stores.
+/// Returns the mapping that applies to this container of a table.
 fn mapping_of(table: &TableName, options: &Options, found: &ContainerProperties) -> Arc<Mapping> {
     let levels = found.partition_key.paths().len();
     let is_standard = has_levels(&found.partition_key, &Mapping::standard(levels));

@@ -1,4 +1,4 @@
-//! An account inside the process, on the in-memory emulator of the Azure SDK, for tests and examples.
+//! An in-process account for tests and examples, based on the Azure SDK's in-memory emulator.
 //!
 //! The emulator is internal to the Azure SDK, which makes no promise of stability. It differs from the service: ids and levels can have any length,
 //! items never expire, and a point read with a prefix of the partition key returns 404.
@@ -114,7 +114,7 @@ impl Emulator {
         .await
     }
 
-    /// Processes a request of a [`Network`].
+    /// Processes a request that a [`Network`] delivers.
     ///
     /// # Errors
     /// [`Broken::AfterSending`] if the emulator cannot process it.
@@ -225,8 +225,8 @@ impl Emulator {
         self.log.take()
     }
 
-    /// Starts to split a physical partition at an effective partition key. During the time `locked`, requests to the partition return
-    /// 410 with sub-status 1007.
+    /// Starts to split a physical partition at an effective partition key. For the duration `locked`, requests to the partition return 410 with sub-status
+    /// 1007.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator cannot parse the key.
@@ -243,7 +243,7 @@ impl Emulator {
         self.store().merge_partitions(DATABASE, table.as_str(), left, right, locked);
     }
 
-    /// Waits until all splits and merges have ended.
+    /// Waits until all splits and merges are complete.
     pub async fn settled(&self) {
         self.store().drain_pending_control_plane().await;
     }
@@ -253,7 +253,7 @@ impl Emulator {
     }
 }
 
-/// Returns the published request charges for an item of up to 1 KB. The emulator doubles them for each doubling of the item's size, unlike the service.
+/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles them each time the item's size doubles.
 fn published_prices() -> RequestUnitChargingModel {
     RequestUnitChargingModel {
         read_base_ru: read_units(0),

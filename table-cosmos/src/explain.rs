@@ -38,7 +38,7 @@ pub struct Explain {
     pub warnings: Vec<String>,
 }
 
-/// The items that a query reads, and that it is charged for.
+/// The items that a query reads, for which it is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
@@ -188,7 +188,7 @@ impl Explain {
     }
 }
 
-/// Writes one fact on each line.
+/// Formats the plan with one fact on each line.
 impl fmt::Display for Explain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (touched, total) = (self.route.partitions(), self.route.total);

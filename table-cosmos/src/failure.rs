@@ -43,17 +43,17 @@ pub(crate) fn is_missing(error: &CosmosError) -> bool {
     status(error).0 == 404 && is_from_service(error)
 }
 
-/// Returns `true` if the response came from the service itself. Each of its responses has an identifier, which a gateway's error page lacks.
+/// Returns `true` if the response came from the service itself. Each of its responses has an activity ID, which a gateway's error page lacks.
 pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
 }
 
-/// Returns `true` if a status reports the state of an item, a container or a partition, which only the service can know.
+/// Returns `true` if a status describes the state of an item, a container or a partition. Only the service can know that state.
 pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if a gateway or a proxy responded with a status by which the service reports a state.
+/// Returns `true` if a response has such a status but came from a gateway or a proxy.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)
@@ -80,7 +80,7 @@ pub(crate) enum Verdict {
     Refused,
 }
 
-/// Returns the effect of a failed write of an item or a container.
+/// Determines from the error whether a write of an item or a container may have taken effect.
 pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     let is_refused = is_refusal(status(error).0) && error.is_from_wire();
     if is_unsent(error) {

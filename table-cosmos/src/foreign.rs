@@ -8,7 +8,7 @@ use table_core::Error;
 /// The number of skipped items whose errors are kept. Older items are only counted.
 const KEPT: usize = 100;
 
-/// The items that queries skipped because other programs wrote them.
+/// The items that queries skipped because other programs wrote them in a different format.
 ///
 /// ```no_run
 /// # fn program(store: table_cosmos::CosmosTables) {

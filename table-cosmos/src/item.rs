@@ -1,4 +1,5 @@
-//! The JSON format of items. In the default format, the levels have fixed names by which the service can route, and no property collides with `id` or `_etag`.
+//! The JSON format of items. In the default format, the levels have fixed names, which the service uses for routing, and no property collides with `id` or
+//! `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
@@ -33,7 +34,7 @@ pub(crate) struct Item {
     pub(crate) etag: ETag,
 }
 
-/// A stored document with its ETag. It may have been written by another program.
+/// A stored document with its ETag. Another program may have written it.
 #[derive(Debug)]
 pub(crate) struct Found {
     json: Json,
@@ -62,7 +63,7 @@ impl Found {
         &self.json
     }
 
-    /// Returns the entity of the document.
+    /// Returns the entity in the document.
     ///
     /// # Errors
     /// `Corrupted` if another program wrote it. `InternalError` if its key differs from the requested key (RT-5).
@@ -85,7 +86,7 @@ impl Found {
         written_by(&self.json, mapping) == Some(write)
     }
 
-    /// Returns the ETag in the format that requests use.
+    /// Returns the ETag in the format of the service's requests.
     pub(crate) fn sent_etag(&self) -> String {
         sent_etag(&self.etag)
     }
@@ -101,7 +102,7 @@ impl Item {
     }
 }
 
-/// Returns the identifier of the write that stored an item, or `None` for items that other programs wrote.
+/// Returns the identifier of the write that stored an item, or `None` if another program wrote the item.
 pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a str> {
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }
@@ -109,18 +110,19 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
 /// The number of hexadecimal digits in the identifier of a write.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. A member of the same name in another program's item does not have the format of an identifier.
+/// Returns `true` if this library wrote an item. A member of the same name in another program's item is recognised by its format: it is not a write
+/// identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))
 }
 
-/// Returns the weak ETag of a table entity for the service's ETag `"x"`.
+/// Converts the service's ETag, such as `"x"`, to the weak ETag of a table entity.
 pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Returns an ETag in the format of the service. An ETag from another store is sent as is, and matches no item.
+/// Returns an ETag in the format of the service. An ETag that comes from a different kind of store is sent unchanged, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

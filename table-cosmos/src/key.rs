@@ -1,4 +1,4 @@
-//! Converts entity keys to partition keys and ids of items, and checks keys before a request is sent.
+//! Converts entity keys to partition keys and item ids, and checks keys before a request is sent.
 
 use std::borrow::Cow;
 
@@ -6,9 +6,9 @@ use azure_data_cosmos::PartitionKey;
 use azure_data_cosmos::models::PartitionKeyValue;
 use table_core::{Error, ErrorCode, Result};
 
-/// The character that ends a level of a PartitionKey.
+/// The terminator of each level in a PartitionKey.
 pub(crate) const END: char = '!';
-/// The maximum length of an id, in bytes (LIM-5).
+/// The maximum length of an item id, in bytes (LIM-5).
 const ID_BYTES: usize = 1_023;
 /// The maximum length of a level, in bytes (LIM-4).
 const LEVEL_BYTES: usize = 2_048;
@@ -56,8 +56,8 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
 
 /// Returns the id of an entity's item. Ids sort in the same order as `RowKey`s.
 ///
-/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). The empty RowKey, and every RowKey that starts with a
-/// space or `!`, is prefixed with `!`. All other `RowKey`s start with a greater character.
+/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). An empty RowKey, and a RowKey that starts with a space or
+/// `!`, is therefore prefixed with `!`. All other `RowKey`s start with a greater character.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with([' ', END]) {
         Cow::Owned(format!("{END}{row_key}"))
@@ -90,7 +90,7 @@ pub(crate) fn check_id(row_key: &str) -> Result<()> {
     Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("LIM-5"))
 }
 
-/// Returns the partition key as a type of the Azure SDK.
+/// Converts levels to the Azure SDK's type for partition keys.
 pub(crate) fn partition_key(levels: &[String]) -> Result<PartitionKey> {
     let values: Vec<PartitionKeyValue> = levels.iter().cloned().map(PartitionKeyValue::from).collect();
     PartitionKey::try_from(values).map_err(|error| {

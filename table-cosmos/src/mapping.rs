@@ -19,7 +19,7 @@ const MOST: usize = 3;
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
 /// The members that the service adds to items.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
-/// The member of a mapped item that contains the identifier of the write and all properties without a path.
+/// The member of a mapped item that contains the write identifier and all properties without a path.
 const OWN: &str = "_tables";
 /// The member that contains the time to live of an item.
 const TTL: &str = "ttl";
@@ -80,12 +80,12 @@ pub(crate) struct Member {
     pub(crate) is_required: bool,
 }
 
-/// The paths of the members that this library adds to items.
+/// The paths of the members that this library itself adds to items.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     /// The properties without a path.
     pub(crate) properties: Path,
-    /// The types of these properties, for types that JSON lacks.
+    /// The stored types of those properties whose type JSON lacks.
     pub(crate) types: Path,
     /// The identifier of the last write.
     pub(crate) write: Path,
@@ -116,7 +116,7 @@ impl Mapping {
         mapping
     }
 
-    /// Returns the standard format of items, with 1 to 3 levels. Other values are clamped (HPK-42).
+    /// Returns the mapping for the standard format of items, with 1 to 3 levels. Other values are clamped (HPK-42).
     #[must_use]
     pub fn standard(levels: usize) -> Self {
         let own = Own { properties: Path::own("p"), types: Path::own("t"), write: Path::own("o") };
@@ -126,7 +126,7 @@ impl Mapping {
 
     /// Maps a property, given its name in the store, to a path: `Total` to `/total/amount`.
     ///
-    /// If the member is missing or null, the property is absent.
+    /// If the JSON member is missing or null, the property is absent.
     #[must_use]
     pub fn property(mut self, name: &str, path: &str, format: Format) -> Self {
         if format == Format::TimeToLive {
@@ -174,7 +174,7 @@ impl Mapping {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the paths of the levels after the last one, which an item in the default format must not have.
+    /// Returns the paths of the levels beyond those of this mapping. An item in the default format must not have them.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }
@@ -184,7 +184,7 @@ impl Mapping {
         SYSTEM.contains(&name)
     }
 
-    /// Checks the mapping.
+    /// Checks the mapping for consistency.
     ///
     /// # Errors
     /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
@@ -240,12 +240,12 @@ impl Mapping {
         Some(path)
     }
 
-    /// Records a fault, unless an earlier fault was recorded.
+    /// Records an error, unless an earlier one was recorded.
     fn fail(&mut self, fault: MappingFault) {
         self.fault.get_or_insert(fault);
     }
 
-    /// Returns the fault for two paths that overlap, if any do.
+    /// Returns the error for two paths that overlap, if any do.
     fn overlap(&self) -> Option<MappingFault> {
         let members = self.members.iter().map(|member| &member.path);
         let constants = self.constants.iter().map(|(path, _)| path);

@@ -18,7 +18,7 @@ pub(crate) const FAN_OUT: u32 = 100;
 
 /// Options of a store.
 ///
-/// A table without an entry has one level, which is the PartitionKey.
+/// A table that is not configured here has one level, which is the PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;
@@ -70,8 +70,8 @@ impl Options {
         self.with_mapping(table, Mapping::standard(levels))
     }
 
-    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. Intended for tools that do
-    /// not know the entities.
+    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. Intended for tools that do not know the entity
+    /// types.
     ///
     /// By default such a table has one level, and a container with several levels is an error. The container's paths must be `/l1`, `/l2` and `/l3`.
     /// New containers of these tables have one level.
@@ -173,13 +173,13 @@ impl Options {
         Self { exact: enabled, ..self }
     }
 
-    /// Sets the retries of operations whose entity another writer changed between the read and the write.
+    /// Sets the retry policy for operations whose entity another writer changed between the read and the write.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets the number of attempts, and the delays between them, while a partition is being split or moved (MAP-12).
+    /// Sets the number of attempts, and the delays between them, for requests to a partition that is being split or moved (MAP-12).
     #[must_use]
     pub fn retry_during_splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }
@@ -197,7 +197,8 @@ impl Options {
         found.unwrap_or_else(|| Arc::new(Mapping::standard(1)))
     }
 
-    /// Returns the mapping of a table. `standard_levels` is the number of levels of its container, or `None` if its paths lack the standard names.
+    /// Returns the mapping of a table. `standard_levels` is the number of levels of its container, or `None` if the container's paths are not the standard
+    /// ones.
     pub(crate) fn mapping_for(&self, table: &str, standard_levels: Option<usize>) -> Arc<Mapping> {
         match standard_levels {
             Some(levels)

@@ -1,4 +1,4 @@
-//! Waits between attempts: while a physical partition is being split, merged or moved, and after a lost response.
+//! Waits between attempts: while a physical partition is being split, merged or moved, and after a response was lost.
 
 use azure_data_cosmos::CosmosError;
 
@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::usage;
 
 impl Options {
-    /// Sends a read until its partition is available or the attempts are used up (MAP-12).
+    /// Sends a read repeatedly until its partition is available or the attempts are used up (MAP-12).
     /// The Azure SDK itself gives up after a few immediate attempts.
     pub(crate) async fn while_moving<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
     where

@@ -105,8 +105,8 @@ impl CosmosTables {
         found.map(|found| found.read(&container.mapping, ItemKey { levels, row_key })).transpose()
     }
 
-    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist, either,
-    /// returns an error about the database.
+    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist either, the error names the
+    /// database.
     pub(crate) async fn gone(&self, table: &TableName, error: CosmosError) -> Error {
         self.containers().forget(table);
         if self.is_database_missing().await {
@@ -182,7 +182,7 @@ impl CosmosTables {
         Ok(Page { rows, continuation, rows_read: u64::try_from(read).ok() })
     }
 
-    /// Returns the entities of items. Items written by other programs are skipped and reported, unless the options reject them (WIRE-6).
+    /// Returns the entities in `items`. Items written by other programs are skipped and reported, unless the options reject them (WIRE-6).
     fn entities(&self, table: &TableName, items: &[RawItem], mapping: &Mapping) -> Result<Vec<Item>> {
         let mut entities = Vec::with_capacity(items.len());
         for raw in items {
@@ -253,8 +253,8 @@ impl CosmosTables {
     }
 }
 
-/// Returns the position of the next page. Within one partition key, whose items are read in the order of their ids, this is the last id; in all other
-/// cases, it is the client's token. A page without items is continued with the token of its query, which begins after the same id.
+/// Returns the position of the next page. Within one partition key, items are read in the order of their ids, so the position is the last id; otherwise it
+/// is the Azure SDK's token. After a page without items, the next page continues the same query with its token.
 fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {
@@ -263,7 +263,7 @@ fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)
     }
 }
 
-/// Returns `true` if a token of the Azure SDK marks the end of a query. If a token cannot be parsed, the result is `false`, and the service ends the query.
+/// Returns `true` if a token of the Azure SDK marks the end of a query. Returns `false` if the token cannot be parsed; the service then ends the query.
 fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());

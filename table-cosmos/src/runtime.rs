@@ -1,4 +1,4 @@
-//! The runtime on which requests run: the caller's tokio runtime, or else a runtime of the store.
+//! The runtime on which requests run: the caller's tokio runtime or, without one, a runtime owned by the store.
 
 use std::sync::OnceLock;
 
@@ -23,7 +23,7 @@ impl Drop for Own {
     }
 }
 
-/// A task that is aborted when its handle is dropped, just as a future is cancelled when it is dropped.
+/// A task that is aborted when its handle is dropped, so dropping the caller's future cancels the request.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

@@ -97,8 +97,8 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that no range is converted to a key of an unsupported length. The client's types accept any number of levels, but its queries return 400 with
-        /// 20100 to 20102 for no levels, for too many levels, and for a prefix of one level.
+        /// Tests that no range is converted to a partition key of an unsupported length. The Azure SDK's types accept any number of levels, but its queries
+        /// return 400 with sub-status 20100 to 20102 for no levels, for too many levels, and for a prefix of one level.
         #[test]
         fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
             lower in "[ab!]{0,6}",

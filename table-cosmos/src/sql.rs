@@ -1,8 +1,7 @@
-//! Converts queries to parameterised SQL that selects a superset of the results. This library's matcher then filters the rows.
+//! Converts queries to parameterised SQL that selects a superset of the results. The library then filters the returned rows itself.
 //!
-//! For this service, a comparison with a missing value is neither true nor false; for the table service, it is false. Each condition is therefore
-//! sent in a form that is true whenever the table service's condition is true. Values are bound as parameters, and the SQL contains only names that
-//! this library chose.
+//! In this service, a comparison with a missing value is neither true nor false; in the table service, it is false. Each condition is therefore sent in a
+//! form that is true whenever the table service's condition is true. Values are bound as parameters, and all names in the SQL were chosen by this library.
 
 mod compare;
 mod condition;
@@ -27,9 +26,9 @@ use condition::Condition;
 pub(crate) struct Sql {
     pub(crate) text: String,
     pub(crate) parameters: Vec<Json>,
-    /// `true` if the SQL contains a condition for the filter.
+    /// `true` if the SQL includes a condition for the query's filter.
     pub(crate) filtered: bool,
-    /// `true` if the SQL contains a condition in addition to the fixed levels.
+    /// `true` if the SQL includes a condition other than the fixed levels.
     pub(crate) narrowed: bool,
 }
 
@@ -98,7 +97,7 @@ impl Sql {
         format!("@p{at}")
     }
 
-    /// Returns the conditions that fix the first levels.
+    /// Returns the conditions for the fixed first levels.
     fn levels(&mut self, mapping: &Mapping, levels: &[String]) -> Vec<String> {
         let levels = mapping.levels.iter().zip(levels);
         levels.map(|(path, level)| format!("{} = {}", path.sql(), self.bind(level.as_str().into()))).collect()
@@ -121,7 +120,7 @@ impl Sql {
         both(lower, upper)
     }
 
-    /// Returns a comparison of the RowKey as a comparison of the id. Both have the same order.
+    /// Converts a comparison of the RowKey to a comparison of the item's id. Both sort in the same order.
     fn id(&mut self, operator: &str, row_key: &str) -> Option<String> {
         if matches!(operator, "=" | "!=") {
             return Some(format!("c.id {operator} {}", self.bind(key::id(row_key).into())));

@@ -13,7 +13,7 @@ use table_core::TableName;
 const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
-    /// The measurements of the operation that the current task is running.
+    /// The measurements of the operation that runs on the current task.
     static REQUESTS: Requests;
 }
 
@@ -24,7 +24,7 @@ struct Requests {
     is_replaced: Cell<bool>,
 }
 
-/// Adds the charges of all requests that led to a response, including retries by the Azure SDK, to the current operation.
+/// Adds the charges of all requests that received a response, including retries by the Azure SDK, to the current operation.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
     let is_replaced = diagnostics.requests().iter().any(|request| {
@@ -64,7 +64,7 @@ pub(crate) fn units() -> f64 {
     REQUESTS.try_with(|requests| requests.units.get()).unwrap_or_default()
 }
 
-/// A kind of operation of a store.
+/// A kind of operation, for which request units are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Get,
@@ -133,7 +133,7 @@ struct Counted {
     forms: HashMap<String, Charges>,
 }
 
-/// The usage of each table, by its name in lower case.
+/// The usage of each table, by the table's name in lower case.
 #[derive(Debug, Default)]
 pub(crate) struct Usages(Mutex<HashMap<String, Counted>>);
 

@@ -1,4 +1,4 @@
-//! Writes: a single operation is one request, and several operations are one transactional batch within a partition key.
+//! Commits transactions: a single operation as one request, and several operations as one transactional batch within a partition key.
 //!
 //! A request takes effect at most once, even if the network or the Azure SDK delivers it twice. Every write except an insert therefore reads the
 //! entity first and is conditional on its ETag, which no other version of the item has. The SDK is configured not to retry a write without a
@@ -33,14 +33,14 @@ struct Target<'a> {
     write: String,
 }
 
-/// The outcome of sending one plan.
+/// The outcome of sending the requests for a transaction.
 enum Settled {
     Committed(Committed),
     /// Another writer changed an entity between the read and the write, so nothing was written.
     RetryLoop(Error),
 }
 
-/// A plan that was not acknowledged as committed.
+/// The reason for which a transaction's requests were not acknowledged as committed.
 enum Failed {
     /// Nothing was written.
     Refused(Error),
@@ -80,7 +80,7 @@ impl CosmosTables {
         }
     }
 
-    /// Sends a plan until its outcome is known.
+    /// Sends the planned requests until their outcome is known.
     ///
     /// If no response arrives, the request is sent again only if the entities prove that it had no effect, and only if a second delivery
     /// would be rejected (CON-11).

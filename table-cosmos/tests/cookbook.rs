@@ -1,4 +1,4 @@
-//! Tests the output, requests, request units and pictures of the recipes.
+//! Tests the recipes in the cookbook: their output, requests, request units and pictures.
 
 #[path = "../examples/cookbook/main.rs"]
 #[allow(dead_code, reason = "its `main` is the example's")]

@@ -1,4 +1,4 @@
-//! Tests that other programs do not bear the build cost: their dependency trees do not contain the Azure SDK.
+//! Tests that programs which do not use this package need not build the Azure SDK: it does not occur in their dependency trees.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

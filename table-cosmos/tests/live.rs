@@ -1,4 +1,4 @@
-//! Tests on an account of Cosmos DB for NoSQL, if one is configured. They consist of the behaviour suite and of checks of the placement of keys.
+//! Tests on an account of Cosmos DB for NoSQL, if one is configured: the behaviour suite, and checks of where keys are placed.
 //!
 //! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` name the account. Without them the suite is skipped with a message. `TABLE_COSMOS_REGION`
 //! is the region to test in (default: East US). `TABLE_COSMOS_THROUGHPUT` is the throughput of a container (default: 400 RU/s; at 20,000, a
@@ -64,7 +64,7 @@ fn database() -> String {
     format!("tables-{}", uuid::Uuid::new_v4().simple())
 }
 
-/// Runs one scenario, drops its tables, and returns its deviations.
+/// Runs one scenario, deletes its tables, and returns its deviations.
 fn outcome(
     runtime: &Runtime,
     name: &str,

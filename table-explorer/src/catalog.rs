@@ -1,6 +1,6 @@
 //! The catalog: table names, stored schemas, and the partitions in the navigation tree.
 //!
-//! The catalog is read when the list of tables is opened, and is then cached for all other pages. These therefore send only the requests that they report.
+//! The catalog is read when the list of tables is opened, and cached for all other pages, so these send no requests for it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,10 +14,10 @@ use crate::failure::Result;
 use crate::index_state::IndexState;
 use crate::tree::Branch;
 
-/// The maximum number of tables whose trees and index states are cached.
+/// The maximum number of tables whose partitions and index states are cached.
 const TREES: usize = 64;
 
-/// The tables of a store and their schemas.
+/// The tables in a store and their stored schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// The names of the tables, without the library's internal tables.

@@ -7,7 +7,7 @@ use crate::show;
 
 /// The width and height of a sparkline.
 const SPARK: (u64, u64) = (260, 46);
-/// The width and height of a chart. The next constant contains the width of its value labels and the height of its time labels.
+/// The width and height of a chart. The margins in the next constant leave room for value labels and time labels.
 const CHART: (u64, u64) = (720, 190);
 const LABELS: (u64, u64) = (84, 26);
 

@@ -15,7 +15,7 @@ pub(crate) struct Column {
     pub(crate) is_chunked: bool,
 }
 
-/// Returns the columns for some rows, in the order in which the properties first occur, and the number of omitted columns.
+/// Returns the columns for some rows, in the order in which their properties first occur, and the number of columns left out.
 pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Vec<Column>, usize) {
     let mut columns: Vec<Column> = Vec::new();
     for row in rows {
@@ -32,7 +32,7 @@ pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Ve
     (columns, left_out)
 }
 
-/// Returns `true` if a property is a later chunk of a longer value, as `Text3` is of `Text`.
+/// Returns `true` if a property is a later chunk of a longer value, such as `Text3` of `Text`.
 pub(crate) fn is_piece(row: &TableEntity, name: &str) -> bool {
     let base = name.trim_end_matches(|last: char| last.is_ascii_digit());
     base != name && row.get(base).is_some_and(is_long) && row.get(&format!("{base}1")).is_some_and(is_long)

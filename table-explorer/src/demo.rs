@@ -1,4 +1,4 @@
-//! Sample tables in memory: a help desk with indexes, a feed and pending work; a company whose rows can be edited; and readings without a schema.
+//! Sample tables in memory: a help desk with indexes, a feed and pending work; a company whose rows can be edited; and sensor readings without a schema.
 
 use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use table_patterns::work::{Backoff, Delivery, Handler, Worker, WorkerOptions};
 
 use crate::state::Source;
 
-/// The name of the queue that the sample's outbox uses.
+/// The name of the sample outbox's queue.
 const QUEUE: &str = "helpdesk";
 /// The number of tickets of each tenant.
 const TICKETS: u32 = 60;
@@ -102,7 +102,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A mail server that rejects every message, which makes the sample's work fail.
+/// A mock mail server that rejects every message, so the sample contains failed work.
 struct Unreachable;
 
 impl Handler<Closed> for Unreachable {

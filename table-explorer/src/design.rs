@@ -18,9 +18,9 @@ const RIGHT: usize = 390;
 /// The maximum number of characters in a line of a node.
 const LINE: usize = 46;
 
-/// Returns the key of an entity type, part by part, with its indexes, copies and feeds.
+/// Returns an entity type's key, part by part, with its indexes, copies and feeds.
 ///
-/// If the states of the indexes are known, `states` contains them and is shown instead of the indexes' names.
+/// `states` contains the states of the indexes, if they are known. It is shown instead of the indexes' names.
 pub(crate) fn line(schema: &StoredSchema, states: Option<&Markup>) -> Markup {
     let kind = Kind::Entity(schema);
     html! {
@@ -54,7 +54,7 @@ struct Follows {
     detail: String,
 }
 
-/// Returns the diagram of an entity type. It is empty without derived rows.
+/// Returns the diagram of an entity type, or nothing if the type has no derived rows.
 pub(crate) fn picture(schema: &StoredSchema) -> Markup {
     let indexes = schema.indexes.iter().map(of_index);
     let keeps = schema.keeps.iter().map(|word| of_word(word));

@@ -1,4 +1,4 @@
-//! The explorer of one store, which handles every request.
+//! The explorer of one store, which handles all requests.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Explorer {
         Self(Arc::new(State { source, catalog, session, notebook, growth, is_writable }))
     }
 
-    /// Samples the sizes of the store and its tables. Only a store with an engine can be sampled.
+    /// Samples the sizes of the store and its tables. Only a store backed by an engine can be sampled.
     pub(crate) async fn sample(&self) {
         let State { source, catalog, growth, .. } = &*self.0;
         let Some(engine) = &source.engine else { return };
@@ -48,7 +48,7 @@ impl Explorer {
         }
     }
 
-    /// Returns the path that starts the session. It contains a single-use token.
+    /// Returns the path that opens the session. It contains a single-use token.
     #[must_use]
     pub fn first_path(&self) -> String {
         self.0.session.first_path()

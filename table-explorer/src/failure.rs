@@ -1,4 +1,4 @@
-//! Failures of a page: the HTTP status, the fact, and how to solve the problem.
+//! Failures shown instead of a page: the HTTP status, the fact, and how to solve the problem.
 
 use http::StatusCode;
 use table_core::{Error, ErrorCode};
@@ -54,7 +54,7 @@ impl Failure {
         }
     }
 
-    /// Returns the code and the rule of an error from the store.
+    /// Returns the error code and the rule of an error from the store.
     pub(crate) fn code(&self) -> Option<(String, Option<&'static str>)> {
         match self {
             Self::Store(error) => Some((error.code().to_string(), error.rule())),

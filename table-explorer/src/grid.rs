@@ -1,4 +1,4 @@
-//! The grid of a page's rows, in key order. Rows of the most frequent kind have columns; each row of another kind is shown on one line.
+//! The grid with the rows of a page, in key order. Rows of the most frequent kind have columns; each row of another kind is shown on one line.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -14,7 +14,7 @@ use crate::show;
 /// The maximum number of properties shown for a row whose kind has no columns.
 const INLINE: usize = 6;
 
-/// The rows of a page, in the order of the store.
+/// The rows of a page in the store's order.
 #[derive(Debug)]
 pub(crate) struct Grid<'a> {
     table: &'a TableName,
@@ -133,8 +133,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the cells for the key: one for each part, or a single cell for a row of another kind. The first cell contains the link and the raw key. For a
-    /// row below its owner, shows only the parts that the owner's key lacks.
+    /// Returns the cells for the key: one for each part, or a single cell for a row of another kind. The first cell contains the link and the raw key. For
+    /// a row shown below its owner, only the parts that the owner's key lacks are shown.
     fn key_cells(&self, row: &Keyed<'_>, address: &str, owner: Option<&Keyed<'_>>) -> Markup {
         let parts: Vec<_> =
             row.row_parts().skip(owner.map_or(0, |owner| owner.row_parts().count())).collect();

@@ -23,7 +23,7 @@ pub(crate) use samples::{Sample, Samples};
 pub(crate) const INTERVAL: std::time::Duration = std::time::Duration::from_secs(60);
 /// The maximum size in bytes of an engine whose tables are read automatically for samples.
 pub(crate) const SMALL: u64 = 16 << 20;
-/// The name for samples of the entire store. No table can have this name.
+/// The name under which samples of the entire store are kept. No table can have this name.
 pub(crate) const WHOLE: &str = "";
 
 /// Takes samples of the sizes of a store and its tables, and keeps them in a file or in memory.
@@ -32,7 +32,7 @@ pub(crate) struct Growth {
     file: JsonFile<Content>,
     /// The engine's number of writes when its tables were last read. They are read again only if this number has changed.
     read_at: Mutex<Option<u64>>,
-    /// The error of the last sample that could not be stored.
+    /// The error for the last sample, if it could not be stored.
     failure: Mutex<Option<String>>,
 }
 
@@ -46,7 +46,7 @@ impl Growth {
         self.file.path()
     }
 
-    /// Returns the error of the last sample that could not be stored.
+    /// Returns the error for the last sample, if it could not be stored.
     pub(crate) fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -57,7 +57,7 @@ impl Growth {
         self.file.run(move |content| content.of(&store)).await
     }
 
-    /// Takes a sample: the size of the store, and, if the store is small and has been written to since the last sample, the sizes of its tables.
+    /// Takes a sample of the store's size. If the store is small and has been written to since the last sample, also samples the sizes of its tables.
     pub(crate) async fn sample(&self, store: &str, engine: &Engine, known: &Arc<Known>, now: DateTime<Utc>) {
         let failure = self.try_sample(store, engine, known, now).await.err();
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.map(|error| error.to_string());
@@ -81,7 +81,7 @@ impl Growth {
         self.note(store, sizes, now).await
     }
 
-    /// Stores the sizes of tables that a page has counted.
+    /// Stores samples of tables that a page has just counted.
     pub(crate) async fn counted(
         &self,
         store: &str,

@@ -20,7 +20,7 @@ pub(crate) enum Phase {
     Disabled,
     /// The backfill has not started.
     Announced,
-    /// The backfill waits until all programs built with an older release are refused, and then starts to process rows.
+    /// The backfill waits until all programs built with an older release are rejected, and then starts to process rows.
     Closing,
     /// The first of two steps of the backfill: comparing index rows with their entities.
     Rows,

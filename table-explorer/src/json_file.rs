@@ -1,4 +1,4 @@
-//! A JSON file that several processes share. Its content can also be kept in memory only.
+//! A JSON file shared by several processes. Alternatively, its contents are kept in memory only.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::{Failure, Result};
 
-/// Content that is read from a file before each use and written after each change. Clones share the content.
+/// Contents that are read from a file before each use and written after each change. Clones share the contents.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonFile<T> {
-    /// The path of the file; `None` if the content is kept in memory and lost when the explorer ends.
+    /// The path of the file; `None` if the contents are kept in memory and lost when the explorer ends.
     path: Option<PathBuf>,
     content: Arc<Mutex<T>>,
 }
@@ -33,8 +33,8 @@ impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned + Send + 'sta
         self.path.as_deref()
     }
 
-    /// Runs a function on the content, on a blocking thread. The file is read first, because another explorer may have changed it. It is written if
-    /// the function changed the content.
+    /// Runs a function on the contents, on a blocking thread. The file is read first, because another explorer may have changed it, and written if the
+    /// function changed the contents.
     ///
     /// # Errors
     /// `Refused` if the file cannot be read or written. A file that cannot be read is never replaced.
@@ -68,7 +68,7 @@ fn read<T: Default + DeserializeOwned>(path: &Path) -> io::Result<T> {
     }
 }
 
-/// Writes a file that only its owner can read. The write is atomic: a reader sees either the old or the new content.
+/// Writes a file that only its owner can read. The write is atomic: a reader sees either the old or the new contents.
 fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

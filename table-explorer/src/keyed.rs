@@ -65,7 +65,7 @@ pub(crate) fn coloured(kind: &Kind<'_>, segments: &[Segment]) -> Markup {
     }
 }
 
-/// Returns the pattern of a key with coloured parts, each with its codec.
+/// Returns the pattern of a key with coloured parts, each followed by its codec.
 pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
     html! {
         @for piece in pieces {

@@ -1,4 +1,4 @@
-//! Builds the addresses of pages.
+//! Builds links to pages.
 
 use table_core::{EntityKey, TableName};
 

@@ -1,4 +1,4 @@
-//! Marks of rows: the values of the checkboxes in a grid, with which a form identifies entities and their versions.
+//! The marks of rows in a grid: values of checkboxes by which a form identifies entities and their versions.
 
 use table_core::{ETag, EntityKey, TableEntity};
 

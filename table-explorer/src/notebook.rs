@@ -14,7 +14,7 @@ const HISTORY: usize = 100;
 const SAVED: usize = 1_000;
 const LONGEST: usize = 16_000;
 
-/// A query, stored as the parameters of its page.
+/// A query in the notebook, stored as the parameters of its page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Noted {
     /// The name of the store, as shown on pages.
@@ -28,7 +28,7 @@ pub(crate) struct Noted {
     pub(crate) at: DateTime<Utc>,
 }
 
-/// The content of the notebook's file.
+/// The contents of the notebook's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Content {
     #[serde(default)]
@@ -44,7 +44,7 @@ impl Notebook {
         Self(JsonFile::at(file))
     }
 
-    /// Returns the queries of a store, newest first.
+    /// Returns the saved and recent queries of a store, newest first.
     pub(crate) async fn of(&self, store: &str) -> Result<Vec<Noted>> {
         let store = store.to_owned();
         self.0
@@ -54,7 +54,7 @@ impl Notebook {
             .await
     }
 
-    /// Adds a query that was run, or saves a query under its name. Replaces an equal query, or the saved query with the same name.
+    /// Adds a recent query, or saves a query under a name. It replaces an equal recent query, or the saved query with the same name.
     pub(crate) async fn add(&self, noted: Noted) -> Result<()> {
         if noted.query.len() > LONGEST {
             return match noted.name {
@@ -87,7 +87,7 @@ impl Content {
 }
 
 impl Noted {
-    /// Returns `true` for a saved query with the same name, and for an equal query in the history.
+    /// Returns `true` for saved queries with the same name, and for equal recent queries.
     fn is_same(&self, other: &Self) -> bool {
         let is_same_place = self.store == other.store && self.table == other.table;
         is_same_place && self.name == other.name && (self.name.is_some() || self.query == other.query)

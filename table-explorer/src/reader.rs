@@ -1,4 +1,4 @@
-//! Counted reads: each page reports the number of its requests, and the number of rows that they read.
+//! Counts reads: each page reports the number of its requests, and the number of rows that they read.
 
 mod counted;
 

@@ -13,8 +13,8 @@ use maud::Markup;
 /// The body of a response: complete, or a stream.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Forbids inline code, other origins and framing. The referrer policy is not `no-referrer`, because browsers would then send
-/// forms without their origin.
+/// The content security policy: it forbids inline code, other origins and framing. The referrer policy is not `no-referrer`, because browsers would then
+/// omit the origin when they send forms.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

@@ -1,4 +1,4 @@
-//! Routing: determines the page for the address of a request.
+//! Routes requests: determines the page for each path.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The server: a listener, and the connections to it.
+//! The server: a listener and its connections.
 
 use std::convert::Infallible;
 use std::io;
@@ -31,7 +31,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds an address. Use a loopback address: any program that can reach the server needs only the token to read the store.
+    /// Binds an address. Use a loopback address, because any program that can reach the server can read the store with nothing but the token.
     ///
     /// # Errors
     /// Any error from the system, for example if the port is in use.
@@ -53,7 +53,7 @@ impl Server {
         format!("http://{}{}", self.address, self.explorer.first_path())
     }
 
-    /// Serves requests until `end` completes, then finishes open requests except streams. Once a minute, the server samples the growth of the store.
+    /// Serves requests until `end` completes, then finishes open requests except streams. Once a minute, samples the sizes of the store and its tables.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let explorer = self.explorer.clone();
         let sampling = async {

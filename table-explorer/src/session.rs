@@ -1,4 +1,4 @@
-//! The session of a browser: a single-use token in the first address, then a cookie, and a token in each form.
+//! The session of a browser: it starts with a single-use token in the first address, continues with a cookie, and each form contains a token.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 
 /// The secrets of one explorer process.
 pub(crate) struct Session {
-    /// The token of the first address; `None` after it has been used.
+    /// The token in the first address; `None` after it was used.
     first: Mutex<Option<String>>,
     /// The name of the cookie. It is random, so two explorers on one machine do not overwrite each other's cookies.
     name: String,
@@ -47,7 +47,7 @@ impl Session {
         first.as_ref().map_or_else(|| "/".to_owned(), |token| format!("/?token={token}"))
     }
 
-    /// Consumes the token of the first address. Returns the cookie to set if the token is correct and unused.
+    /// Consumes the token in the first address. Returns the cookie to set if the token is correct and unused.
     pub(crate) fn begin(&self, token: &str) -> Option<String> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if !first.as_deref().is_some_and(|expected| is_equal(expected, token)) {

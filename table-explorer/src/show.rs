@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use table_core::{EdmType, Value};
 use table_inspect::value;
 
-/// The maximum number of characters of a string that a cell shows.
+/// The maximum number of characters of a string shown in a cell.
 const CELL: usize = 96;
-/// The maximum number of bytes of a binary value that a cell shows.
+/// The maximum number of bytes of a binary value shown in a cell.
 const BYTES: usize = 8;
 
 /// Returns a string in which control characters, and characters that change the text direction, are replaced with their code points.
@@ -53,7 +53,7 @@ pub(crate) fn age(time: chrono::Duration) -> String {
     }
 }
 
-/// Returns the value of a key part in readable form: as a time if it is one, and otherwise as text.
+/// Returns the value of a key part for display: as a time if it is one, and otherwise as text.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
         Ok(at) if found.len() >= 20 => instant(at),
@@ -61,7 +61,7 @@ pub(crate) fn part(found: &str) -> Markup {
     }
 }
 
-/// Returns a value truncated for a cell. `link` is the address of the complete value.
+/// Returns a value shortened for a cell. `link` is the address of the complete value.
 pub(crate) fn cell(found: &Value, link: &str) -> Markup {
     match found {
         Value::String(text) if text.is_empty() => html! { span.faint { "(empty)" } },

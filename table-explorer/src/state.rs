@@ -26,12 +26,12 @@ pub struct Source {
     pub(crate) notebook: Option<PathBuf>,
     /// The file that stores the samples of growth; `None` to keep them in memory.
     pub(crate) growth: Option<PathBuf>,
-    /// The counts of other programs' requests, if this process handles them.
+    /// The request counts of other programs, if this process handles their requests.
     pub(crate) load: Option<PartitionLoad>,
 }
 
 impl Source {
-    /// Creates a source from tables, with the name that pages show.
+    /// Creates a source from tables. `name` is the name shown on pages.
     #[must_use]
     pub fn new(tables: DynTableStore, name: impl Into<String>) -> Self {
         let name = name.into();

@@ -1,4 +1,4 @@
-//! The tree of a table. Finds its partitions by skipping from one to the next.
+//! The list of a table's partitions in the navigation tree, found by skipping from one partition to the next.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use crate::reader::Reader;
 const REQUESTS: usize = 24;
 /// The maximum number of partitions on one page of the tree.
 const PARTITIONS: usize = 200;
-/// The number of keys per request, which is sufficient to count small partitions completely.
+/// The number of keys per request. It is large enough to count small partitions completely.
 const KEYS: usize = 100;
 
 /// One partition.

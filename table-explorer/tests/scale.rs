@@ -21,7 +21,7 @@ use table_explorer::{Explorer, Source};
 use browser::Browser;
 use counting_store::Counting;
 
-/// A lock that each test holds while it runs.
+/// A lock that each test holds while it runs, so the tests run one at a time.
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 fn rows() -> usize {

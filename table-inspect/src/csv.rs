@@ -26,5 +26,5 @@ pub use columns::Columns;
 pub use reader::{CsvReader, Types};
 pub use writer::CsvWriter;
 
-/// The suffix of the name of a column that contains types.
+/// The suffix in the names of type columns.
 const TYPE: &str = "@type";

@@ -1,5 +1,5 @@
-//! Finds derived rows: tables whose entities declare indexes, copies or feeds, and tables that store such rows. Writing plain rows to these tables would
-//! make derived rows inconsistent.
+//! Finds tables with derived rows, such as index rows, copies and feed entries: tables whose entities declare such rows, and tables that store them.
+//! Writing plain rows to these tables would make the derived rows inconsistent.
 
 mod part;
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::keys;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
-/// The PartitionKey and the RowKey of the row that identifies the table of a view.
+/// The PartitionKey and the RowKey of a row that exists only in the table of a view.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
 /// Returns `true` for the tables in which patterns register schemas, outboxes and feeds.

@@ -77,7 +77,7 @@ pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
     Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
 }
 
-/// Groups rows by kind, most frequent first. Also returns the rows that belong to no kind.
+/// Groups rows by kind, most frequent first. Also returns the rows that do not belong to any kind.
 #[must_use]
 pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     kinds::group(rows)
@@ -121,7 +121,7 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
 
 /// Returns a note about a part with only a few different values, whose codec is therefore uncertain.
 fn doubt(piece: &Piece) -> Option<String> {
-    /// The minimum number of different values that makes a coincidence unlikely.
+    /// The minimum number of different values from which a codec's match is considered reliable.
     const ENOUGH: usize = 5;
     let Piece::Part { field, codec, texts, .. } = piece else { return None };
     let different = texts.iter().collect::<std::collections::HashSet<_>>().len();

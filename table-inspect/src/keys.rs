@@ -110,7 +110,7 @@ pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     Some(decoded.collect())
 }
 
-/// Returns `true` if the pieces of a key can produce a string.
+/// Returns `true` if a string matches the pieces of a key.
 #[must_use]
 pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()

@@ -1,4 +1,4 @@
-//! Recognises the kinds of rows by their keys: entities, index rows, and internal rows of the library.
+//! Determines the kinds of rows from their keys: entities, index rows, and internal rows of the library.
 
 use std::cmp::Reverse;
 
@@ -19,7 +19,7 @@ pub enum Kind<'a> {
     Entity(&'a StoredSchema),
     /// A row of an index: a copy of an entity, or a list of keys.
     Index(&'a StoredSchema, &'a StoredIndex),
-    /// An internal row, with the word in its key: `outbox`, `poison`, `feed` or `guard`.
+    /// An internal row, identified by the word in its key: `outbox`, `poison`, `feed` or `guard`.
     Reserved(&'a str),
     /// A row that matches no schema and is not internal.
     Unknown,

@@ -80,7 +80,7 @@ impl Default for PartitionLoad {
 }
 
 impl fmt::Debug for PartitionLoad {
-    /// Omits the keys, because they are user data.
+    /// Formats the counts without keys, because keys are user data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PartitionLoad").finish_non_exhaustive()
     }

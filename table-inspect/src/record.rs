@@ -1,4 +1,4 @@
-//! Records in a file: entities, and lines that do not contain an entity.
+//! The records in a file: entities, or lines that do not contain a valid entity.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use table_core::TableEntity;
 /// A record in a file: an entity, or the reason why the record is not an entity.
 pub type Record = Result<TableEntity, Rejected>;
 
-/// A record that cannot be written.
+/// A record that cannot be written to a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
     /// The line in the file, counted from 1; 0 if the source has no lines.

@@ -21,8 +21,8 @@ use crate::transport::Transport;
 use crate::turn::{TurnStream, in_turns};
 use crate::unverified::Guest;
 
-/// The maximum number of accepted connections that wait for their first turn. All further connections wait in the kernel's queue. During a flood of
-/// connections, each connection therefore gets a turn before later ones can displace it.
+/// The maximum number of accepted connections that have not yet read anything. Further connections wait in the kernel's queue, so during a flood each
+/// connection can read at least once before later connections displace it.
 const ADMISSIONS: usize = 32;
 
 /// Accepts connections until `ending` changes, then waits for the open connections to end.
@@ -104,7 +104,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Performs the TLS handshake if the server has a certificate, and serves the requests of the connection.
+    /// Performs the TLS handshake if the server has a certificate, and serves the connection's requests.
     async fn carry(self, stream: TcpStream) {
         let stream = Lingering::new(stream, self.shared.open.clone());
         let stream = TurnStream::new(stream, Arc::clone(&self.guest));

@@ -44,7 +44,7 @@ impl Account {
         }
     }
 
-    /// Creates the emulator's account, whose key every client knows (AUTH-30).
+    /// Creates the emulator's account, whose key is published in Microsoft's documentation (AUTH-30).
     ///
     /// # Errors
     /// Returns no error in practice, because the key is valid.
@@ -67,8 +67,8 @@ impl Account {
         self
     }
 
-    /// Returns the request counts of the busiest partitions, which the account updates while it is served. A queue is counted as a partition of a
-    /// table without a name.
+    /// Returns the request counts of the busiest partitions. They are updated while the account is served. A queue is counted as a partition of a table
+    /// whose name is empty.
     #[must_use]
     pub fn partition_load(&self) -> PartitionLoad {
         self.traffic.load.clone()
@@ -101,7 +101,7 @@ impl Account {
         text.and_then(|text| acl::read(&text)).unwrap_or_default()
     }
 
-    /// Sets the stored access policies of a table. The caller must hold the turn of the settings.
+    /// Sets the stored access policies of a table. The caller must hold the lock for setting changes.
     ///
     /// # Errors
     /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies. `Io` or `EnginePoisoned` if the engine fails.

@@ -1,4 +1,4 @@
-//! Responses before they are converted to HTTP: status, headers and body.
+//! The server's responses before they are converted to HTTP: status, headers and body.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -30,7 +30,7 @@ const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// Headers whose names the client chose: `x-ms-meta-…`.
+    /// Metadata headers `x-ms-meta-…`, whose names the client chose.
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
@@ -125,7 +125,7 @@ impl Answer {
     }
 }
 
-/// Returns a header name. Header names in responses about entities are constants and are not copied.
+/// Converts a header name without copying it. Header names in responses about entities are constants.
 fn own_name(name: &str) -> Option<HeaderName> {
     const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
     const DATA_SERVICE_ID: HeaderName = HeaderName::from_static("dataserviceid");

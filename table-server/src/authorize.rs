@@ -21,7 +21,7 @@ use crate::service::Service;
 pub(crate) enum Access {
     /// The account's key: every operation.
     Key,
-    /// A token of Entra ID: every operation except those on stored policies.
+    /// A Microsoft Entra ID token: every operation except those on stored access policies.
     Bearer,
     /// A SAS for a table or the account, and the verifier that checks it for this caller.
     Token(Box<(SasVerifier, SasToken)>),

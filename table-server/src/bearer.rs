@@ -20,7 +20,7 @@ const KNOWN_ISSUERS: [&str; 4] = [
     "https://sts.windows-ppe.net/",
 ];
 
-/// The bearer tokens that a server accepts, over HTTPS only. A token permits every operation except those on stored policies.
+/// The bearer tokens that a server accepts, over HTTPS only. A token permits every operation except those on stored access policies.
 #[derive(Clone, Debug)]
 pub struct Bearer(Trust);
 

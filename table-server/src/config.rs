@@ -30,7 +30,7 @@ pub struct Config {
     pub accounts: Vec<Account>,
     /// Limits on connections and requests.
     pub limits: ServerLimits,
-    /// `true` to serve accounts with the emulator's public key to other machines.
+    /// `true` to serve accounts with the emulator's well-known key to other machines.
     pub public_key_anywhere: bool,
     /// The accepted bearer tokens, if any. They require HTTPS.
     pub bearer: Option<Bearer>,
@@ -89,7 +89,7 @@ impl Config {
         Transport::Plain
     }
 
-    /// Rejects a configuration in which other machines could use forged credentials.
+    /// Rejects a configuration that lets other machines authenticate with credentials that anyone can create.
     ///
     /// # Errors
     /// `InvalidInput` if other machines could use an account with the public key, or unsigned tokens.

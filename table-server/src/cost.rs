@@ -1,8 +1,8 @@
-//! The cost of a request.
+//! The cost of a request, for the metrics and the log.
 
 use table_core::query::QueryClass;
 
-/// The work that a request caused.
+/// The work that a request caused in the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     /// The class of a query.
@@ -11,7 +11,7 @@ pub(crate) struct Cost {
     pub(crate) rows_returned: u64,
     /// The number of entities that a write changed.
     pub(crate) rows_written: u64,
-    /// The filter of a table scan.
+    /// The filter, if the query scanned a table.
     pub(crate) filter: Option<String>,
 }
 

@@ -21,7 +21,7 @@ use crate::service::Service;
 /// first parse the name.
 const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 
-/// The number of bytes reserved for an account in the base of URLs.
+/// The number of bytes reserved for the account name when a base URL is built.
 const ACCOUNT: usize = 36;
 
 /// The protocol version that the server applies to every request and states in every response, regardless of the version in the request.
@@ -31,15 +31,15 @@ pub(crate) const VERSION: &str = "2026-06-06";
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) service: Service,
-    /// The request's identifier in the response and in the log.
+    /// The request's identifier, which appears in the response and in the log.
     pub(crate) id: String,
     pub(crate) method: Method,
-    /// The path as sent, for the signature.
+    /// The path exactly as it was sent, because the signature covers it.
     pub(crate) raw_path: String,
     pub(crate) raw_query: String,
     /// The decoded path below the account, without its leading slash.
     pub(crate) path: String,
-    /// The prefix of URLs in this account.
+    /// The base URL of the account.
     pub(crate) base: String,
     /// `true` for HTTP/1.0 and 1.1.
     pub(crate) is_http_1: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Creates the exchange for a request whose account is not yet known.
+    /// Creates the exchange for a request before its account is determined.
     pub(crate) fn new(service: Service, parts: Parts, caller: Caller) -> Self {
         let authority = parts.uri.authority().map(Authority::as_str);
         let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok()).unwrap_or_default();
@@ -115,7 +115,7 @@ impl Exchange {
         true
     }
 
-    /// Returns the host and port in the request line, or otherwise in the `Host` header. After [`locate`](Self::locate), the account is appended.
+    /// Returns the host and port from the request line, or else from the `Host` header. After [`locate`](Self::locate), the account is appended.
     pub(crate) fn host(&self) -> &str {
         self.base.split_once("://").map(|(_, host)| host).unwrap_or_default()
     }
@@ -140,7 +140,7 @@ impl Exchange {
         text.map(Some).ok_or_else(|| Refusal::input(format!("`{name}` must be one header in ASCII")))
     }
 
-    /// Returns the values of a header.
+    /// Returns all values of a header.
     pub(crate) fn all(&self, name: &HeaderName) -> impl Iterator<Item = &str> {
         texts(self.headers.get_all(name))
     }
@@ -204,7 +204,7 @@ impl Exchange {
     }
 }
 
-/// Returns the method of an operation. `tunnelled` contains the values of `X-HTTP-Method` (REQ-2).
+/// Returns the method of an operation. `tunnelled` contains the values of the `X-HTTP-Method` header (REQ-2).
 ///
 /// # Errors
 /// `XMethodIncorrectCount` if `X-HTTP-Method` has several values, `XMethodNotUsingPost` if the request is not a `POST`, `XMethodIncorrectValue` if
@@ -251,7 +251,7 @@ pub(crate) fn is_ascii_text(value: &str) -> bool {
     value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
 }
 
-/// Returns the values of a header, with an empty string for each value that is not ASCII.
+/// Returns the values of a header as strings; a value that is not ASCII is returned as an empty string.
 fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
     values.into_iter().map(|value| value.to_str().unwrap_or_default())
 }
@@ -268,7 +268,7 @@ fn unknown_account() -> Refusal {
     Refusal { is_early: true, ..Refusal::new(404, "ResourceNotFound", help) }
 }
 
-/// Returns `true` if the text is a version of the service's API, which is a date.
+/// Returns `true` if the text has the format of a service version: a date.
 pub(crate) fn is_version(text: &[u8]) -> bool {
     let is_shaped = matches!(text, [_, _, _, _, b'-', _, _, b'-', _, _]);
     let text = std::str::from_utf8(text).unwrap_or_default();

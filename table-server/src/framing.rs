@@ -1,4 +1,4 @@
-//! The framing and the host of a request (RFC 9112, sections 3.2 and 6.1).
+//! Checks how the end and the host of a request are specified (RFC 9112, sections 3.2 and 6.1).
 //!
 //! A proxy in front of the server must determine the same end and host of each request as the server. Otherwise the body of one request could contain
 //! another request that the proxy did not check.
@@ -9,7 +9,7 @@ use http::uri::Authority;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Checks the framing and the host.
+/// Checks the transfer coding and the host.
 ///
 /// # Errors
 /// `NotImplemented` if the transfer coding is not `chunked`, and `InvalidHeaderValue` if `chunked` occurs twice; both close the
@@ -19,7 +19,7 @@ pub(crate) fn check(exchange: &Exchange) -> Result<(), Refusal> {
     host(exchange)
 }
 
-/// Rejects other transfer codings. The HTTP library decodes a final `chunked`, but passes on a body in any other coding unchanged.
+/// Rejects transfer codings other than `chunked`. The HTTP library decodes a final `chunked`, but passes on a body in any other coding unchanged.
 fn transfer_coding(exchange: &Exchange) -> Result<(), Refusal> {
     let mut chunked = 0;
     for value in exchange.headers.get_all(TRANSFER_ENCODING) {
@@ -60,7 +60,7 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns `true` for a host with an optional port, without a user.
+/// Returns `true` if the text is a host with an optional port, and contains no user information.
 fn is_host(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else { return false };
     let Some(rest) = text.strip_prefix(authority.host()).filter(|_| !authority.host().is_empty()) else {

@@ -30,7 +30,7 @@ const DRAINED: u64 = 64 << 20;
 /// The maximum time spent on reading a rejected body.
 const DRAINING: Duration = Duration::from_secs(5);
 
-/// A request whose head has been examined.
+/// A request whose head (request line and headers) has been examined.
 struct Examined {
     exchange: Exchange,
     /// The account and the credential of a verified request, or the response to a rejected one.
@@ -40,8 +40,9 @@ struct Examined {
 
 /// Handles a request.
 ///
-/// A request counts against the limit only after its signature is verified, which needs only its head. Unauthenticated requests therefore cannot
-/// exhaust the limit. This function itself examines the head. The returned future does the rest, because HTTP/2 runs it outside the connection's turns.
+/// The limit on concurrent requests counts a request only after its signature is verified, which requires only its head. Unauthenticated requests therefore
+/// cannot exhaust the limit. This function examines the head before it returns. The returned future does the rest, because HTTP/2 runs it outside the
+/// connection's turns (see [`turn`](crate::turn)).
 pub(crate) fn handle(
     shared: Arc<Shared>,
     service: Service,
@@ -114,7 +115,7 @@ async fn respond(
     answer.into_response(&exchange).map(count)
 }
 
-/// Runs a request to its end, even if the client closes the connection or cancels the request, which drops this future.
+/// Runs a request to completion, even if this future is dropped because the client closes the connection or cancels the request.
 async fn to_its_end(
     account: Arc<Account>,
     access: Access,
@@ -158,7 +159,7 @@ fn too_large(most: usize) -> Refusal {
     Refusal::new(413, "RequestBodyTooLarge", format!("a body has at most {most} bytes"))
 }
 
-/// Reads the rest of a body after its request was answered.
+/// Reads and discards the rest of a body after its request was answered.
 async fn drain(mut body: Incoming) {
     let rest = async {
         let mut bytes = 0;
@@ -193,7 +194,7 @@ mod tests {
         Exchange { path, ..Exchange::new(service, parts, caller) }
     }
 
-    /// Returns an account with the policy `readers` of the table `Tab`, which exists if `is_there` is `true`.
+    /// Returns an account that stores the policy `readers` for the table `Tab`. The table exists only if `is_there` is `true`.
     async fn account(table: &TableName, is_there: bool) -> Arc<Account> {
         let account = Arc::new(Account::emulator(Engine::in_memory()).unwrap());
         if is_there {
@@ -233,7 +234,7 @@ mod tests {
         }
     }
 
-    /// Tests that a new table does not get the policies of an earlier one, if deleting the earlier table failed to remove its policies.
+    /// Tests that a new table does not inherit policies that were left behind when an earlier table with the same name was deleted.
     #[tokio::test]
     async fn acl_4_a_table_does_not_get_the_policies_that_remained_from_an_earlier_one() {
         let table = TableName::new("Tab").unwrap();

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that counts the bytes in both directions. A timer for each read and write would cost more than the operation itself.
+/// A stream that counts the bytes in both directions, so one timer can detect an idle connection. A timer for each read and write would cost more than the
+/// operation itself.
 #[derive(Debug)]
 pub(crate) struct Moving<S> {
     stream: S,

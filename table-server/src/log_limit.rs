@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const LINES: u32 = 60;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// Counts the lines that were logged and omitted in the current period.
+/// The number of lines logged and omitted in the current period.
 #[derive(Debug, Default)]
 pub(crate) struct LogLimit(Mutex<Period>);
 

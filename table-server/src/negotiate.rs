@@ -2,7 +2,7 @@
 
 use table_core::odata::MetadataLevel;
 
-/// Returns the level of the media range with the highest weight; among equal weights, the first one. `None` if no range allows JSON.
+/// Returns the metadata level of the media range with the highest weight, or of the first of several with the same weight. `None` if no range allows JSON.
 ///
 /// `accept` contains the values of all `Accept` headers, or the value of `$format`.
 pub(crate) fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel> {

@@ -1,4 +1,4 @@
-//! Health, readiness, metrics and reset at a separate address, and the log of requests.
+//! Serves health, readiness, metrics and reset at a separate address, and logs all requests.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,12 +21,13 @@ use crate::metrics::Answered;
 use crate::operation::Operation;
 use crate::unverified::Guests;
 
-/// The maximum number of open connections. A further connection displaces the oldest one, so silent connections cannot block a probe.
+/// The maximum number of open connections. When it is reached, a new connection displaces the oldest one, so silent connections cannot block a health
+/// check.
 const CONNECTIONS: usize = 16;
-/// The time limit for a request.
+/// The time limit for one request.
 const SENDING: Duration = Duration::from_secs(10);
 
-/// A running server, as the observer sees it.
+/// The parts of a running server that the observation endpoint reads.
 pub(crate) trait Observed: Send + Sync + 'static {
     /// Returns `true` if the server accepts requests.
     fn is_ready(&self) -> bool;
@@ -91,7 +92,7 @@ async fn answer(method: &Method, path: &str, observed: &impl Observed) -> Respon
     response
 }
 
-/// Returns the path without the SAS that a client may wrongly have put there instead of in the query.
+/// Returns the path for the log, without a SAS that a client wrongly appended to the path instead of the query.
 fn shown(path: &str) -> &str {
     let is_signature =
         |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));

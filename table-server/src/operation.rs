@@ -1,4 +1,4 @@
-//! Determines which operation a request names, for metrics and logs.
+//! Determines a request's operation, for metrics and logs.
 
 use crate::exchange::Exchange;
 use crate::service::Service;
@@ -32,7 +32,8 @@ operations! {
 }
 
 impl Operation {
-    /// Returns the operation of a request, determined from its method and path. A rejected request is counted under the operation that it named.
+    /// Returns the operation of a request, determined from its method and path. Rejected requests are counted, too, under the operation that they
+    /// requested.
     pub(crate) fn of(exchange: &Exchange) -> Self {
         if exchange.service == Service::Blobs {
             return Self::Blob;

@@ -1,4 +1,4 @@
-//! Preflight requests, with which a browser asks whether a page may send a request.
+//! Preflight requests: a browser asks whether a page may send a request.
 
 use crate::account::Account;
 use crate::answer::Answer;

@@ -1,4 +1,4 @@
-//! Queues: determines the operation of a request from its path (QUE-3).
+//! Handles requests to the Queue service: determines the operation from the path (QUE-3).
 
 mod allowed;
 mod messages;

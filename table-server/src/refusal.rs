@@ -1,4 +1,4 @@
-//! Rejections of requests, with status, code and text as in the service.
+//! Rejections of requests, with the same status, code and text as in the service.
 
 use std::borrow::Cow;
 
@@ -40,7 +40,7 @@ impl Refusal {
         Self::new(400, "InvalidInput", help)
     }
 
-    /// Rejects a body that is not the XML that the operation requires.
+    /// Rejects a body that is not the XML document required by the operation.
     pub(crate) fn xml(help: impl Into<String>) -> Self {
         Self::new(400, "InvalidXmlDocument", help)
     }
@@ -49,7 +49,7 @@ impl Refusal {
         Self::new(501, "NotImplemented", help)
     }
 
-    /// Rejects a path that names no resource.
+    /// Rejects a path that does not name a resource.
     pub(crate) fn nowhere() -> Self {
         Self::new(400, "InvalidUri", "")
     }
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Tests that invalid table names are rejected with the service's messages, by which `azure-data-tables` recognises them.
+    /// Tests that invalid table names are rejected with the service's messages, which `azure-data-tables` recognises.
     #[test]
     fn tbl_4_names_are_refused_with_the_messages_of_the_service() {
         let refused = |name: &str| Refusal::from(TableName::new(name).unwrap_err());

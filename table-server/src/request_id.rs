@@ -1,4 +1,4 @@
-//! Identifiers of requests.
+//! Generates request identifiers.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;

@@ -68,8 +68,8 @@ fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange)
     }
 }
 
-/// Returns `true` if a request may change a setting, possibly together with its table or queue. Such a request must not be interrupted between the
-/// two changes.
+/// Returns `true` if a request may change a setting, possibly together with its table or queue. Such a request must not be interrupted between these
+/// changes.
 pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
     let is_write = !matches!(exchange.method.as_str(), "GET" | "HEAD");
     let is_setting = || exchange.query("comp").is_some() || exchange.query("restype").is_some();
@@ -110,7 +110,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Handles a request whose exchange already contains the body.
+/// Handles a request whose body is already in its exchange.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer {
     match admit(accounts, None, exchange) {
@@ -122,7 +122,7 @@ pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer
     }
 }
 
-/// Completes a response with the headers that a browser needs.
+/// Adds the headers that a browser needs to a response.
 pub(crate) fn finish(account: &Account, exchange: &Exchange, answer: Result<Answer, Refusal>) -> Answer {
     let answer = answer.unwrap_or_else(|refusal| Answer::refused(refusal, exchange));
     match account.cors.sharing(exchange.service, exchange.header(ORIGIN), exchange.method.as_str()) {

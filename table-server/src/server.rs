@@ -15,8 +15,8 @@ use crate::observe;
 use crate::service::Service;
 use crate::shared::Shared;
 
-/// The maximum number of connections that wait in the kernel until the server accepts them. If the kernel's queue is full, the client's kernel retries after
-/// a second. The system may impose a lower limit, such as `net.core.somaxconn`.
+/// The maximum number of connections that wait in the kernel to be accepted. If this queue is full, the client's kernel retries after a second. The
+/// operating system may impose a lower limit, such as `net.core.somaxconn`.
 const BACKLOG: u32 = 4_096;
 
 /// A server whose ports are bound.
@@ -83,7 +83,7 @@ impl Server {
         self.observe.as_ref()?.local_addr().ok()
     }
 
-    /// Returns an account's connection string, for any client, or `None` if the server has no such account.
+    /// Returns an account's connection string, which works with any client, or `None` if the server has no such account.
     ///
     /// The connection string contains an endpoint for blobs, which responds with 501.
     #[must_use]
@@ -103,7 +103,7 @@ impl Server {
         self.shared.transport.scheme()
     }
 
-    /// Serves requests until `end` completes. Then finishes the requests in progress, and writes a checkpoint of each engine.
+    /// Serves requests until `end` completes. Then it finishes the requests in progress and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
         let Self { tables, queues, blobs, observe, shared, .. } = self;

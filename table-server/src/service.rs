@@ -9,7 +9,7 @@ pub(crate) enum Service {
 }
 
 impl Service {
-    /// Returns the name in settings and logs.
+    /// Returns the name used in settings and logs.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Tables => "tables",

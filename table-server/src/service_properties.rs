@@ -45,7 +45,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Returns the statistics of a secondary that never lags behind its primary.
+/// Returns the statistics that a secondary would report if it never lagged behind its primary.
 fn stats() -> Answer {
     let now = print_http_date(Utc::now());
     let xml = format!(

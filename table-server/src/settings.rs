@@ -1,6 +1,6 @@
 //! Settings of an account: service properties, stored access policies, and queue metadata.
 //!
-//! Each setting is a string. It is stored in memory and in an entity of a private table, which clients cannot name.
+//! Each setting is a string, stored in memory and in an entity of a private table, whose name no client can use.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,10 +13,10 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The property that contains the string.
+/// The property that contains the setting's string.
 const TEXT: &str = "Text";
 
-/// The kind of a setting. Its name is the `PartitionKey` of the settings.
+/// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The properties of a service, in XML.
@@ -51,7 +51,7 @@ pub(crate) struct Settings {
     engine: Engine,
     table: TableName,
     texts: RwLock<Texts>,
-    /// Held while a setting changes together with its table or queue.
+    /// Locked while a setting changes together with its table or queue.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 

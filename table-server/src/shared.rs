@@ -18,7 +18,7 @@ use crate::unread::UnreadResponses;
 use crate::unverified::Guests;
 use crate::uploads::Uploads;
 
-/// Accounts, limits and counts.
+/// The accounts, limits and counters of a server.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) accounts: Vec<Arc<Account>>,
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// Tests that a reset waits for the running requests, and that no request starts until it is complete.
+    /// Tests that a reset waits for running requests, and that no new request starts until the reset is complete.
     #[tokio::test]
     async fn no_request_sees_a_partial_reset() {
         let account = Account::emulator(Engine::in_memory()).unwrap().resettable();

@@ -1,4 +1,4 @@
-//! Tables: determines which operation a request's path names (REQ-1).
+//! Handles requests to the Table service: determines the operation from the path (REQ-1).
 
 mod acl;
 mod batch;
@@ -59,12 +59,12 @@ pub(crate) async fn answer(
     Ok(answer)
 }
 
-/// Returns `true` if a path names a table or the list of tables, and not entities.
+/// Returns `true` if a path addresses a table or the list of tables, rather than entities.
 pub(crate) fn is_of_tables(path: &str) -> bool {
     matches!(path::read(path), Ok(Target::Names | Target::Name(_)))
 }
 
-/// Rejects a body in Atom, which the service reads only in versions before 2015-12-11 (JSON-1).
+/// Rejects a body in Atom format, which the service accepts only in API versions before 2015-12-11 (JSON-1).
 fn refuse_atom(exchange: &Exchange) -> Result<(), Refusal> {
     let media_type = exchange.header(CONTENT_TYPE).unwrap_or_default();
     let essence = media_type.split(';').next().unwrap_or_default().trim();
@@ -91,7 +91,7 @@ async fn insert<S: TableStore>(
     }
 }
 
-/// Returns `TableNotFound` if the table is missing, which takes precedence in the service, or else the given rejection.
+/// Returns the `TableNotFound` rejection if the table is missing, because the service reports it first; otherwise returns the given rejection.
 async fn missing_or<S: TableStore>(store: &S, table: &TableName, refusal: Refusal) -> Refusal {
     let Ok(key) = EntityKey::new("", "") else { return refusal };
     match store.get(table, &key, &Select::All).await {

@@ -1,4 +1,4 @@
-//! The load on an account's partitions: counts requests to hot partitions, and enforces the service's targets as limits.
+//! The load on an account's partitions: counts the requests to each partition, and optionally throttles at the service's targets.
 
 mod throttle;
 
@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 
 pub use throttle::Throttle;
 
-/// Counts and limits of an account's load.
+/// Counts an account's load, and throttles it if limits are set.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) load: PartitionLoad,

@@ -1,7 +1,7 @@
-//! Turns of unverified connections. A connection processes a few bytes in each turn, and the rate of all turns together is limited.
+//! Limits unverified connections. Such a connection reads a few bytes per turn, and the rate of all turns together is limited.
 //!
 //! An unverified client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits
-//! the rate of reads instead of counting each kind of message. Each examined request also counts, because it costs more than its bytes. After its
+//! the rate of reads instead of counting each kind of message. Examining a request counts, too, because it costs more than reading its bytes. After its
 //! first verified request, a connection no longer takes turns.
 
 use std::io::{self, IoSlice};
@@ -155,7 +155,7 @@ mod tests {
         done.get()
     }
 
-    /// Tests the shared rate in real time, because the pace does not follow a paused clock.
+    /// Tests that unverified connections share one rate. The test runs in real time, because the rate does not follow a paused clock.
     #[tokio::test]
     async fn unverified_connections_share_a_rate() {
         let guests = Guests::new(8, 8);

@@ -18,10 +18,10 @@ use crate::unverified::network;
 
 /// The maximum size of a body that is not counted, in bytes. Most responses are smaller, and counting takes a lock.
 const UNCOUNTED: usize = 1 << 10;
-/// The maximum number of bytes that a connection copies from a body in one step.
+/// The maximum number of bytes that a connection copies from a body at a time.
 const CHUNK: usize = 256 << 10;
 
-/// The responses of a server that have not been sent completely, and the limit of their total size.
+/// The server's responses that have not been completely sent, and the limit on their total size.
 #[derive(Debug)]
 pub(crate) struct UnreadResponses {
     limit: usize,
@@ -39,7 +39,7 @@ struct Waiting {
 #[derive(Debug, Default)]
 struct Network {
     bytes: usize,
-    /// The size of each response, and the signal with which its connection is closed, oldest first.
+    /// The size of each response and the signal that closes its connection, oldest first.
     responses: BTreeMap<u64, (usize, Arc<Notify>)>,
 }
 

@@ -74,7 +74,7 @@ impl Guests {
         }
     }
 
-    /// Closes a guest to free its file descriptor. Returns `false` if no guest is open.
+    /// Closes a guest connection to free its file descriptor. Returns `false` if no guest is open.
     pub(crate) fn evict(&self) -> bool {
         self.open().evict()
     }
@@ -127,16 +127,16 @@ pub(crate) struct Guest {
     is_verified: AtomicBool,
     /// `true` if the connection is no longer counted as a guest.
     is_known: AtomicBool,
-    /// The units of work that have not been charged yet.
+    /// The units of work that have not yet been charged to the network.
     work: AtomicU32,
-    /// `true` if the connection has not read in the current turn.
+    /// `true` if the connection may still read in the current turn.
     may_read: AtomicBool,
     evicted: Arc<Notify>,
 }
 
 impl Guest {
-    /// Records that a request of the connection was verified. The connection is then no longer a guest, unless the limit of known
-    /// connections has been reached.
+    /// Records that a request on the connection was verified. The connection is then no longer a guest, unless the maximum number of such connections has
+    /// been reached.
     pub(crate) fn verified(&self) {
         self.is_verified.store(true, Ordering::Relaxed);
         if self.is_known.load(Ordering::Relaxed) {
@@ -186,7 +186,7 @@ impl Guest {
         self.may_read.store(true, Ordering::Relaxed);
     }
 
-    /// Returns `true` until the connection has read in its turn.
+    /// Returns `true` if the connection has not yet read in the current turn.
     pub(crate) fn may_read(&self) -> bool {
         self.may_read.load(Ordering::Relaxed)
     }

@@ -5,14 +5,14 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 /// The permits of all accounts.
 #[derive(Debug)]
 pub(crate) struct Uploads {
-    /// The name of each account, and the permits that only this account uses.
+    /// The name of each account, and the permits that are reserved for it.
     own: Vec<(String, Semaphore)>,
-    /// The permits for accounts whose separate permits are all taken.
+    /// The permits shared by accounts whose reserved permits are all taken.
     common: Semaphore,
 }
 
 impl Uploads {
-    /// Divides a number of permits: one half is divided among the accounts, at least one for each, and the rest is common.
+    /// Divides `permits`: one half is reserved for the accounts, at least one for each, and the rest is shared.
     pub(crate) fn new<'a>(accounts: impl ExactSizeIterator<Item = &'a str>, permits: usize) -> Self {
         let share = (permits / 2 / accounts.len().max(1)).max(1);
         let own: Vec<_> = accounts.map(|name| (name.to_owned(), Semaphore::new(share))).collect();
@@ -20,7 +20,7 @@ impl Uploads {
         Self { own, common }
     }
 
-    /// Returns a permit of the account, or a common one if all of those are taken. Returns `None` if the common permits are also taken.
+    /// Returns a reserved permit of the account, or a shared one if all its reserved permits are taken; `None` if no shared permit is left.
     pub(crate) fn permit(&self, account: &str) -> Option<SemaphorePermit<'_>> {
         let own = self.own.iter().find(|(name, _)| name == account);
         let own = own.and_then(|(_, permits)| permits.try_acquire().ok());

@@ -1,4 +1,4 @@
-//! Arrays of values, which are built row by row.
+//! Arrow arrays of property values, built row by row.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use table_core::{ValueRef, ticks};
 
 use crate::column::Kind;
 
-/// The array of one column, while it is built.
+/// The array of one column while it is being built.
 #[derive(Debug)]
 pub(crate) enum Builder {
     Text(StringBuilder),

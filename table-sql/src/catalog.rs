@@ -1,4 +1,4 @@
-//! The tables of a store as the schema of a session. A table is opened when a statement names it.
+//! The tables of a store as the schema of a DataFusion session. A table is opened when a statement refers to it.
 
 use std::sync::Arc;
 

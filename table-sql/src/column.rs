@@ -1,4 +1,4 @@
-//! Columns: their names, types, and the sources of their values.
+//! The columns of a table: their names, types, and the sources of their values.
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use table_core::EdmType;
@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// The source of a column's values.
+/// The origin of a column's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     PartitionKey,
@@ -101,7 +101,7 @@ impl Column {
     }
 }
 
-/// Returns the schema of columns.
+/// Returns the Arrow schema for the columns.
 pub(crate) fn schema(columns: &[Column]) -> Schema {
     Schema::new(columns.iter().map(Column::field).collect::<Vec<_>>())
 }

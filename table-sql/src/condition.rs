@@ -1,4 +1,4 @@
-//! Conditions of a statement that compare one column with a constant.
+//! Conditions in a statement that compare one column with a constant.
 
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
@@ -21,7 +21,7 @@ pub(crate) enum Test<'a> {
 }
 
 impl<'a> Condition<'a> {
-    /// Returns the condition if the expression consists of exactly one condition; otherwise, `None`.
+    /// Returns the condition if the expression is a single condition; otherwise, `None`.
     pub(crate) fn of(expression: &'a Expr, columns: &'a [Column]) -> Option<Self> {
         match expression {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
@@ -53,7 +53,7 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Returns the conditions that all rows of a conjunction satisfy.
+    /// Returns the conditions of a conjunction, all of which every selected row satisfies.
     pub(crate) fn all(expression: &'a Expr, columns: &'a [Column]) -> Vec<Self> {
         match expression {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {

@@ -14,7 +14,7 @@ use crate::condition::{Condition, Test, is_portable, named, text};
 /// The maximum number of values in an `IN` list that is sent to the store.
 const LIST: usize = 10;
 
-/// Returns a filter that is true for every row that satisfies the expression; `None` if the store can evaluate no part of it.
+/// Returns a filter that is true for every row that satisfies the expression; `None` if the store cannot evaluate any part of it.
 pub(crate) fn filter(expression: &Expr, columns: &[Column]) -> Option<Filter> {
     match expression {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {

@@ -12,7 +12,7 @@ use table_inspect::keys::{self, PartRequest};
 use crate::column::{Kind, Source};
 use crate::condition::{Condition, Test, is_portable, text};
 
-/// The key range of a statement.
+/// The key range that a statement reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) keys: KeyRange,
@@ -60,7 +60,7 @@ fn has_part(schema: &StoredSchema, condition: &Condition<'_>) -> bool {
     pieces.any(|source| keys::name_of(source) == name)
 }
 
-/// Returns the range of the keys that satisfy a condition on a complete key.
+/// Returns the range of keys that satisfy a condition on the complete key.
 fn of_text(test: &Test<'_>) -> TextRange {
     let (operator, constant) = match test {
         Test::StartsWith(prefix) if is_portable(prefix) => return TextRange::prefix(prefix),
@@ -102,14 +102,14 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     keys::key_range(schema, &requests).unwrap_or(KeyRange::ALL)
 }
 
-/// Returns `true` if a request can be added to the others. If the part cannot have the value, the condition is left to DataFusion.
+/// Returns `true` if the request can be combined with the others. If the part cannot have the value, the condition is left to DataFusion.
 fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
     let mut all = others.to_vec();
     all.push(request.clone());
     keys::key_range(schema, &all).is_ok()
 }
 
-/// Returns the request for a part, and `true` if it selects a single value.
+/// Returns the request for a key part, and `true` if it selects a single value.
 fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bool)> {
     let (mut low, mut high) = (None, None);
     for condition in conditions {

@@ -1,4 +1,4 @@
-//! The order of a scan's rows, as announced to DataFusion.
+//! The order of the rows of a scan, as announced to DataFusion.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The rows of a scan: pages of the store, converted to batches.
+//! Streams the rows of a scan: reads pages from the store and converts them to batches.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ pub(crate) struct Scanned {
     pub(crate) schema: SchemaRef,
     /// The stored schemas of the table.
     pub(crate) schemas: Vec<StoredSchema>,
-    /// The schema that rows must match. Rows of other schemas are omitted.
+    /// The only schema that rows may match, or `None` for all rows. Rows of other schemas are omitted.
     pub(crate) only: Option<usize>,
     /// `true` if the key order was announced to DataFusion.
     pub(crate) is_ordered: bool,
     pub(crate) limit: Option<usize>,
 }
 
-/// The position of a scan.
+/// The position in a scan.
 pub(crate) struct Position {
     pub(crate) scanned: Arc<Scanned>,
     from: Option<Continuation>,

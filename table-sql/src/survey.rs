@@ -1,4 +1,4 @@
-//! The columns of a table, determined by its stored schemas and a sample of its rows.
+//! Determines the columns of a table from its stored schemas and a sample of its rows.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub(crate) struct Survey {
     known: HashMap<String, usize>,
 }
 
-/// One property.
+/// A property found in the table.
 #[derive(Debug)]
 struct Seen {
     name: String,

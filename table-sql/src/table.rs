@@ -1,4 +1,4 @@
-//! The table provider.
+//! The DataFusion table provider for a table of a store.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl StoreTable {
     }
 }
 
-/// Returns the properties that a query requests.
+/// Returns the properties that a query for these columns requests.
 fn select(columns: &[Column]) -> Select {
     let name = |column: &Column| match &column.source {
         Source::Property(name, _) => Some(name.clone()),

@@ -1,4 +1,4 @@
-//! Test that the queries of `duckdb/queries.sql` have the same answers as in DuckDB on a Parquet export of the same tables.
+//! Tests that the queries in `duckdb/queries.sql` give the same answers as DuckDB gives for a Parquet export of the same tables.
 //!
 //! `TABLES_DUCKDB=python cargo test --test duckdb` exports the tables, and lets DuckDB write its answers again. The Python installation
 //! needs the `duckdb` package.
@@ -24,7 +24,7 @@ async fn export(store: &DynTableStore, table: &str, folder: &std::path::Path) {
     writer.finish().unwrap();
 }
 
-/// Returns the rows of a batch as `answers.py` writes them.
+/// Returns the rows of a batch in the format of `answers.py`.
 fn lines(batch: &RecordBatch) -> Vec<String> {
     let cell = |column: &dyn Array, at: usize| match column.data_type() {
         _ if column.is_null(at) => String::new(),

@@ -1,4 +1,4 @@
-//! Property test for conditions that the store evaluates: a statement has the same result on a store as on the same rows in memory.
+//! Tests of random conditions that the store evaluates: a statement must have the same result on a store as on the same rows in memory.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestRunner};
 use table_core::{DynTableStore, Engine, Entity, TableEntity, TableStoreExt, Value};
 use table_sql::{SqlOptions, session};
 
-/// A row whose keys have parts.
+/// A row whose keys consist of parts.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Mixture")]
 #[partition_key(group)]

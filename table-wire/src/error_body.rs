@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::xml::content;
 
-/// The maximum number of characters that are kept from a service's message.
+/// The maximum number of characters kept of a service's message.
 const MOST_TEXT: usize = 1_000;
 
 /// An error that was read from the body of a response.
@@ -24,7 +24,7 @@ pub struct ErrorBody {
     pub code: Option<String>,
     /// The message as one line, without the index, request id and time that the service adds.
     pub message: String,
-    /// The position of the failed operation in its batch, with which the service's message starts (EGT-34).
+    /// The position of the failed operation in its batch, which is the first part of the service's message (EGT-34).
     pub index: Option<usize>,
     /// `true` if a storage service wrote the body; `false` for any other body, such as the error page of a proxy.
     pub known: bool,

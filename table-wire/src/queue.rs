@@ -119,7 +119,7 @@ const fn record_bytes(message: &Message) -> usize {
     RECORD_BYTES + message.text.len()
 }
 
-/// Writes a list whose messages have about `bytes` bytes.
+/// Writes a list of messages. `bytes` is their approximate total size.
 fn list(bytes: usize, write: impl FnOnce(&mut String)) -> String {
     let mut xml = String::with_capacity(128 + bytes);
     xml.push_str("<?xml version=\"1.0\" encoding=\"utf-8\"?><QueueMessagesList>");

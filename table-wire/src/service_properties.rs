@@ -33,7 +33,7 @@ pub struct ServiceProperties {
     pub hour_metrics: Option<Metrics>,
     /// The settings for metrics per minute.
     pub minute_metrics: Option<Metrics>,
-    /// Rules for cross-origin requests. An empty list removes all rules.
+    /// The rules for cross-origin requests. An empty list removes all rules.
     pub cors: Option<Vec<CorsRule>>,
 }
 
@@ -79,7 +79,7 @@ pub struct CorsRule {
 impl ServiceProperties {
     /// Reads the properties from a service's response. Unknown elements are ignored.
     ///
-    /// Returns `None` if the document is not one of service properties, or contains an invalid number or Boolean.
+    /// Returns `None` if the document does not contain service properties, or if it contains an invalid number or Boolean.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         Self::of(&root(text)?)

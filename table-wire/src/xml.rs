@@ -6,7 +6,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 /// The maximum nesting of elements. No document of the protocol has more than six levels.
 const DEPTH: usize = 32;
-/// The maximum number of elements in the body of a request. A body with five policies or CORS rules has fewer than a hundred.
+/// The maximum number of elements in a request body. A body with five policies or CORS rules has fewer than a hundred.
 const REQUEST_ELEMENTS: usize = 1_000;
 
 /// An element of a document: its name, and either text or child elements.

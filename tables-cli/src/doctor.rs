@@ -1,4 +1,4 @@
-//! Finds out why a store cannot be used, in a sequence of steps that ends at the first failure.
+//! Diagnoses why a store cannot be used, in a sequence of steps that ends at the first failure.
 
 mod account;
 mod folder;
@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::store::Location;
 
-/// The result of one step.
+/// The result of one diagnostic step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The name of the step.

@@ -1,10 +1,10 @@
-//! The sizes of a table's partitions: the largest ones, and all of them in key order as a strip of bars.
+//! The sizes of a table's partitions: the largest ones, and a heat strip, which is a line of bars that shows all partitions in key order.
 
 use std::fmt::Write;
 
-/// The maximum number of cells in a strip.
+/// The maximum number of cells in a heat strip.
 const CELLS: usize = 64;
-/// The characters of which a strip consists, from empty to full.
+/// The characters that represent the cells of a heat strip, from empty to full.
 const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The measure by which partitions are compared.
@@ -59,13 +59,13 @@ pub struct Heat {
     partitions: u64,
     current: Option<Partition>,
     largest: Vec<Partition>,
-    /// The size of the largest partition in each cell. Each cell covers `every` partitions.
+    /// The size of the largest partition in each cell of the heat strip. Each cell covers `every` consecutive partitions.
     cells: Vec<u64>,
     every: u64,
 }
 
 impl Heat {
-    /// Creates an empty measurement that keeps the `most` largest partitions.
+    /// Creates a measurement without rows, which keeps the `most` largest partitions.
     #[must_use]
     pub fn new(by: Measure, most: usize) -> Self {
         let (largest, cells) = (Vec::new(), Vec::new());
@@ -87,7 +87,7 @@ impl Heat {
         }
     }
 
-    /// Completes the last partition.
+    /// Completes the current partition.
     pub fn end(&mut self) {
         let Some(ended) = self.current.take() else { return };
         let size = ended.size(self.by);
@@ -142,7 +142,7 @@ impl Heat {
         self.cells.iter().filter_map(|size| LEVELS.get(level(size))).collect()
     }
 
-    /// Returns all partitions in key order as a picture.
+    /// Returns all partitions in key order as an SVG bar chart.
     #[must_use]
     pub fn svg(&self, title: &str) -> String {
         let most = self.cells.iter().max().copied().unwrap_or(0);

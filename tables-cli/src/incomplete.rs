@@ -1,4 +1,4 @@
-//! Names of files and folders while they are incomplete.
+//! Names for files and folders that are still incomplete.
 
 use std::path::{Path, PathBuf};
 

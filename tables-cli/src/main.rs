@@ -1,4 +1,4 @@
-//! The `tables` program: reads the command line, runs the command, prints errors, and ends with a stable exit code.
+//! The `tables` program: parses the command line, runs the command, prints errors, and exits with a stable exit code.
 
 use std::process::ExitCode;
 

@@ -44,14 +44,14 @@ const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// Calls the Parquet decoder. It panics for some damaged files, which are then reported as damaged.
+/// Calls the Parquet decoder. For some damaged files, the decoder panics; such files are reported as damaged.
 fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
     let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
     // IMPORTANT: the decoder is not used again after an error.
     catch_unwind(AssertUnwindSafe(call)).map_err(damaged)?.map_err(failure)
 }
 
-/// Returns the error for a file: either a disk error, or that the file is damaged or unsupported.
+/// Converts an error for a file: it is either a disk error, or the file is damaged or unsupported.
 fn failure(error: ParquetError) -> FileError {
     match error {
         ParquetError::External(cause) => FileError::Io(std::io::Error::other(cause)),

@@ -7,7 +7,7 @@ use clap::Parser;
 
 use crate::failure::{Exit, Failure, Result};
 
-/// Parses the command line, runs the command with the standard output, reports a failure, and returns the exit code.
+/// Parses the command line, runs the command with standard output, reports a failure, and returns the exit code.
 ///
 /// A reader such as `head` may close the standard output early. This is not a failure.
 pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> Result<Exit>) -> ExitCode {
@@ -45,7 +45,7 @@ fn report(failure: &Failure) -> Exit {
     failure.exit()
 }
 
-/// The standard output, which records whether its reader has closed it.
+/// Standard output. Records whether its reader has closed it.
 struct Output {
     out: BufWriter<std::io::Stdout>,
     is_closed: bool,

@@ -151,7 +151,7 @@ impl<'a> Pages<'a> {
         Self { store, table, query, from: None, is_over: false }
     }
 
-    /// Continues at a continuation token, or starts with the first page if none is given.
+    /// Starts at a continuation token, or at the first page if none is given.
     #[must_use]
     pub fn behind(self, from: Option<Continuation>) -> Self {
         Self { from, ..self }

@@ -41,7 +41,7 @@ pub struct Store {
     pub engine: Option<Engine>,
     /// The location as shown in messages, without secrets.
     pub shown: String,
-    /// Identifies the location in state files. Does not depend on the current directory.
+    /// The text that identifies the location in state files. It does not depend on the current directory.
     pub identity: String,
 }
 

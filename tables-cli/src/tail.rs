@@ -1,4 +1,4 @@
-//! Follows a partition: its newest rows first, then the rows that are added.
+//! Follows a partition: returns its newest rows, and then rows as they are added.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -14,7 +14,7 @@ use table_inspect::keys;
 /// The row-key prefix of a feed's entries, followed by 20 digits.
 const FEED: &str = "\u{FFFC}feed_";
 
-/// Returns the range of a feed's entries, which excludes the head of the feed.
+/// Returns the key range of a feed's entries, without the feed's head row.
 #[must_use]
 pub fn feed_range() -> TextRange {
     let bound = |end: char| format!("{FEED}{end}");

@@ -1,4 +1,4 @@
-//! Transfers of rows: file formats, grouped writes, comparison in key order, and state files with which a killed command resumes.
+//! Transfers of rows: file formats, batched writes, comparison in key order, and state files from which a killed command can resume.
 
 pub(crate) mod change;
 pub mod checksum;

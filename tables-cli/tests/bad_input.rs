@@ -1,4 +1,4 @@
-//! Tests of bad input: each is reported with a clear error that names the position and the expected input, and nothing is written in part.
+//! Tests of invalid input: each error states the position and the expected input, and nothing is written partially.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -98,7 +98,7 @@ fn a_folder_in_use_is_read_and_not_written() {
     drop(held);
 }
 
-/// The file of rejected rows is emptied first.
+/// Tests that the file of rejected rows must differ from all other files of the command, because it is emptied at the start.
 #[test]
 fn the_file_of_rejected_rows_is_no_other_file_of_the_command() {
     let folder = tempfile::tempdir().unwrap();
@@ -135,7 +135,7 @@ fn a_store_that_vanishes_is_named_and_the_copy_continues_afterwards() {
     assert!(text.contains("1 row, verified"), "{text}");
 }
 
-/// A full disk is simulated by a device that refuses every write.
+/// Tests a full disk, simulated by a device that rejects every write.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_and_no_file_is_left_half_written() {

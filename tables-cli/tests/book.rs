@@ -1,4 +1,4 @@
-//! Test of the chapter on the tool: its commands are run in order in one folder, and their output must be the output that the chapter shows.
+//! Tests the chapter about the tool: its commands are run in order in one folder, and must print the output that the chapter shows.
 //!
 //! `TABLES_UPDATE=1 cargo test -p tables-cli --test book` writes the output into the chapter.
 
@@ -23,7 +23,7 @@ fn run(folder: &Path, line: &str) -> String {
     masked(&shown, "9999-99-99 99:99:99", "2026-11-25 21:05:09")
 }
 
-/// Replaces every match of a pattern, in which `9` matches any digit. It hides times, which differ between runs.
+/// Replaces every match of a pattern, in which `9` matches any digit. Used to hide times, which differ between runs.
 fn masked(text: &str, form: &str, instead: &str) -> String {
     let (mut masked, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
@@ -40,7 +40,7 @@ fn masked(text: &str, form: &str, instead: &str) -> String {
     masked
 }
 
-/// Splits a line at blanks outside double quotes.
+/// Splits a line at spaces outside double quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut is_quoted) = (vec![String::new()], false);
     for character in line.chars() {

@@ -1,4 +1,4 @@
-//! Tests of every command on folders and in memory, run as the program runs it.
+//! Tests of every command, with folders and in-memory stores, through the entry point of the program.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -177,7 +177,7 @@ fn keys_are_rewritten_by_a_pattern() {
     assert!(refused.contains("has no property `Nothing`"), "{refused}");
 }
 
-/// The last of several rows with one new key would replace the others.
+/// Tests copies that rewrite keys: if several rows had the same new key, the last one would replace the others.
 #[test]
 fn rows_whose_rewritten_keys_are_equal_are_refused_before_the_first_is_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -236,7 +236,7 @@ fn a_folder_is_verified_and_compacted() {
     shown(folder.path(), "compact --store DB");
 }
 
-/// Without this check, entities with an index in another partition would have no index rows.
+/// Tests that plain writes are rejected if an index is declared. Otherwise, entities with an index in another partition would lack index rows.
 #[test]
 fn plain_writes_under_an_index_are_refused() {
     #[derive(Clone, Entity)]
@@ -277,7 +277,7 @@ fn completions_and_the_manual_page_are_generated() {
     }
 }
 
-/// A resumed import ends with the same rows as an import that was never interrupted.
+/// Tests that a resumed import ends with the same rows as an uninterrupted one.
 #[test]
 fn an_interrupted_import_continues_from_its_state() {
     let folder = tempfile::tempdir().unwrap();

@@ -27,7 +27,7 @@ fn store() -> Option<String> {
     store
 }
 
-/// Creates a folder with rows whose keys have one level, and rows whose keys have three levels.
+/// Creates a folder with some rows whose keys have one level, and some whose keys have three levels.
 fn fill(folder: &Path) {
     let mut events = String::from("PartitionKey,RowKey,Kind,Count@type,Count\n");
     for (number, tenant) in ["contoso", "fabrikam", "é 東京 🚀"].iter().cycle().take(240).enumerate() {

@@ -1,5 +1,5 @@
-//! Tests of `check`, `repair` and `poison`: everything that the stored schema describes is repaired as a program would repair it, and the rest is
-//! refused with the reason.
+//! Tests of `check`, `repair` and `poison`: everything that the stored schema describes is repaired as a program would repair it, and the rest is rejected
+//! with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -120,7 +120,7 @@ fn a_value_taken_by_another_entity_is_left_to_the_user() {
 }
 
 mod unknown {
-    //! Tests of derived rows that only the user's program can maintain, not this tool.
+    //! Tests of derived rows that only the user's program can maintain, and not this tool.
 
     use super::*;
 

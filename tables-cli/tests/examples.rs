@@ -1,4 +1,4 @@
-//! Test of the examples in the help of every command, which a shell runs in a folder with the required files.
+//! Tests the examples in the help of every command by running them in a shell, in a folder with the required files.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -38,7 +38,7 @@ fn examples(command: &clap::Command) -> Vec<String> {
     lines
 }
 
-/// Fills a folder with everything that the examples use.
+/// Fills a folder with everything that the examples need.
 fn prepare(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("data/company")).unwrap();

@@ -1,5 +1,4 @@
-//! Test that `infer` writes the declarations in `tests/inferred`. `TABLES_UPDATE=1 cargo test -p tables-cli --test inference` writes the files
-//! again.
+//! Tests that `infer` writes the declarations in `tests/inferred`. `TABLES_UPDATE=1 cargo test -p tables-cli --test inference` updates the files.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

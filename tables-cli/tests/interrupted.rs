@@ -1,5 +1,5 @@
-//! Tests of commands whose process dies at a random request, compared with a model. After another process completes the command, the rows, numbers
-//! and files equal those of a command that was never interrupted.
+//! Tests of commands whose process dies at a random request, against a model. After another process has completed the command, the rows, numbers and files
+//! must equal those of an uninterrupted command.
 
 #![expect(
     clippy::unwrap_used,
@@ -44,7 +44,7 @@ fn table() -> TableName {
     TableName::new("Things").unwrap()
 }
 
-/// Returns a folder in memory if the system has one, because states are written after every record.
+/// Returns a folder in a memory file system if the machine has one, because state files are written after every record.
 fn folder() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
@@ -81,7 +81,7 @@ async fn stored(engine: &Engine) -> Model {
     rows.iter().map(row).collect()
 }
 
-/// Returns the state file of a transfer. Depending on the pause, it is written after every record or rarely.
+/// Opens the state file of a transfer. Depending on `pause`, it is written after every record or only rarely.
 fn state(path: &Path, pause: Duration) -> StateFile {
     StateFile::open(Some(path), "a transfer").unwrap().with_pause(pause)
 }
@@ -265,7 +265,7 @@ async fn killed_backups_and_restores_contain_each_row_once() {
     assert!(resumed.get() > 5, "{resumed:?}");
 }
 
-/// A restore continues over rows of an interrupted run, but writes nothing if the table also has a row from another program.
+/// Tests that a restore continues over rows from an interrupted run, but writes nothing if the table also contains a row from another program.
 #[tokio::test]
 async fn a_restore_that_would_overwrite_another_row_is_refused() {
     let mut random = StdRng::seed_from_u64(7);

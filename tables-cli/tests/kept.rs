@@ -1,5 +1,5 @@
-//! Tests of every command that writes, on tables with each kind of derived rows: the command
-//! keeps the derived rows correct, or refuses to run and writes nothing.
+//! Tests of every command that writes, on tables with each kind of derived rows: the command keeps the derived rows correct, or refuses to run and writes
+//! nothing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -56,7 +56,7 @@ const COMMANDS: &[&str] = &[
     "repair T --store DB",
 ];
 
-/// Runs every command on a fresh copy of the tables of one kind. Returns the cells that are wrong.
+/// Runs every command on a fresh copy of the tables with one kind of derived rows. Returns the combinations that went wrong.
 fn wrong_cells(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let (at, row) = (folder.path(), if kind == Kind::Wide { "2001_01" } else { "id_0001" });

@@ -1,4 +1,5 @@
-//! Tests of commands that are killed by the system at any moment and started again. The final rows are those of an uninterrupted command.
+//! Tests of commands that the operating system kills at any moment and that are then started again. The final rows must be those of an uninterrupted
+//! command.
 //!
 //! `TABLES_KILLS` sets the number of kills for each command; the default is small. `TABLES_PROGRAM` names another program, such as an optimised one.
 //! `tests/interrupted.rs` stops the same commands at each request.
@@ -13,7 +14,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use table_core::TableEntity;
 
-/// The maximum number of kills of one command before it runs to its end.
+/// The maximum number of times that a command is killed before it is allowed to complete.
 const ROUND: usize = 10;
 
 fn kills() -> usize {
@@ -69,7 +70,7 @@ fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     eprintln!("killed {killed} times in {rounds} rounds: {line}");
 }
 
-/// Writes a file of entities in many partitions, with duplicates of a few keys. The last of several duplicates takes effect.
+/// Writes a file of entities in many partitions. A few keys occur several times, and the last entity with a key takes effect.
 fn write_rows(path: &Path, count: u32) {
     let row = |number: u32| {
         let (partition, row) = (format!("p{:02}", number % 40), format!("{:06}", number - number % 97));

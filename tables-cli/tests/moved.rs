@@ -1,5 +1,5 @@
-//! Tests of transfers of tables with each kind of derived rows. In the new store, the derived rows are
-//! consistent and stay consistent; otherwise, the transfer is refused.
+//! Tests of transfers of tables with each kind of derived rows. The transfer is either rejected, or the derived rows are consistent in the new store and
+//! stay consistent.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -35,7 +35,7 @@ const TRANSFERS: &[(&str, bool)] = &[
     ("restore DIR/rows DB", false),
 ];
 
-/// Transfers a table of one kind to empty stores, and then writes a plain row there. Returns the cells that are wrong.
+/// Transfers a table with one kind of derived rows to empty stores, and then writes a plain row there. Returns the combinations that went wrong.
 fn wrong_transfers(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -97,7 +97,7 @@ struct Plain {
     name: String,
 }
 
-/// Opens a folder with its outbox, and runs a step.
+/// Opens a folder with its outbox, and runs `step`.
 fn with_outbox(folder: &Path, step: impl AsyncFnOnce(&Engine, Outbox<Engine, Engine>)) {
     block_on(async {
         let engine = Engine::open(folder).unwrap();
@@ -108,7 +108,7 @@ fn with_outbox(folder: &Path, step: impl AsyncFnOnce(&Engine, Outbox<Engine, Eng
     });
 }
 
-/// Records an intent in a separate table. The `Plain` entity has not been written yet.
+/// Records an intent (work for the outbox) in a separate table, for a `Plain` entity that has not been written yet.
 async fn record_intent(engine: &Engine, outbox: Outbox<Engine, Engine>) {
     let name = TableName::new("Changes").unwrap();
     engine.create_table(&name).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests of commands for operators: `audit`, `doctor`, `heat`, `tail`, `patch` and `query --newest`.
+//! Tests of the commands for operators: `audit`, `doctor`, `heat`, `tail`, `patch` and `query --newest`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,7 +24,7 @@ fn log() -> tempfile::TempDir {
     folder
 }
 
-/// Returns the line numbers that JSON output contains.
+/// Returns the line numbers contained in JSON output.
 fn lines(json: &str) -> Vec<String> {
     let number =
         |line: &str| serde_json::from_str::<TableEntity>(line).unwrap().get("Line").cloned().unwrap();

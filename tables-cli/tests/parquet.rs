@@ -1,4 +1,4 @@
-//! Tests of `export` and `import` of Parquet files, and of files that other programs wrote (`tests/foreign/write.py`).
+//! Tests of exporting and importing Parquet files, and of importing files that other programs wrote (`tests/foreign/write.py`).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests of the refusals of every command: the exit code and the message.
+//! Tests that commands refuse to run in certain cases: their exit codes and messages.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
 
@@ -9,7 +9,7 @@ use common::{refused, shown};
 use tables_cli::Exit::{Refused, Store, Usage};
 use tables_cli::{Exit, Tables};
 
-/// Command lines for a folder with a `Company` table, each with its exit code and a part of its message.
+/// Command lines for a folder with a `Company` table, each with the expected exit code and a part of the expected message.
 const REFUSALS: &[(&str, Exit, &str)] = &[
     ("ls --store DIR/none", Refused, "there is no folder `DIR/none`"),
     ("ls --store https://contoso.table.core.windows.net", Usage, "has no shared access signature"),

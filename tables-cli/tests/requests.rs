@@ -1,4 +1,5 @@
-//! Tests of the numbers of requests: `check` looks up only a few rows in addition to the faulty ones, and an import in any order writes few transactions.
+//! Tests of the number of requests: `check` looks up few rows other than the defective ones, and an import writes few transactions, whatever the order of
+//! its rows.
 
 #![expect(clippy::expect_used, reason = "a test panics where a result is not the expected one")]
 

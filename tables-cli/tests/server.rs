@@ -1,4 +1,4 @@
-//! Tests that run the commands with a `table-server`, over the protocol of the service.
+//! Tests that run commands on a `table-server`, over the service's protocol.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! Tests of state files that do not belong to the transfer, but to another command, source, target, filter, file or
-//! version. None of them may make a command report rows that it did not write.
+//! Tests of state files that belong to a different command, source, target, filter, file or version. None of them may make a command report rows that it
+//! did not write.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,14 +18,14 @@ fn lines(rows: std::ops::Range<u32>, property: &str) -> String {
     rows.fold(String::new(), |text, row| text + &line(row))
 }
 
-/// Writes the file and runs a command that must be refused with a given message.
+/// Writes `content` to the imported file, and runs a command that must refuse to run with the message `wanted`.
 fn refuses(at: &Path, content: &str, line: &str, wanted: &str) {
     std::fs::write(at.join("in.jsonl"), content).unwrap();
     let (exit, text) = refused(at, line);
     assert!(exit == Exit::Refused && text.contains(wanted), "{line}: {text}");
 }
 
-/// Writes the file and runs a command that must succeed.
+/// Writes `content` to the imported file, and runs a command that must succeed.
 fn succeeds(at: &Path, content: &str, line: &str) -> String {
     std::fs::write(at.join("in.jsonl"), content).unwrap();
     shown(at, line)

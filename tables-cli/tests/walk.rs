@@ -1,4 +1,4 @@
-//! Test that twenty consecutive commands give the same output on a folder and on a `table-server`.
+//! Tests that twenty consecutive commands print the same output on a folder and on a `table-server`.
 //!
 //! `TABLES_WALK_STORE` names another store without tables, such as the connection string of Azurite, which must give the same output.
 

@@ -1,4 +1,4 @@
-//! HTTP requests written byte by byte, for tests of requests that other clients cannot send and of responses that other clients do not show.
+//! HTTP requests written byte by byte, for tests that need requests or responses that client libraries cannot send or show.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use chrono::Utc;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 
-/// The media type that requests created by [`Ask::new`] accept.
+/// The `Accept` header of requests created by [`Ask::new`].
 pub const JSON: &str = "application/json;odata=nometadata";
 
 /// An HTTP request to an account, which is signed when it is sent.
@@ -91,7 +91,7 @@ impl Ask {
         Self { copy: "-secondary", ..self }
     }
 
-    /// Replaces the target: the path below the account, with its query.
+    /// Replaces the target of the request: the path below the account, with its query.
     #[must_use]
     pub fn target(self, target: impl Into<String>) -> Self {
         Self { target: target.into(), ..self }
@@ -137,7 +137,7 @@ impl Ask {
         Self { scheme, ..self }
     }
 
-    /// Signs the given target instead of the target that is sent.
+    /// Signs the given target, which may differ from the target that is sent.
     #[must_use]
     pub fn signed_as(self, target: impl Into<String>) -> Self {
         Self { signed_target: Some(target.into()), ..self }
@@ -175,7 +175,7 @@ impl Ask {
         Ok(Answer { status, head: head.to_owned(), body: body.to_owned() })
     }
 
-    /// Returns the host, and the request as text.
+    /// Returns the server's host, and the request as text.
     fn write<'a>(&self, connection: &'a str) -> Result<(&'a str, String), Box<dyn Error>> {
         let part = |name: &str| connection.split(';').find_map(|part| part.strip_prefix(name));
         let endpoint = part(&format!("{}Endpoint=http://", self.service)).ok_or("no endpoint")?;

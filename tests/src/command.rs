@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 /// The argument that [`run`] replaces with the connection string.
 pub const PLACE: &str = "CONNECTION_STRING";
 
-/// Runs a command, in which each [`PLACE`] is replaced with the connection string, and returns its exit code. Error messages begin with `name`.
+/// Runs a command after replacing each [`PLACE`] in it with the connection string, and returns its exit code. Error messages begin with `name`.
 #[must_use]
 pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &str) -> ExitCode {
     let mut words = words.into_iter();

@@ -1,7 +1,7 @@
 //! Runs a random program on a store and on the reference model, step by step, and compares every result.
 //!
-//! The store and the model have different `ETag`s, and their pages may end at different positions. Conditions therefore identify a version by the
-//! number of writes made after it, and a page is correct if it contains exactly the model's rows between its position and its continuation.
+//! The store and the model have different `ETag`s, and may end their pages at different rows. Conditions therefore identify a version by the number of
+//! later writes to the same key. A page is correct if it contains exactly the model's rows between its start and its continuation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,7 +26,7 @@ pub trait Subject {
     /// Returns the currently open store.
     fn store(&self) -> &Self::Store;
 
-    /// Closes and reopens the store, if the backend supports that. Without `orderly`, the store is dropped instead of closed.
+    /// Closes and reopens the store if the backend supports that. If `orderly` is `false`, the store is dropped without being closed.
     fn reopen(&mut self, orderly: bool);
 }
 
@@ -57,7 +57,7 @@ struct Run<'a, B> {
     subject: &'a mut B,
     model: ModelStore,
     tables: Vec<TableName>,
-    /// For each key, the version created by each write, in the store and in the model.
+    /// For each key, the `ETag`s that each write created in the store and in the model.
     versions: HashMap<(usize, EntityKey), Vec<(ETag, ETag)>>,
     cursors: Vec<Cursor>,
 }
@@ -154,7 +154,7 @@ impl<B: Subject> Run<'_, B> {
         }
     }
 
-    /// Returns the transaction for the store (side 0) or for the model (side 1).
+    /// Returns a transaction with the `ETag`s of the store (side 0) or of the model (side 1).
     fn transaction(
         &self,
         table: usize,

@@ -1,9 +1,9 @@
-//! The number of random cases that a test runs, and their seeds.
+//! The number of random cases per test, and their seeds.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Returns `count`, multiplied by the value of the `TABLES_EFFORT` environment variable. `cargo test` runs only a few cases; a manual run can set a factor.
+/// Returns `count` multiplied by the `TABLES_EFFORT` environment variable. By default, `cargo test` runs only a few cases; a manual run can set a factor.
 ///
 /// # Panics
 /// Panics if `TABLES_EFFORT` is set but is not a number.
@@ -13,8 +13,7 @@ pub fn effort(count: u64) -> u64 {
     count.saturating_mul(*TIMES)
 }
 
-/// Returns the seeds of [`effort(count)`](effort) cases. The first seed is the value of the `TABLES_FIRST_SEED` environment variable, which can
-/// be set to split a long run into parts.
+/// Returns the seeds of [`effort(count)`](effort) cases. The `TABLES_FIRST_SEED` environment variable sets the first seed, to split a long run into parts.
 ///
 /// # Panics
 /// Panics if `TABLES_FIRST_SEED` or `TABLES_EFFORT` is set but is not a number.

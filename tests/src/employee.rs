@@ -1,11 +1,11 @@
-//! The running example as a derived entity, used by the tests of the typed table and of all backends.
+//! The employee of the running example, as a derived entity. Used by the tests of the typed table and of all backends.
 
 use table_core::entity::ProjectionOf;
 use table_core::query::{EntityRef, KeyRange, Select};
 use table_core::selection::{FanOut, RowRange, Selection};
 use table_core::{Entity, FromEntity, Result, property};
 
-/// An employee in the running example, such as number `000223` of `Sales` (DQ-2).
+/// An employee in the running example, such as number `000223` in `Sales` (DQ-2).
 #[derive(Clone, Debug, Entity, PartialEq, Eq)]
 #[partition_key(department)]
 #[row_key(id)]

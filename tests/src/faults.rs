@@ -1,4 +1,4 @@
-//! Stores whose calls a test controls. The test can kill a process before or after any call, or run several processes step by step.
+//! Wrappers that control calls to stores. A test can kill a process before or after any call, or run several processes step by step.
 
 mod blobs;
 
@@ -25,7 +25,7 @@ pub enum Death {
     After,
 }
 
-/// Outages shared by all processes of a run. During an outage, calls to a table, to a queue or to all stores are refused.
+/// Outages shared by all processes of a test. During an outage, calls to one table, to one queue, or to all stores are rejected.
 #[derive(Clone, Debug, Default)]
 pub struct Outages(Arc<Mutex<Option<Outage>>>);
 
@@ -38,7 +38,7 @@ struct Outage {
 }
 
 impl Outages {
-    /// Refuses calls to `target` (a table or a queue, or everything if empty) with `ServerBusy` for the given time.
+    /// Rejects calls to `target` (a table or queue; everything if empty) with `ServerBusy` for the given time.
     pub fn begin(&self, target: &str, time: Duration, clock: Clock) {
         let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
         let until = clock.now().saturating_add(ticks);
@@ -54,7 +54,7 @@ impl Outages {
     }
 }
 
-/// Controls all store calls made by one process.
+/// Controls all store calls of one simulated process.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
@@ -74,7 +74,7 @@ struct Inner {
 }
 
 impl Control {
-    /// Creates a control that makes the process die at the given call, counted from 1.
+    /// Creates a control that kills the process at the `call`-th call, counted from 1.
     #[must_use]
     pub fn dying(call: usize, death: Death) -> Self {
         let control = Self::default();
@@ -98,7 +98,7 @@ impl Control {
         self
     }
 
-    /// Applies outages that are shared with other processes to this process.
+    /// Makes this process subject to outages that are shared with other processes.
     #[must_use]
     pub fn with_outages(self, outages: &Outages) -> Self {
         *self.0.outages.lock().unwrap_or_else(PoisonError::into_inner) = outages.clone();
@@ -122,7 +122,7 @@ impl Control {
         Controlled { store, control: self.clone() }
     }
 
-    /// Lets a stepped process continue until its next call or its end. Returns the process's result if it has ended.
+    /// Runs a stepped process until its next call or its end. Returns the process's result if it has ended.
     pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
         let waits = self.0.waits.load(Ordering::SeqCst);
         loop {
@@ -177,7 +177,7 @@ impl Control {
     }
 }
 
-/// Wraps a store (or queues, or blobs) whose calls a [`Control`] controls.
+/// A store, a queue store or a blob store whose calls a [`Control`] controls.
 #[derive(Clone, Debug)]
 pub struct Controlled<T> {
     store: T,

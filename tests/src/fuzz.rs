@@ -1,7 +1,8 @@
 //! Fuzz targets. Each reads arbitrary bytes in one format, and panics if a guarantee is violated. `cargo fuzz` runs them on arbitrary inputs (folder
 //! `fuzz`); `src/bin/fuzz.rs`, which needs only stable Rust, runs them on mutated samples.
 //!
-//! A reader must never panic or loop. Accepted input must be unchanged after it is written and read again, and if two readers exist, they must agree.
+//! A reader must never panic or loop forever. Writing and reading accepted input must not change it, and if two readers exist for a format, they must
+//! agree.
 
 mod formats;
 mod mutate;
@@ -71,7 +72,7 @@ pub struct Session {
     target: Target,
     random: StdRng,
     samples: Vec<Vec<u8>>,
-    /// The number of original samples, which precede the mutated ones that were kept.
+    /// The number of original samples. The mutated samples that were kept follow them.
     first: usize,
     /// The number of inputs read.
     pub inputs: u64,

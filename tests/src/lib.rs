@@ -45,12 +45,12 @@ pub mod units;
 #[cfg(feature = "services")]
 pub use model::ModelStore;
 
-/// The program in the README. It is compiled and run with the other examples of this package.
+/// The sample program in the README. It is compiled and run with the other examples of this package.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
 
-/// The programs in the READMEs of packages.
+/// The sample programs in the packages' READMEs.
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/README.md")]
 #[doc = include_str!("../../table-patterns/README.md")]

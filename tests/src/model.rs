@@ -1,7 +1,7 @@
 //! The reference model: the table service as a plain map, written from the rules alone and as simply as possible.
 //!
-//! It shares only interface types with the library (names, rows, queries, errors). Order, limits, conditions and paging are implemented separately
-//! here, as directly as each rule states them.
+//! It shares only interface types with the library (names, rows, queries, errors). Order, limits, conditions and paging are implemented independently,
+//! following the text of each rule.
 
 mod filter;
 mod limits;
@@ -102,7 +102,7 @@ fn properties(row: RowView<'_>) -> Result<Properties> {
     row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned()))).collect()
 }
 
-/// Returns the entity's row, reduced to the selected properties (SEL-2, SEL-3).
+/// Returns an entity's row with only the selected properties (SEL-2, SEL-3).
 fn row(entity: &Entity, select: &Select) -> Row {
     let mut writer = RowWriter::new();
     for (name, value) in entity.properties.iter().filter(|(name, _)| select.contains(name)) {
@@ -256,7 +256,7 @@ impl TableStore for ModelStore {
     }
 }
 
-/// Returns an entity's properties after an operation, or `None` if the operation deletes the entity.
+/// Returns an entity's properties after an operation, or `None` if the entity is deleted.
 fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properties>> {
     let refuse = |code, rule| Error::new(code, "refused by the model").with_rule(rule);
     let exists = |if_match: &IfMatch| match (before, if_match) {

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// A file that is written after the installation. It is missing if the installation was interrupted.
+/// A file that is written at the end of an installation. If it is missing, the installation was interrupted.
 const STAMP: &str = "installed";
-/// The maximum number of attempts to run npm. Retries are needed because the registry may be temporarily unreachable.
+/// The maximum number of times that npm is run. The registry may be temporarily unreachable.
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(10);
 
@@ -81,7 +81,7 @@ fn npm_ci(folder: &Path) -> Result<(), NotInstalled> {
     }
 }
 
-/// Returns cargo's target folder: the folder above this binary that contains cargo's marker file.
+/// Returns cargo's target folder: the closest folder above this binary that contains cargo's marker file.
 fn target_folder() -> PathBuf {
     let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
     let binary = std::env::current_exe().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Random programs for the model test, which runs them on a store. They are plain data, so proptest can shrink them.
+//! Generates random programs for the model test, which runs them on a store. The programs are plain data, so proptest can shrink them.
 
 pub mod parts;
 
@@ -11,8 +11,8 @@ use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-/// The table names. Tables, partitions and rows are few, so operations conflict. Their names contain strings of each class that some store
-/// sorts differently from the service.
+/// The table names. Programs use few tables, partitions and rows, so operations conflict. The names include strings that some stores sort differently from
+/// the service.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
 /// The `PartitionKey`s.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
@@ -25,7 +25,7 @@ const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version that the entity had that many writes to its key ago, including deletes. If there were fewer writes, a version that never existed.
+    /// An earlier version, given as the number of later writes to the key, including deletes. If the key had fewer writes, a version that never existed.
     Version(usize),
 }
 
@@ -44,14 +44,14 @@ pub enum Write {
     InsertOrMerge(Properties),
     /// Delete.
     Delete(Condition),
-    /// Check that the row does not exist (`None`), or that it has a version. Only the model test uses checks, and only on stores that support them.
+    /// Check that the row does not exist (`None`), or that it has a version. Only the model test uses such checks, and only on stores that support them.
     Check(Option<Condition>),
 }
 
 /// The names and values of properties. If a name occurs several times, only one of its values is written.
 pub type Properties = Vec<(&'static str, Value)>;
 
-/// One step of a program. Tables and cursors are identified by their numbers.
+/// One step of a program. Tables and cursors are identified by number.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Create a table.

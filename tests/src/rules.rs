@@ -1,6 +1,6 @@
 //! The numbered rules of the specifications, and the tests that demonstrate them.
 //!
-//! - [`FAMILIES`]: all rules, by family.
+//! - [`FAMILIES`]: all rules, grouped into families.
 //! - [`UNSHOWN`]: the rules that no test can demonstrate, each with the reason.
 //! - [`cases`]: the tests of the workspace, each with the rules that it cites.
 //! - [`pages`]: the text of each rule, followed by its tests.

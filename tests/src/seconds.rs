@@ -10,7 +10,7 @@ use table_core::{EntityKey, Result, TableName, TableStore, Transaction};
 /// The number of ticks in a second.
 const SECOND: u64 = 10_000_000;
 
-/// Wraps a store, truncates its Timestamps to seconds, and reports this resolution in the capabilities.
+/// A store wrapper that truncates Timestamps to seconds, and reports this resolution in the capabilities.
 #[derive(Clone)]
 pub struct Seconds<S> {
     store: S,

@@ -1,4 +1,4 @@
-//! Starts a server in the test's process, together with a program that uses it.
+//! Starts a server in the test process, for a program that uses it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;

@@ -1,7 +1,7 @@
 //! A differential test that runs random operations on an engine and on `SQLite`, and compares all results and pages.
 //!
-//! The engine is repeatedly closed and reopened with different options, checkpointed, compacted, verified, backed up and restored. Each table has keys
-//! and rows of a different shape, and the operations alternate between loading, deleting, queue-like writes and scattered writes.
+//! The engine is repeatedly closed and reopened with different options, checkpointed, compacted, verified, backed up and restored. Each table has its own
+//! shape of keys and rows. Phases of loading, deleting, queue-like writes and scattered writes alternate.
 
 mod peer;
 mod shape;
@@ -45,7 +45,7 @@ pub struct Plan {
 pub struct Counts {
     /// The number of times that the engine was opened.
     pub opens: u64,
-    /// The number of transactions, including those that both stores refused.
+    /// The number of transactions, including those rejected by both stores.
     pub transactions: u64,
     /// The number of operations in all compared transactions.
     pub operations: u64,
@@ -71,7 +71,7 @@ struct Run {
     work: Work,
 }
 
-/// The kind of write that dominates for some time.
+/// The kind of write that dominates during a phase.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Scattered,
@@ -120,7 +120,7 @@ fn differs(
 }
 
 impl Run {
-    /// Opens the engine, performs some operations on it, and closes it.
+    /// Opens the engine, performs some random operations on it, and closes it.
     fn life(&mut self) -> Outcome<()> {
         let durability =
             if self.random.random_ratio(3, 4) { Durability::Relaxed } else { Durability::Durable };
@@ -310,7 +310,7 @@ impl Run {
         self.compare(engine, number, keys, from, within.as_deref(), pages)
     }
 
-    /// Runs a query on the engine, starting at `place`, and compares its pages with the rows in `SQLite`.
+    /// Runs a query on the engine, starting at `place`, and compares its pages with rows from `SQLite`.
     fn compare(
         &mut self,
         engine: &Engine,
@@ -356,7 +356,7 @@ impl Run {
         Ok(())
     }
 
-    /// Compares all tables, and the list of their names.
+    /// Compares the contents of all tables, and the list of their names.
     fn compare_all(&mut self, engine: &Engine) -> Outcome<()> {
         let names: Vec<String> = engine
             .list_tables("", None, 1_000)

@@ -1,4 +1,4 @@
-//! Simulated time, which passes only when a test advances it, or when the code under test waits.
+//! Simulated time, which advances only when a test advances it or when the code under test waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,11 +20,11 @@ pub enum Skew {
     None,
     /// The clock is ahead by the given days, or behind if they are negative.
     Days(i64),
-    /// The clock is stopped: it always shows the time at which it was created.
+    /// The clock is stopped: it always shows the time of its creation.
     Standing,
-    /// The clock runs backwards from the time at which it was created.
+    /// The clock runs backwards from the time of its creation.
     Backwards,
-    /// The clock jumps ahead by the given days, or back again, after every one to eight readings: the number depends on the days.
+    /// The clock alternates between the simulated time and a time shifted by these days. It jumps after every one to eight readings, depending on the days.
     Jumping(i64),
 }
 
@@ -47,7 +47,7 @@ impl Skew {
     }
 }
 
-/// Returns the number of readings between two jumps. It differs between clocks, which lets a jump fall between any two readings of a step.
+/// Returns the number of readings between two jumps. It differs between clocks, so a jump can occur between any two readings in a test.
 const fn jumps_after(days: i64) -> u64 {
     days.unsigned_abs() % 8 + 1
 }

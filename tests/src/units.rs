@@ -1,5 +1,5 @@
-//! Tests for units of work that depend on reads that found no row (ENG-21), run on every backend. They are not part of the [suite](crate::suite),
-//! because units of work need a store that can be cloned.
+//! Tests of units of work whose writes depend on a row being absent (ENG-21), run on every backend. They are not part of the [suite](crate::suite), because
+//! units of work need a store that can be cloned.
 
 #![expect(
     clippy::missing_panics_doc,
@@ -22,8 +22,8 @@ struct Doctor {
     number: u32,
 }
 
-/// A transaction finds that a row is absent, another process inserts that row, and the transaction writes a different row. It must not be
-/// committed, because the row is no longer absent: it must run again, or be refused by a store that does not support checks.
+/// Tests that a transaction is not committed after a row that it found absent was inserted by another process, even if the transaction writes a different
+/// row. It must run again, or be rejected by a store that does not support checks.
 pub async fn eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused<S>(store: &S)
 where
     S: TableStore + Clone + 'static,

@@ -31,7 +31,7 @@ fn open(folder: &Path) -> Engine {
     }
 }
 
-/// Inserts rows with the given numbers as row keys.
+/// Inserts rows whose keys are the given numbers.
 fn put(engine: &Engine, partition: &str, rows: std::ops::Range<u32>) -> Result<()> {
     for first in rows.clone().step_by(100) {
         let mut transaction = Transaction::new(PartitionKey::new(partition)?, Limits::UNLIMITED)?;
@@ -58,7 +58,7 @@ fn count(engine: &Engine, partition: &str) -> usize {
     }
 }
 
-/// One test, because each of its parts changes the state of the whole process.
+/// Tests all of these in one function, because each step changes the state of the whole process.
 #[test]
 fn an_engine_stays_in_its_folder_and_survives_a_lack_of_descriptors() {
     let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tests that an engine can be reopened immediately after it was dropped or closed, even while segments are merged and the process starts other processes.
+//! Tests that an engine can be reopened immediately after it was dropped or closed, even while it merges segments and the process starts child processes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
@@ -16,7 +16,7 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The number of times that the folder is opened, one engine after another.
+/// The number of times that the folder is opened, by one engine after another.
 const LIVES: u32 = 40;
 
 fn open(folder: &Path) -> Result<Engine> {

@@ -1,4 +1,4 @@
-//! Tests that no memory leaks when thousands of connections break, stall or send invalid data. The tests are a separate program because
+//! Tests that the server leaks no memory when thousands of connections break, stall or send invalid data. These tests are a separate program, because
 //! allocations are counted for the entire process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -17,13 +17,13 @@ use tokio::net::TcpStream;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The number of rounds before memory is measured. They fill the buffers that are kept for later connections, and make all allocations that occur only
-/// on first use.
+/// The number of warm-up rounds, after which memory is measured. They fill the buffers that are kept for later connections, and make all allocations that
+/// occur only on first use.
 const WARM: usize = 2;
 const ROUNDS: usize = 7;
 /// The number of connections of each kind per round.
 const CONCURRENT: usize = 12;
-/// The number of connections open at the same time. It is lower than the number that the operating system queues for a server.
+/// The number of connections open at the same time. It is lower than the number of connections that the operating system queues.
 const AT_ONCE: usize = 24;
 
 /// The behaviour of a client after it has sent its last byte.
@@ -65,7 +65,7 @@ async fn connect(address: SocketAddr, text: &[u8], then: Then) {
     }
 }
 
-/// Runs one round. Afterwards, waits until the server reports no connections and no requests in progress.
+/// Runs one round, and then waits until the server reports no connections and no requests in progress.
 async fn round(addresses: &[SocketAddr], observed: SocketAddr) {
     for address in addresses {
         let kinds = kinds();
@@ -88,7 +88,7 @@ fn live() -> i64 {
     i64::try_from(stats.bytes_allocated).unwrap() - i64::try_from(stats.bytes_deallocated).unwrap()
 }
 
-/// Runs all rounds against a server. Returns the number of connections after the first [`WARM`] rounds, and the growth of memory in bytes since then.
+/// Runs all rounds against a server. Returns the number of connections made after the first [`WARM`] rounds, and the growth of memory in bytes since then.
 fn left(mut config: Config, at: &str) -> (usize, i64) {
     config.limits.read_timeout = Duration::from_millis(20);
     config.limits.idle_timeout = Duration::from_millis(20);
@@ -112,7 +112,7 @@ fn left(mut config: Config, at: &str) -> (usize, i64) {
     (connections, grown)
 }
 
-/// One test, because two concurrent tests would count each other's allocations.
+/// Tests all kinds of connections in one function, because concurrent tests would count each other's allocations.
 #[test]
 fn thousands_of_broken_connections_leak_nothing() {
     let plain = left(Config::on_loopback(account()), "http://");

@@ -1,5 +1,5 @@
-//! Tests that secrets received by a server occur nowhere in its output: the log at the most detailed level, responses and metrics. The tests
-//! are a separate program because the log is global to the process.
+//! Tests that secrets sent to a server do not appear in its output: the log at the most detailed level, responses and metrics. The tests are a separate
+//! program, because the log is global to the process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ struct Seen {
     answers: Vec<String>,
 }
 
-/// Returns the longest part of a base64 signature that is not changed by URL encoding.
+/// Returns the longest part of a base64 signature that URL encoding does not change.
 fn part(signature: &str) -> String {
     signature.split(['+', '/', '=']).max_by_key(|part| part.len()).unwrap_or_default().to_owned()
 }
@@ -63,7 +63,7 @@ fn signature_of(token: &str) -> &str {
 }
 
 impl Seen {
-    /// Adds the signature of a token to the secrets, and returns the token.
+    /// Adds a token's signature to the secrets, and returns the token.
     fn token(&mut self, token: String) -> String {
         let plain = signature_of(&token).replace("%2B", "+").replace("%2F", "/").replace("%3D", "=");
         self.secrets.push(part(&plain));
@@ -82,7 +82,7 @@ impl Seen {
         headers
     }
 
-    /// Sends bytes, ends the sending side of the connection, and reads until the server closes the connection.
+    /// Sends bytes, shuts down the sending side of the connection, and reads until the server closes the connection.
     async fn cut(&mut self, address: SocketAddr, text: &str) {
         let mut stream = TcpStream::connect(address).await.unwrap();
         // The server may reject the request before its end.

@@ -1,4 +1,4 @@
-//! Tests that two processes cannot write to the same folder: one opens it, the other one is refused, and all acknowledged writes are kept.
+//! Tests that two processes cannot write to the same folder: one opens it, the other is rejected, and all acknowledged writes are kept.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// A process that writes to a folder. It is killed when the test ends, if not before.
+/// A process that writes to a folder. It is killed at the end of the test at the latest.
 struct Writing {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -48,7 +48,7 @@ impl Writing {
         self.acknowledge(usize::MAX, evidence);
     }
 
-    /// Returns the error message of a process that was refused. It must have exited without acknowledging a write.
+    /// Waits for a process that must be rejected, and returns its error message. It must have exited without acknowledging a write.
     fn refusal(mut self) -> String {
         assert_eq!(self.acknowledge(usize::MAX, &mut Evidence::default()), 0);
         let mut text = String::new();

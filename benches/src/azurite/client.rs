@@ -31,7 +31,7 @@ impl Work {
     /// All kinds of work.
     pub const ALL: [Self; 5] = [Self::Insert, Self::Pipelined, Self::Batch, Self::Get, Self::Page];
 
-    /// Returns the name of the work in the line protocol of clients in separate processes.
+    /// Returns the work's name in the line protocol with clients in separate processes.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Work {
         }
     }
 
-    /// Returns the ratio that `table-azure` must reach compared with the other clients, by elapsed time and by processor time.
+    /// Returns the lowest acceptable ratio of `table-azure` to the other clients, by elapsed time and by CPU time.
     ///
     /// For a single request, Azurite uses most of the elapsed time, so the clients can differ only slightly.
     #[must_use]
@@ -77,7 +77,7 @@ pub struct Done {
     pub busy: Duration,
 }
 
-/// Returns the CPU time used by the running threads of this process.
+/// Returns the CPU time used so far by this process's running threads.
 pub fn busy() -> Outcome<Duration> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

@@ -1,4 +1,4 @@
-//! Counts the connections that concurrent requests open.
+//! Counts the connections that are opened for concurrent requests.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Measures a stream over ten pages whose reader takes as long per page as the server, compared with requesting the pages one by one.
+//! Measures whether a stream requests the next page while the current one is being processed, if processing takes as long as the request.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::harness::{Contender, Rate, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// Measures the stream, and adds the ratio to the report. If ten pages take 20 units of time one by one, the stream takes at least 11.
+/// Measures the stream, and adds its ratio to reading the pages one by one. If ten pages take 20 units of time one by one, the stream takes at least 11.
 pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
     let ours = Ours::new(&server.connection_string(), "ReadingsAhead")?;
     let page = ours.one_by_one(|| {})? / 10;

@@ -15,7 +15,7 @@ use crate::azurite::client::{AT_ONCE, Done, ENTITIES, READ, Work, busy};
 use crate::data::{Random, Reading, number, site};
 use crate::harness::Rate;
 
-/// The number of the partition that is read.
+/// The number of the partition that contains the entities to read.
 const PARTITION: u32 = 0;
 
 /// A client of one server.
@@ -78,7 +78,7 @@ impl Ours {
         Ok(start.elapsed())
     }
 
-    /// Repeats an operation of `work` while `more` returns `true`, at least once. Returns the number of operations.
+    /// Performs operations of kind `work` while `more` returns `true`, but at least one. Returns the number of operations.
     async fn operations(&self, work: Work, mut more: impl FnMut() -> bool) -> Outcome<u64> {
         let mut operations = 0;
         if work == Work::Pipelined {
@@ -123,7 +123,7 @@ impl Ours {
         Ok(())
     }
 
-    /// Reads the first page, or the page at a continuation.
+    /// Reads the first page, or the page after a continuation token.
     async fn page(&self, from: Option<&Continuation>) -> Outcome<Option<Continuation>> {
         let query = self.read.query(Reading::partition(site(PARTITION)));
         let query = match from {

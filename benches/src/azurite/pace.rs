@@ -1,4 +1,4 @@
-//! Compares pipelined inserts with sequential ones, on a nearby server and on a server as far away as another region.
+//! Compares pipelined with sequential inserts, on a local server and on one with the latency of another region.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::report::{Report, Target};
 
 /// The latency added to each request to simulate a server in the next region.
 const FAR: Duration = Duration::from_millis(10);
-/// The ratio of pipelined to sequential inserts that must be reached.
+/// The target for the ratio of pipelined to sequential inserts.
 const TIMES: f64 = 4.0;
 /// The fraction of time for which a server's request thread must be busy to be considered the bottleneck.
 const LIMIT: f64 = 0.9;

@@ -1,4 +1,4 @@
-//! Runs the clients to compare with, each in a separate process, and measures the rows that compare them.
+//! Runs the other clients, each in a separate process, and compares `table-azure` with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::report::{OURS, Report, Target};
 
 /// The name of the `azure_data_tables` crate, version 0.21.
 const CRATE: &str = "azure_data_tables";
-/// The name of Microsoft's client for Python, `azure-data-tables`.
+/// The name of Microsoft's Python client, `azure-data-tables`.
 const PYTHON: &str = "azure-data-tables (Python)";
 const SCRIPT: &str = include_str!("../../azure_data_tables_python/client.py");
 const REQUIREMENTS: &str = include_str!("../../azure_data_tables_python/requirements.txt");
@@ -43,7 +43,7 @@ fn key(connection_string: &str) -> Outcome<String> {
     Ok(rest.split(';').next().unwrap_or_default().to_owned())
 }
 
-/// Returns cargo's target folder, which also contains Azurite.
+/// Returns cargo's target folder, in which Azurite is also installed.
 fn target() -> Outcome<PathBuf> {
     Ok(tests::azurite::install()?.parent().ok_or("no target folder")?.to_owned())
 }

@@ -20,7 +20,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy that forwards to `server`. It delays all data sent by clients.
+    /// Starts a proxy that forwards to `server`. Data from clients is delayed by `delay`.
     pub fn before(server: String, delay: Duration) -> Outcome<Self> {
         let runtime = Runtime::new()?;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;

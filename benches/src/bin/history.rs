@@ -1,4 +1,4 @@
-//! Draws recorded results over time: `history [PROGRAM] [TEXT]` shows the rows whose names contain the text.
+//! Draws recorded results over time as bar charts: `history [PROGRAM] [TEXT]` shows the measurements whose names contain `TEXT`.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
-//! The ledger implemented with the patterns. Each post is one unit of work; balances and monthly sums are slots in series.
+//! The ledger implemented with the patterns. Each post is one unit of work; balances and monthly sums are properties ("slots") of rows shared by 200
+//! accounts.
 
 mod model;
 
@@ -38,7 +39,7 @@ pub struct Ours {
     months: SeriesTable<MonthSums, Store>,
 }
 
-/// The reason why an entry is rejected.
+/// The reason for which an entry is rejected.
 #[derive(Debug)]
 enum Refused {
     /// The tenant does not exist.
@@ -131,12 +132,12 @@ impl Ours {
     }
 }
 
-/// Returns the row number and the slot that contain an account's balance.
+/// Returns the row and the slot in it that contain an account's balance.
 const fn place(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
 
-/// Adds an entry to a unit of work, together with everything that the entry changes.
+/// Adds an entry and all resulting changes to a unit of work.
 async fn add(unit: &mut Work, draft: &Draft, number: u32) -> Result<(), Refused> {
     let Draft { request, effective, reference, lines } = draft;
     let tenant = || TENANT.to_owned();
@@ -266,7 +267,7 @@ impl Reader for &Ours {
     }
 }
 
-/// Creates a ledger in which a post does not wait for the disk. [`Books::load`] syncs once at its end.
+/// Creates a ledger in a new folder. Its posts do not wait for the disk; [`Books::load`] syncs once at its end.
 pub fn relaxed(folder: &Path) -> Outcome<Ours> {
     drop(Ours::create(folder)?);
     Ours::on(Engine::builder().durability(Durability::Relaxed).open(folder)?)

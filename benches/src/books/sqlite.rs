@@ -1,5 +1,5 @@
-//! The ledger implemented with `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. A post is one transaction on a shared
-//! connection, as in most programs. Alternatively, one committer thread commits the waiting posts of all threads together.
+//! The ledger implemented with `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. Each post is a transaction on a shared connection,
+//! as in most programs. Alternatively, a committer thread commits the pending posts of all threads together.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Vec<Draft>>) -
     Ok(replies)
 }
 
-/// Posts all entries of a job, or none.
+/// Posts all entries of a job atomically.
 fn post(connection: &Connection, drafts: &[Draft]) -> Outcome<()> {
     connection.prepare_cached("SAVEPOINT job")?.execute([])?;
     let done = drafts.iter().try_for_each(|draft| add(connection, draft));
@@ -166,7 +166,7 @@ fn add(connection: &Connection, draft: &Draft) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks that a repeated request has the same postings as its entry.
+/// Checks that a repeated request has the same postings as the entry posted for it.
 fn is_same(connection: &Connection, entry: u32, draft: &Draft) -> Outcome<()> {
     let mut lines = connection.prepare_cached(
         "SELECT account, cents FROM postings WHERE tenant = ?1 AND entry = ?2 ORDER BY line",

@@ -1,4 +1,4 @@
-//! Encodes readings as rows and keys, for peers that store only bytes.
+//! Encodes readings as keys and rows, for libraries that store only bytes.
 
 use table_core::Entity;
 use table_core::key::codec::{KeyCodec, Padded};
@@ -44,7 +44,7 @@ pub fn pairs(readings: &[Reading]) -> Outcome<Vec<Pair>> {
     readings.iter().map(pair).collect()
 }
 
-/// Reads every byte, as fast as possible. Without this, a value might never be loaded from memory.
+/// Reads every byte, as fast as possible. Otherwise, a value might never be loaded from memory.
 #[must_use]
 pub fn read(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! The maximum rate that one durable writer could reach: a 4 KiB append followed by `fdatasync`.
+//! Appends 4 KiB and calls `fdatasync`: the highest rate that a single durable writer could reach.
 
 use std::fs::File;
 use std::io::Write;

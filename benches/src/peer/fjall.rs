@@ -1,4 +1,4 @@
-//! The `fjall` crate with encoded rows and keys. One committer thread collects the writers' jobs into one batch.
+//! The `fjall` crate with encoded rows and keys. A committer thread combines the writers' jobs into batches.
 
 use std::path::Path;
 

@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// A reader that begins a transaction for each read, so it sees all earlier writes, as the other contenders' readers do.
+/// A reader that begins a transaction for each read, so it sees all earlier writes, like the readers of the other libraries.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

@@ -1,4 +1,4 @@
-//! The `redb` crate with encoded rows and keys, read from one snapshot. It shows the maximum rate that the engine's reads could reach.
+//! The `redb` crate with encoded rows and keys, read from one snapshot. It shows the highest rate that the engine's reads could reach.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -61,14 +61,14 @@ impl RawRedb {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// Returns a snapshot of the current content.
+    /// Returns a snapshot of the current state.
     pub fn snapshot(&self) -> Outcome<Snapshot> {
         let table = self.database.begin_read()?.open_table(TABLE)?;
         Ok(Snapshot { table, _database: Arc::clone(&self.database) })
     }
 }
 
-/// The content at one point in time.
+/// The state of the database at one point in time.
 #[derive(Debug)]
 pub struct Snapshot {
     table: ReadOnlyTable<&'static [u8], &'static [u8]>,

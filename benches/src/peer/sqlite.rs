@@ -1,4 +1,4 @@
-//! `SQLite` through `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. One committer thread collects the writers' jobs into one commit.
+//! `SQLite` through `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. A committer thread combines the writers' jobs into one commit.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ const GET: &str = "SELECT * FROM readings WHERE site = ?1 AND number = ?2";
 const PAGE: &str = "SELECT * FROM readings WHERE site = ?1 ORDER BY number LIMIT 1000";
 const FILTER: &str = "SELECT * FROM readings WHERE site = ?1 AND level = ?2 ORDER BY number";
 
-/// Readings that are written together.
+/// Readings that are written atomically.
 #[derive(Debug)]
 struct Job {
     readings: Vec<Reading>,
@@ -73,7 +73,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Job>) -> Outco
     Ok(replies)
 }
 
-/// Writes the readings of one job atomically. A single statement is atomic, but several statements need a savepoint.
+/// Writes a job's readings atomically. A single statement is atomic; several statements need a savepoint.
 fn apply(connection: &Connection, job: &Job) -> Outcome<()> {
     let several = job.readings.len() > 1;
     if several {

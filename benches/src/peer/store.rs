@@ -1,4 +1,4 @@
-//! The contenders of a full run behind one trait, whether they store readings or bytes.
+//! The storage libraries compared in a full run, behind one trait.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::peer::tables::Tables;
 use crate::peer::{Peer, Reader};
 use crate::report::OURS;
 
-/// The contenders of a full run.
+/// A storage library in a full run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The embedded engine.
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All contenders, the engine first.
+    /// All libraries, the engine first.
     pub const ALL: [Self; 4] = [Self::Tables, Self::Fjall, Self::Redb, Self::Sqlite];
 
     /// Returns the name of the contender in the table of results.
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the contender's folder.
+    /// Returns the name of the library's folder.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Opens a contender in a folder with the given cache size.
+    /// Opens a library's database in a folder, with the given cache size.
     pub fn open(self, folder: &Path, cache: usize) -> Outcome<Box<dyn Store>> {
         std::fs::create_dir_all(folder)?;
         Ok(match self {
@@ -64,20 +64,20 @@ impl Kind {
     }
 }
 
-/// An open contender of a full run.
+/// An open database in a full run.
 pub trait Store: Sync {
     /// Fills the empty store with the first `entities` readings.
     fn load(&self, entities: u32) -> Outcome<()>;
 
-    /// Inserts or replaces readings in one transaction, which is durable when the call returns. For the engine, all readings must
-    /// be in the same partition.
+    /// Inserts or replaces readings in one transaction, which is durable when the call returns. The engine requires that all readings are in the same
+    /// partition.
     fn replace(&self, readings: Vec<Reading>) -> Outcome<()>;
 
     /// Returns a reader for one thread.
     fn look(&self) -> Outcome<Box<dyn Look + '_>>;
 }
 
-/// A reader that either decodes readings, or reads all their bytes.
+/// A reader. Depending on the library, it decodes each reading or only reads all its bytes.
 pub trait Look {
     /// Reads one existing reading.
     fn get(&mut self, site: &str, number: u32) -> Outcome<()>;
@@ -144,8 +144,7 @@ impl Store for RawRedb {
     }
 }
 
-/// A reader for redb. Single readings come from the snapshot taken when the reader was created, which is fastest; pages come from the newest
-/// snapshot at the time of the read.
+/// A reader of redb. A single reading is read from the snapshot taken when the reader was created, which is fastest; a page is read from a new snapshot.
 struct RedbReader<'a> {
     redb: &'a RawRedb,
     snapshot: Snapshot,

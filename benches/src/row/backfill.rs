@@ -1,8 +1,7 @@
-//! Measures the backfill of a new index over existing rows: its rate, and the cost per row in a large table compared with a small one.
+//! Measures how fast a new index is backfilled over existing rows, and compares the cost per row in a large table with that in a small one.
 //!
-//! For the first line of results, the engine does not sync each transaction, so the cost per row is that of the processor and the journal. The second
-//! line is shown for information only. It is the additional cost of durable transactions, which depends on the disk and on how many transactions share
-//! a sync.
+//! For the first row of results, the engine does not sync each transaction, so the cost per row consists of CPU time and journal writes. The second row,
+//! shown for information only, is the additional cost of durable transactions. It depends on the disk, and on how many transactions share a sync.
 
 use std::time::Instant;
 
@@ -23,7 +22,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A [`Reading`](crate::data::Reading) as a later release declares it, with an index.
+/// A [`Reading`](crate::data::Reading) as declared by a later release, with an index.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Readings", schema_name = "Reading")]
 #[partition_key(site)]
@@ -44,7 +43,7 @@ struct Indexed {
     at: DateTime<Utc>,
 }
 
-/// The number of entities in the backfill whose transactions are all synced.
+/// The number of entities in the backfill in which every transaction is synced.
 const SYNCED: u32 = 20_000;
 
 /// Measures backfills of small and large tables, and adds the rates to the report.

@@ -1,4 +1,4 @@
-//! Measures the size of the base (the merged files of the engine) while random entities are replaced, and after a compaction.
+//! Measures the size of the base (the engine's merged files) while random entities are replaced, and after a compaction.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -12,9 +12,9 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// The number of checkpoints. A tenth of the entities is replaced before each.
+/// The number of checkpoints. Before each one, a tenth of the entities is replaced.
 const CHECKPOINTS: u32 = 30;
-/// The suffix of the base's files that contain rows.
+/// The suffix of the row files in the base.
 const BASE: &str = ".rows";
 /// The number of threads that replace entities.
 const WRITERS: u32 = 8;

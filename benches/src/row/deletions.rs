@@ -1,5 +1,5 @@
-//! Measures reads of the first entity in a partition after all previous entities were deleted, reads of the head of a queue after many messages, and the
-//! number of bytes that an idle engine writes.
+//! Measures a read of the first remaining entity in a partition whose earlier entities were all deleted, a receive from a queue that has already delivered
+//! many messages, and the number of bytes that an idle engine writes.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ const BATCH: u32 = 100;
 const READS: u32 = 200;
 /// The number of rounds. In each, both queues are measured in turn.
 const ROUNDS: usize = 15;
-/// The maximum time in which merges must remove deleted rows from the base.
+/// The time limit within which merges must remove deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
 /// The duration for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
@@ -104,7 +104,7 @@ fn write(engine: &Engine, table: &TableName, count: u32, kind: impl Fn() -> Oper
     Ok(())
 }
 
-/// Returns the mean time that a read of the first entity takes.
+/// Returns the mean time of reading a table's first entity.
 fn head(engine: &Engine, table: &TableName) -> Outcome<Duration> {
     let mut query = Query::new(KeyRange::partition("p"));
     query.top = Some(1);
@@ -155,7 +155,7 @@ fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the mean time that putting and receiving a message takes.
+/// Returns the mean time of putting and receiving a message.
 fn put_and_receive(engine: &Engine, queue: &QueueName) -> Outcome<Duration> {
     let start = Instant::now();
     for number in 0..READS {

@@ -1,4 +1,4 @@
-//! Measures dropping a table with many entities, compared with dropping one with few. A drop takes one sync, whose time can vary by a factor of forty,
+//! Measures dropping a table with many entities, compared with dropping one with few. A drop needs one sync, whose duration can vary by a factor of forty,
 //! so the fastest of several drops are compared. Work that grows with the number of entities would still be visible.
 
 use std::time::Instant;

@@ -8,7 +8,7 @@ use crate::harness::{Contender, alternate, repeat_busy};
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the filtered scans of all contenders, and adds the rates to the report.
+/// Measures the filtered scans with all compared libraries, and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

@@ -1,5 +1,4 @@
-//! Measures point gets in a large table compared with a small one: with a cache that holds both tables, and with a cache too small
-//! for the large table.
+//! Measures point gets in a large table compared with a small one: with a cache that fits both tables, and with one too small for the large table.
 
 use table_core::embedded::Engine;
 
@@ -14,7 +13,7 @@ use crate::stage::Stage;
 
 /// A cache size that is large enough for ten million entities.
 const WARM: usize = 6 << 30;
-/// The step between the entities that are read to warm up the cache. It is smaller than the number of entities in a block.
+/// The distance between the entities read to warm up the cache. It is less than the number of entities in a block, so every block is read.
 const STEP: usize = 20;
 
 /// Measures the point gets, and adds the ratios to the report.

@@ -6,7 +6,7 @@ use crate::peer::fdatasync::Appender;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the inserts of all contenders, and adds the rates to the report.
+/// Measures the inserts with all compared libraries, and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     for writers in [1, 4, 16, 64] {
         let mut contenders = Vec::new();

@@ -1,4 +1,4 @@
-//! Measures point gets, either anywhere in a table twice as large as the cache, or within a tenth of the entities, which fits into the cache.
+//! Measures point gets at random, in a table twice as large as the cache, and in a tenth of it, which fits into the cache.
 
 use crate::Outcome;
 use crate::child::place;
@@ -11,10 +11,10 @@ use crate::report::{OURS, Report, Target, short};
 const BATCH: u32 = 64;
 /// The name of the engine in the comparison of reads from the cache.
 const WARM: &str = "tables, in the cache";
-/// The step between the entities that are read to warm up the cache. It is smaller than the number of entities in a block.
+/// The distance between the entities read to warm up the cache. It is less than the number of entities in a block, so every block is read.
 const STEP: usize = 8;
 
-/// Measures the point gets of all contenders, and adds the rates to the report.
+/// Measures the point gets with all compared libraries, and adds the rates to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let stores: Vec<_> =
         Kind::ALL.into_iter().map(|kind| Ok((kind, large.open(kind)?))).collect::<Outcome<_>>()?;
@@ -33,7 +33,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Reads all blocks with the first `entities` entities once, and returns a contender that reads these entities at random.
+/// Warms up the cache with all blocks of the first `entities` entities, and returns a contender that reads these entities at random.
 fn contender<'a>(name: &'static str, store: &'a dyn Store, entities: u32) -> Outcome<Contender<'a>> {
     let (mut look, mut random) = (store.look()?, Random::new(3));
     let mut get = move |entity| {

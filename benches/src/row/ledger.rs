@@ -1,7 +1,7 @@
 //! Measures an accounting ledger with one tenant: posts, queries and bytes on disk, compared with the same ledger on `SQLite`.
 //!
-//! A load is durable when it ends: this engine writes all entries without waiting for the disk and then syncs once, while `SQLite` syncs once per
-//! batch. The queries read both ledgers after they were loaded with the same entries.
+//! A load is durable when it completes: the engine writes all entries without waiting for the disk and then syncs once, while `SQLite` syncs once per
+//! batch. The queries run on ledgers loaded with the same entries.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,11 +24,11 @@ const TASKS: [(&str, usize); 5] =
 const LOADS: usize = 3;
 /// The number of entries to load.
 const ENTRIES: u32 = 200_000;
-/// The number of entries to load in a quick run. With two postings per entry, each account's statement has a full page. Most bytes on disk
-/// are then the engine's reserve for a full disk, which does not grow with the number of entries.
+/// The number of entries to load in a quick run: with two postings per entry, just enough that each account's statement fills a page. Most of the bytes on
+/// disk then belong to the space that the engine reserves in case the disk is full, whose size is fixed.
 const FEWEST: u32 = 25_000;
 
-/// A counter from which each post gets a unique request id.
+/// A counter that gives each post a unique request id.
 #[derive(Debug, Default)]
 struct Turns(AtomicU32);
 
@@ -81,7 +81,7 @@ fn posts(
     Ok(())
 }
 
-/// Loads entries into new ledgers, compares the sizes of the last two after closing them, and reopens both.
+/// Loads entries into new ledgers, closes the last two, compares their sizes, and reopens them.
 fn load(stage: &Stage, report: &mut Report, folder: &Folder) -> Outcome<(Ours, SqliteBooks)> {
     let entries = if stage.options.quick { FEWEST } else { ENTRIES };
     let (mut rates, mut places) = ([const { Vec::new() }; 2], [folder.join("ours"), folder.join("peer")]);
@@ -119,7 +119,7 @@ fn per_entry(bytes: u64, entries: u32) -> f64 {
     bytes as f64 / f64::from(entries)
 }
 
-/// Compares the rate of posts by the largest number of tasks with the highest rate for any number of tasks.
+/// Compares the rate of posts with the most concurrent tasks to the highest rate reached with any number of tasks.
 fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Outcome<()> {
     let contenders = TASKS.map(|(name, tasks)| {
         Contender::new(name, move |time| crowd(tasks, time, || ours.post(vec![turns.next(2)])))

@@ -1,4 +1,4 @@
-//! Measures the peak memory use of a process that imports entities.
+//! Measures the peak memory use of a process that imports many entities.
 
 use crate::Outcome;
 use crate::child::{self, CACHE, RECENT};

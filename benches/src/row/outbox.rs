@@ -1,4 +1,4 @@
-//! Measures the time from a change until its effect through the outbox, at a fixed rate of changes.
+//! Measures how long after a change its effect is applied through the outbox, at a fixed rate of changes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -36,7 +36,7 @@ const WORKERS: usize = 64;
 const IDLE: Duration = Duration::from_millis(10);
 /// The maximum time to wait, after the last change, until all changes have taken effect.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The last step of each change: a message, whose handler records that the change has taken effect.
+/// The message that each change sends. Its handler records that the change has taken effect.
 #[derive(Serialize, Deserialize)]
 struct Made;
 
@@ -47,7 +47,7 @@ impl Message for Made {
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
-/// The time from each change's `Timestamp` until its effect, in ticks. If two workers process a change, the first effect counts.
+/// The time in ticks from each change's `Timestamp` until its effect. If two workers process a change, the first effect counts.
 #[derive(Clone, Debug, Default)]
 struct Lags(Arc<Mutex<HashMap<RowKey, u64>>>);
 
@@ -56,7 +56,7 @@ impl Lags {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns all times, and their 99th percentile, in the form of rates.
+    /// Returns all delays and their 99th percentile, expressed as rates (the reciprocal of the delay).
     fn figures(&self) -> [Figure; 2] {
         let mut lags: Vec<u64> = self.with(|lags| lags.values().copied().collect());
         lags.sort_unstable();
@@ -137,7 +137,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Inserts a reading, together with an intent to insert it into the mirror table, and notifies the workers.
+/// Inserts a reading together with an outbox intent to insert it into the mirror table, and notifies the workers.
 fn change(
     outbox: &Outbox,
     table: &Table<Reading, Engine>,
@@ -154,7 +154,7 @@ fn change(
     Ok(())
 }
 
-/// Runs `operation` `operations` times. Each run starts at the time determined by [`PACE`], or later if no thread is free.
+/// Runs `operation` `operations` times at the rate [`PACE`]. A run starts late if no thread is free.
 fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (next, start) = (AtomicU32::new(0), Instant::now());
     thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Measures a decoded page of 1,000 entities. A full partition is read, and its entities are returned one by one; for the engine, the list returned by
-//! `page` is also measured.
+//! Measures reading a page of 1,000 decoded entities. An entire partition is read and its entities are returned one by one; for the engine, the list
+//! returned by `page` is measured, too.
 
 use std::hint::black_box;
 
@@ -12,10 +12,10 @@ use crate::peer::redb::RawRedb;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// The name of the contender that returns the page as a list.
+/// The name of the contender that returns a page as a list.
 const LIST: &str = "tables, `page` as a list";
 
-/// Measures the pages of all contenders, and adds the rates to the report.
+/// Measures the pages with all compared libraries, and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

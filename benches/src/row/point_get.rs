@@ -9,7 +9,7 @@ use crate::stage::Stage;
 
 const BATCH: u32 = 64;
 
-/// Measures the reads of all contenders, and adds the rates to the report.
+/// Measures the reads with all compared libraries, and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

@@ -1,4 +1,4 @@
-//! Measures reopening a folder whose writer was killed, including the first read of an entity: a large table compared with a small one.
+//! Measures the time to reopen a folder whose writer was killed and to read an entity, for a large table compared with a small one.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! Measures continuous random updates by 32 writers with durable transactions of ten rows. The engine needs all ten rows in one partition; the
-//! other contenders write to random rows, as their applications do. They are also measured with ten rows in one partition, for information; such
-//! transactions touch fewer pages.
+//! Measures continuous random updates by 32 writers in durable transactions of ten rows. The engine requires all ten rows to be in one partition; the other
+//! libraries write to random rows, as applications would. For information, they are also measured with ten rows in one partition; such transactions modify
+//! fewer pages.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 use crate::sustained::{Figures, Rows, Work};
 
-/// A contender, its results, and the time needed to reopen it after a kill and read the first entity.
+/// A library, its results, and the time to reopen it and read the first entity after its process was killed.
 struct Measured(Kind, Figures, Duration);
 
 /// Measures the updates and the reopening, and adds the results to the report.
@@ -62,13 +62,13 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Updates a contender's entities continuously, and returns the results.
+/// Updates entities continuously in one library, and returns the results.
 fn updated(large: &Large, kind: Kind, rows: Rows) -> Outcome<Figures> {
     settle()?;
     Work::new(large, kind, rows, large.options.sustained)?.measured()
 }
 
-/// Kills a contender's process during updates. Returns the time needed to reopen it and read the first entity.
+/// Kills a process that is updating entities. Returns the time to reopen its folder and read the first entity.
 fn reopen(large: &Large, kind: Kind) -> Outcome<Duration> {
     let work = Work::new(large, kind, Rows::OfOnePartition, Duration::from_secs(60 * 60))?;
     work.killed(large.options.sustained / 12)?;

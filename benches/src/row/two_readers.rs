@@ -1,4 +1,4 @@
-//! Measures the gain from a second reader: point gets and pages by two threads compared with one, on the engine and on raw redb.
+//! Measures the gain from a second reading thread, for point gets and pages, on the engine and on raw redb.
 
 use std::time::Duration;
 

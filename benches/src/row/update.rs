@@ -1,4 +1,5 @@
-//! Measures a reader alone, and during conditional updates. An update reads an entity, changes it, and writes it if its version has not changed.
+//! Measures the rate of a reader, alone and during conditional updates. An update reads an entity, changes it, and writes it unless another writer changed
+//! it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! Measures a materialised view: rebuilding it compared with backfilling an index, and the rate at which it follows a feed.
+//! Measures a materialised view: a rebuild compared with an index backfill, and the rate at which the view processes a change feed.
 
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ struct Totals {
     levels: i64,
 }
 
-/// A view with the totals of each site, over the readings that all contenders store.
+/// A view with the totals of each site, over the readings that all compared libraries store.
 struct Sites;
 
 impl View for Sites {
@@ -74,10 +74,10 @@ const ROUNDS: usize = 3;
 const CHANGES: u32 = 20_000;
 /// The number of partitions in which changes are made.
 const SITES: u32 = 20;
-/// The number of changes per second that the view must reach.
+/// The target number of changes per second that the view processes.
 const WANTED: u64 = 5_000;
 
-/// Measures rebuilds and the following of a feed, and adds the results to the report.
+/// Measures rebuilds and the processing of a feed, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let entities = stage.options.entities;
     let (mut views, mut indexes) = (Vec::new(), Vec::new());

@@ -15,8 +15,7 @@ use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
 
-/// The kinds of work, each with the number of entities per request and the allocations allowed per entity: the measured
-/// number plus a sixth.
+/// The measured kinds of work, each with the number of entities per request and the allowed allocations per entity: a sixth more than was measured.
 const WORKS: [(Work, u32, f64); 6] = [
     (Work::Get, 1, 70.0),
     (Work::Insert, 1, 90.0),
@@ -25,7 +24,7 @@ const WORKS: [(Work, u32, f64); 6] = [
     (Work::Page, 1_000, 1.0),
     (Work::Queue, 3, 120.0),
 ];
-/// The number of requests to count. The same number of requests runs before, without being counted.
+/// The number of counted requests. The same number of requests runs before them as a warm-up.
 const REQUESTS: u32 = 200;
 const SHAPE: Shape =
     Shape { table: "Counted", title: "10k in 10 partitions", entities: 10_000, partitions: 10 };
@@ -101,7 +100,7 @@ pub fn measure(report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Serves an account in memory. For each line of input, prints the result of `allocated`: the total number of allocations, and their total size.
+/// Serves an in-memory account. For each line of input, prints the result of `allocated`: the total number of allocations and their total size.
 pub fn serve(allocated: impl Fn() -> (usize, usize)) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     let config = Config::on_loopback(Account::emulator(Engine::in_memory())?).ephemeral();

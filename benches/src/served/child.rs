@@ -81,7 +81,7 @@ async fn serve() -> Outcome<()> {
     Ok(())
 }
 
-/// A body similar to the response to a point get.
+/// A response body similar to that of a point get.
 const BODY: &str = "{\"PartitionKey\":\"p00000\",\"RowKey\":\"0000001\",\"Timestamp\":\"2026-11-20T09:00:00.0000000Z\",\
     \"Site\":\"Building 12, floor 3\",\"Celsius\":21.25,\"Count\":17,\"Sequence@odata.type\":\"Edm.Int64\",\"Sequence\":\"4294967296\",\
     \"MeasuredAt@odata.type\":\"Edm.DateTime\",\"MeasuredAt\":\"2026-11-20T09:00:00Z\",\"Calibrated\":true}";

@@ -1,4 +1,4 @@
-//! A connection that puts load on a server. It prepares and sends requests and reads responses, with reused buffers.
+//! A client connection that puts load on a server. It prepares and sends requests and reads responses, reusing its buffers.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use crate::served::request::{Sent, Writer};
 pub enum Wait {
     /// It sleeps until the system wakes it.
     Asleep,
-    /// It polls, so the time to wake up is not included. Only one connection at a time can do this.
+    /// It polls, so the wake-up time is not measured. Only one connection at a time can do this.
     Awake,
 }
 
@@ -26,7 +26,7 @@ pub struct Connection {
     stream: TcpStream,
     writer: Writer,
     read: Vec<u8>,
-    /// The number of bytes in `read` that contain received data.
+    /// The number of received bytes in `read`.
     filled: usize,
 }
 
@@ -54,7 +54,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a request and reads the response. Returns its status and body.
+    /// Sends a request and waits for the response. Returns its status and body.
     pub fn exchange(&mut self, sent: &Sent<'_>) -> Outcome<(u16, &[u8])> {
         self.prepare(sent)?;
         self.send()?;
@@ -85,7 +85,7 @@ impl Connection {
         Ok((status, self.read.get(end..body_end).unwrap_or_default()))
     }
 
-    /// Reads all chunks of a body, joins them at `start`, and returns the end of the joined data.
+    /// Reads all chunks of a body, joins them at offset `start`, and returns the end of the joined data.
     fn chunks(&mut self, start: usize) -> Outcome<usize> {
         let (mut at, mut end) = (start, start);
         loop {

@@ -1,4 +1,4 @@
-//! The tables that the load reads, with different numbers of entities and partitions.
+//! The tables from which the load reads: different numbers of entities and partitions.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// All shapes, in ascending order of size.
+    /// All shapes, smallest table first.
     pub const ALL: [Self; 4] = [
         Self { table: "Few10k", title: "10k in 10 partitions", entities: 10_000, partitions: 10 },
         Self { table: "Many10k", title: "10k in 100 partitions", entities: 10_000, partitions: 100 },
@@ -120,7 +120,7 @@ pub fn post(place: &Place, connection: &mut Connection, body: &str) -> Outcome<(
     done(connection.exchange(&batch(&format!("{}/$batch", place.account_path), body))?)
 }
 
-/// Checks the response to a transaction. The transaction's own status is in the response body.
+/// Checks that a transaction succeeded. Its own status is in the response body.
 pub fn done(answer: (u16, &[u8])) -> Outcome<()> {
     check(answer, 202)?;
     if answer.1.windows(12).any(|window| window == b"HTTP/1.1 204") { Ok(()) } else { check(answer, 204) }

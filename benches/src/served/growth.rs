@@ -1,4 +1,4 @@
-//! Compares the times of operations in a partition of a million entities with a partition of ten thousand.
+//! Compares operations in a partition of a million entities with operations in a partition of ten thousand.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};

@@ -1,4 +1,4 @@
-//! Measures the latency for a well-behaved client while many connections are open that never send a request with a valid signature.
+//! Measures a well-behaved client's latency while many connections are open that never send a request with a valid signature.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -17,15 +17,15 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The number of hostile connections of each kind that sends little and then waits.
+/// The number of hostile connections that send little and then wait, for each kind.
 const NEIGHBOURS: usize = 1_000;
 /// The number of connections used by the well-behaved client.
 const CONNECTIONS: usize = 8;
 /// The highest acceptable ratio of the 99th percentile latency with hostile connections to that without them.
 const TIMES: f64 = 3.0;
-/// The number of hostile connections of each kind that sends much.
+/// The number of hostile connections that send continuously, for each kind.
 const FLOODS: usize = 20;
-/// The number of messages that a connection sends in one write, if it sends repeatedly.
+/// The number of messages per write of a connection that sends repeatedly.
 const REPEATED: usize = 200;
 /// The HTTP/2 connection preface, followed by an empty `SETTINGS` frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -69,9 +69,9 @@ struct Kind {
     number: usize,
     /// The bytes that a connection sends when it opens.
     first: Vec<u8>,
-    /// The bytes that a connection then sends repeatedly. If empty, one connection is replaced after each pause.
+    /// The bytes that the connection then sends repeatedly. If empty, one connection is closed and reopened after each pause.
     repeated: Vec<u8>,
-    /// The pause between sends, or between replacements of connections.
+    /// The pause between writes, or between reopened connections.
     pause: Duration,
     target: Target,
 }

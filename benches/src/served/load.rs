@@ -17,7 +17,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Returns the time within which `per_thousand` of every thousand operations completed.
+    /// Returns the latency within which `per_thousand` of every thousand operations completed.
     #[must_use]
     pub fn quantile(micros: &[u32], per_thousand: usize) -> u32 {
         micros
@@ -67,7 +67,7 @@ where
     Ok(Done { rate: Rate { operations: micros.len() as u64, elapsed }, micros })
 }
 
-/// Distributes `pieces` of work among connections until all are done.
+/// Distributes the items in `pieces` among connections, and processes all of them.
 pub fn share<P: Sync, W: Send>(
     connections: usize,
     pieces: &[P],

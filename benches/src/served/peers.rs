@@ -1,4 +1,4 @@
-//! Measures the rows of the report that compare the server with Azurite.
+//! Compares the server with Azurite.
 
 use std::cell::RefCell;
 
@@ -11,18 +11,18 @@ use crate::served::load::Done;
 use crate::served::work::{self, Place, Work};
 use crate::served::worker;
 
-/// The numbers of concurrent connections. Each number has its own row.
+/// The numbers of concurrent connections. Each has its own row in the report.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
-/// The ratio of the server's rate to Azurite's that must be reached.
+/// The target for the ratio of the server's rate to Azurite's.
 const TIMES: f64 = 10.0;
 /// The highest acceptable ratio of the 99th percentile latency to the median latency, at 32 connections.
 const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";
 
-/// Measures one kind of work on tables of one shape. The first of the `places` is `table-server`, and the second is Azurite. For small requests, the
-/// HTTP stack's constant response is also measured: over one connection, a server mostly waits for its client, so the rate of the constant
-/// response is the maximum that any server could reach.
+/// Measures one kind of work on tables of one shape. The first of `places` is `table-server`, the second is Azurite. For small requests, a constant
+/// response from the HTTP stack is measured as well: over one connection, a server mostly waits for its client, so this rate is the most that any server
+/// could reach.
 pub fn measure(
     work: Work,
     shape: &Shape,

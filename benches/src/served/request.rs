@@ -13,7 +13,7 @@ use crate::Outcome;
 pub struct Sent<'a> {
     /// The method.
     pub method: &'static str,
-    /// The path after the account, as it is sent.
+    /// The path below the account, as it is sent.
     pub path: &'a str,
     /// The query string, as it is sent.
     pub query: &'a str,
@@ -70,7 +70,7 @@ impl Writer {
         Self { host: address.to_owned(), key: key.clone(), scheme, forms: Vec::new(), out: Vec::new() }
     }
 
-    /// Encodes a request, which replaces the previous one in the buffer.
+    /// Encodes a request. It overwrites the previous request in the buffer.
     pub fn write(&mut self, sent: &Sent<'_>) -> Outcome<()> {
         let form = self.form(sent)?;
         let Some(Form { map, lines, .. }) = self.forms.get(form) else { return Err("a form is lost".into()) };
@@ -91,7 +91,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the bytes of the last request that was encoded.
+    /// Returns the bytes of the last encoded request.
     #[must_use]
     pub fn written(&self) -> &[u8] {
         &self.out
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// Verifies a signature as a server does.
+    /// Checks a request's signature as a server does.
     fn verified(text: &str, scheme: Scheme, key: &AccountKey) {
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let mut lines = head.split("\r\n");

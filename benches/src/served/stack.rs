@@ -1,4 +1,4 @@
-//! Compares the server's rates of gets and inserts with the rate of a constant response from its HTTP stack.
+//! Compares the server's rates of gets and inserts with those of the HTTP stack alone, which returns a constant response.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};

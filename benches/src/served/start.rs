@@ -1,4 +1,4 @@
-//! Measures the time from starting the server program until its first response.
+//! Measures the time from starting the server program to its first response.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::served::connection::{Connection, Wait};
 use crate::served::request::Sent;
 use crate::served::work::check;
 
-/// The maximum time until the first response.
+/// The time limit for the first response.
 const BOUND: Duration = Duration::from_secs(1);
 
 /// The server program, started as a user would. It is stopped when this value is dropped.
@@ -29,7 +29,7 @@ impl Drop for Program {
     }
 }
 
-/// Measures several starts in memory on a free port, and compares the median with the time that Azurite needs until it listens.
+/// Measures several starts with data in memory on a free port, and compares the median with the time until Azurite listens.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let program = build()?;
     let mut times = (0..options.rounds).map(|_| start(&program)).collect::<Outcome<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! Defines the kinds of work that servers perform, and the address of a server.
+//! The kinds of work that servers perform, and the address of a server.
 
 use std::sync::atomic::AtomicU32;
 
@@ -19,7 +19,7 @@ pub struct Place {
     pub account_path: String,
     /// The account's key.
     pub key: AccountKey,
-    /// The number from which the next unused key is derived.
+    /// A counter from which unused keys are derived.
     pub(super) fresh: AtomicU32,
 }
 
@@ -58,9 +58,9 @@ pub enum Work {
     Batch,
     /// A page of 1,000 entities, from one partition or from the entire table.
     Page,
-    /// A query for the entities in a partition that have a given property value: one in a hundred entities.
+    /// A query for entities in a partition with a given property value, which one in a hundred has.
     Filter,
-    /// A message that is put, received and deleted.
+    /// Putting, receiving and deleting a message.
     Queue,
 }
 

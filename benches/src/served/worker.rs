@@ -13,9 +13,9 @@ use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
 
-/// Measures the rate over `connections` connections for about `time`. A single connection is measured twice, once with a client that busy-waits and
-/// once with a client that sleeps, and the better result is used: the sleeping client leaves both cores to a server that needs them, and the
-/// busy-waiting client wakes a single-threaded server sooner. If `any` is `true`, every response is accepted.
+/// Measures the rate over `connections` connections for about `time`. A single connection is measured with a client that busy-waits and again with one that
+/// sleeps, and the better result counts: a sleeping client leaves both cores to a server that needs them, and a busy-waiting client wakes a single-threaded
+/// server sooner. If `any` is `true`, every response is accepted.
 pub fn ask(
     work: Work,
     (place, any): (&Place, bool),
@@ -148,13 +148,13 @@ impl<'a> Worker<'a> {
         format!("{}/{}(PartitionKey='{partition}',RowKey='{row}')", place.account_path, shape.table)
     }
 
-    /// Returns a partition that is not read by other work, and the first of `rows` unused row numbers in it.
+    /// Returns a partition that no other work reads, and the first of `rows` unused row numbers in it.
     fn fresh(&self, rows: u32) -> (String, u32) {
         let first = self.place.fresh.fetch_add(rows, Ordering::Relaxed);
         (format!("q{:05}", first / rows % self.shape.partitions), first)
     }
 
-    /// Prepares the requests that follow a put: a receive, and a delete with the receipt from the response to the receive.
+    /// Sends the requests that follow a put: a receive, and a delete with the pop receipt from its response.
     fn message(&mut self) -> Outcome<()> {
         let path = format!("{}/{QUEUE}/messages", self.place.account_path);
         self.write("GET", &path, "visibilitytimeout=60", "")?;

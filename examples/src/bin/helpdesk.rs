@@ -1,4 +1,4 @@
-//! Runs the help desk, an application that uses many patterns on one entity. Loads, queries, changes and checks its data.
+//! Runs the help desk, an application that combines many patterns on one entity: loads, queries, changes and checks its data.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! An example of two types in one table: the row key's prefix identifies the type, and both types can be read as one enum (PAT-HET).
+//! An example of two entity types in one table: the row key's prefix identifies the type, and rows of both types can be read as one enum (PAT-HET).
 
 use table_core::{Engine, Entity, EntitySet, IfMatch, Result, Selection, TableEntity, TableStoreExt, Value};
 

@@ -1,4 +1,4 @@
-//! Runs the ledger, an accounting application for several tenants. Loads, posts, closes, moves and erases books, checks their invariants, and prints rates.
+//! Runs the ledger, an accounting application for several tenants: loads, posts, closes, moves and erases books, checks their invariants, and prints rates.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! An example of optimistic concurrency: a write names the version on which it is based (IMP-2, CON-3).
+//! An example of optimistic concurrency: a write succeeds only if the stored entity still has the version that was read (IMP-2, CON-3).
 
 use futures_util::future::join;
 use table_core::{Engine, Entity, IfMatch, Result, TableStoreExt};

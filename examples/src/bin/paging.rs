@@ -1,4 +1,4 @@
-//! An example of paging: the token between two pages is a string with which another process can continue (DQ-12).
+//! An example of paging: a page ends with a continuation token, a string with which another process can read the next page (DQ-12).
 
 use std::error::Error;
 

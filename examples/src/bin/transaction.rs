@@ -1,4 +1,4 @@
-//! An example of entity group transactions: operations on one partition that take effect atomically (EGT-9).
+//! An example of entity group transactions: operations on one partition that are applied atomically (EGT-9).
 
 use table_core::{Engine, Entity, IfMatch, Result, TableStoreExt};
 

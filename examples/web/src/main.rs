@@ -1,4 +1,4 @@
-//! A web API over a table, with cursors, versions, repeated requests and ambiguous outcomes.
+//! An example of a web API over a table. It handles page cursors, versions, repeated requests and ambiguous outcomes.
 
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -33,7 +33,7 @@ struct Cursor {
 #[derive(Serialize)]
 struct Listing {
     orders: Vec<Versioned<Order>>,
-    /// The cursor of the next page, absent on the last page.
+    /// The cursor for the next page, absent on the last page.
     next: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl IntoResponse for Failure {
     }
 }
 
-/// Returns an ETag of the store as an HTTP header.
+/// Returns an `ETag` header with an ETag from the store.
 fn etag(etag: &ETag) -> [(header::HeaderName, String); 1] {
     [(header::ETAG, etag.to_string())]
 }

@@ -1,4 +1,4 @@
-//! Tests of recorded batches: requests, responses, and responses that are cut off at every position.
+//! Tests of batch requests and recorded responses, including responses cut off at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -96,7 +96,7 @@ fn egt_33_to_36_the_index_of_a_failure() {
     }
 }
 
-/// Tests bodies that mix both line endings, as Cosmos DB sends them (COS-11). Its messages also start with the index of the operation.
+/// Tests bodies that mix CRLF and LF line endings, as Cosmos DB sends them (COS-11). Its messages also start with the index of the operation.
 #[test]
 fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     let mut crlf = false;
@@ -113,7 +113,8 @@ fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     assert_eq!(outcome_of(&refused, 4).unwrap_err().error.operation(), Some(3));
 }
 
-/// Tests the part without the entity that Azurite sends for inserts with requested content, and the stray boundary that it leaves with too many operations.
+/// Tests two of Azurite's deviations: the response to an insert that requested content lacks the entity, and a batch with too many operations ends with a
+/// stray boundary.
 #[test]
 fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     let created = SUCCESS.replacen("204 No Content", "201 Created", 1);
@@ -123,7 +124,7 @@ fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     assert!(outcome(&answer(TYPE, &stray), 2).is_err());
 }
 
-/// Tests that the `Content-ID` of a part is not used as an index: this client never sends it, and Azurite's own numbers differ (AZ-2).
+/// Tests that a part's `Content-ID` is not used as its index: this client never sends it, and Azurite numbers the parts differently (AZ-2).
 #[test]
 fn egt_11_and_az_2_a_content_id_has_no_effect() {
     for id in ["0", "1", "2", "7", "x"] {
@@ -183,7 +184,7 @@ proptest! {
     }
 }
 
-/// The reference: parses a body line by line, following the rules of the format (EGT-30, EGT-39). The production parser works differently.
+/// The reference parser, which reads a body line by line as the rules of the format define it (EGT-30, EGT-39). The production parser works differently.
 fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
     let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
     for line in body.split_inclusive(|byte| *byte == b'\n') {
@@ -258,8 +259,8 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
 }
 
-/// Tests that a transaction is measured by its body in UTF-8, like in the service: 100 entities with 40,000 ASCII characters each fit, although they take
-/// 8 MB in UTF-16.
+/// Tests that a transaction's size is that of its request body in UTF-8, as in the service: 100 entities with 40,000 ASCII characters each fit, although
+/// they take 8 MB in UTF-16.
 #[test]
 fn egt_3_a_transaction_is_measured_by_its_body() {
     for (target, character, fits) in [

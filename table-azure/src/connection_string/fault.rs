@@ -1,8 +1,8 @@
-//! Faults in connection strings. Their messages contain only keys, because a value may be a secret.
+//! Errors in connection strings. Their messages contain only keys, because a value may be a secret.
 
 use table_core::Fault;
 
-/// A fault in a connection string.
+/// An error in a connection string.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput, "AUTH-31")]
 pub(crate) enum ConnectionFault {

@@ -1,11 +1,11 @@
-//! Faults in endpoints, and credentials that must not be sent to an endpoint.
+//! Errors in endpoints, and errors for credentials that must not be sent to an endpoint.
 
 use std::str::FromStr;
 
 use reqwest::Url;
 use table_core::Fault;
 
-/// A fault in an endpoint or a URL.
+/// An error in an endpoint or a URL.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EndpointFault {
     #[error("the endpoint is not a URL; write it as https://contoso.table.core.windows.net")]

@@ -1,4 +1,4 @@
-//! Faults in responses that violate the protocol.
+//! Errors for responses that violate the protocol.
 
 use table_core::{Error, Fault};
 

@@ -1,4 +1,4 @@
-//! Rejections by the service: status, code, request id.
+//! Rejections by the service: status, code and request ID.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -75,7 +75,7 @@ impl ServiceError {
         &self.message
     }
 
-    /// Returns the id of the request in the service's logs.
+    /// Returns the ID of the request in the service's logs.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.request_id.as_deref()

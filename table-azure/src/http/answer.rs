@@ -1,8 +1,8 @@
-//! Responses, each with a flag that is `true` if an earlier attempt may have been applied.
+//! Complete responses.
 
 use reqwest::header::HeaderMap;
 
-/// A complete response.
+/// A complete response, with a flag for earlier attempts that may have been applied.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -13,7 +13,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Returns a header as text. Empty if it is missing or not text.
+    /// Returns the text of a header. Empty if the header is missing or is not text.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }

@@ -10,7 +10,7 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
-/// A failed attempt, or the last one of several failed attempts.
+/// A failed attempt. After several failed attempts, the last one.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
@@ -20,8 +20,8 @@ pub(crate) struct Failure {
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
-    /// `true` if this attempt or an earlier attempt may have been applied (CON-11). A later rejection does not clear the flag, because the earlier
-    /// attempt may have caused the rejection or been applied before its cause.
+    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag: the earlier attempt may have
+    /// caused the rejection, or may have been applied before the rejection's cause arose.
     pub(crate) into_ambiguous: bool,
     /// The delay before the next attempt that the service requests (RTY-3).
     pub(crate) after: Option<Duration>,
@@ -67,7 +67,7 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a missing response.
+    /// Creates the failure for a request that received no response.
     pub(crate) fn of_transport(operation: &'static str, error: TransportError, reads: bool) -> Self {
         let (transient, sent) = (error.is_transient(), error.sent);
         let code = if sent { ErrorCode::OperationTimedOut } else { ErrorCode::Io };
@@ -82,7 +82,7 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for an error of the client that occurred before anything was sent.
+    /// Creates the failure for a client error that occurred before anything was sent.
     pub(crate) fn of_error(error: Error) -> Self {
         let (status, known, transient, into_ambiguous) = (None, false, false, false);
         Self { error, status, known, transient, into_ambiguous, after: None }

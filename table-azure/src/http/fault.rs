@@ -1,14 +1,14 @@
-//! Faults in the client that occur before a request is sent.
+//! Errors that occur in the client before a request is sent.
 
 use std::io;
 
 use table_core::Fault;
 use tokio::task::JoinError;
 
-/// A fault in the client's HTTP stack.
+/// An error in the client's HTTP stack.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum HttpFault {
-    /// An invalid header value. It may be a secret, so neither the value nor the source is included.
+    /// An invalid header value. It may be a secret, so the error contains neither the value nor the original error.
     #[error("the value of `{0}` cannot be written in a header")]
     #[fault(InvalidInput)]
     Header(&'static str),

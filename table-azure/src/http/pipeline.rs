@@ -19,7 +19,7 @@ use crate::http::{Answer, Failure, Request, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::Testing;
 
-/// The components of a pipeline.
+/// The parts from which a pipeline is created.
 #[derive(Clone, Debug)]
 pub(crate) struct PipelineParts {
     pub(crate) primary: Endpoint,
@@ -76,7 +76,7 @@ impl Pipeline {
         Self(Arc::new(Inner { parts, transport, tokens: Tokens::default(), budget, pace }))
     }
 
-    /// Returns a pipeline for another endpoint, with the same connections and without a secondary.
+    /// Returns a pipeline for a different endpoint, with the same connections and without a secondary.
     ///
     /// # Errors
     /// `InvalidInput` for an endpoint that must not receive the credential.
@@ -170,7 +170,7 @@ impl Pipeline {
         self.0.parts.clock.instant()
     }
 
-    /// Waits before a retry. Returns `false` if the policy, the deadline or the budget permits no other attempt.
+    /// Waits before a retry. Returns `false` if the policy, the deadline or the budget permits no further attempt.
     pub(crate) async fn back_off(
         &self,
         operation: &'static str,
@@ -191,7 +191,7 @@ impl Pipeline {
     }
 }
 
-/// A duration that no operation exceeds.
+/// A duration longer than any operation.
 const FOREVER: Duration = Duration::from_secs(24 * 365 * 60 * 60);
 
 impl Inner {

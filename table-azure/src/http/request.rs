@@ -1,4 +1,4 @@
-//! Unsigned requests, which are relative to an endpoint and can be sent to the primary or the secondary endpoint.
+//! Unsigned requests. They are relative to an endpoint, so they can be sent to the primary or the secondary.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -10,7 +10,7 @@ use crate::http::fault::HttpFault;
 
 /// The request for an operation.
 ///
-/// A request may be sent several times. It therefore only reads, or is idempotent, or its sender determines the outcome of a retry (CON-11, RTY-4).
+/// A request may be sent several times. It must therefore be a read, or be idempotent, or its sender must determine the outcome of a retry (CON-11, RTY-4).
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     /// The name of the operation, for errors and spans.
@@ -22,8 +22,8 @@ pub(crate) struct Request {
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The success statuses with which the service acknowledges the request. A response with any other success status does not come from the service.
-    /// The list is empty if the caller checks the response body instead.
+    /// The success statuses that acknowledge the request. A response with any other success status does not come from the service. The list is empty if the
+    /// caller checks the response body instead.
     acknowledged_by: &'static [u16],
 }
 
@@ -74,7 +74,7 @@ impl Request {
         Self { body: body.into(), ..self.fixed("content-type", content_type) }
     }
 
-    /// Sets the success statuses with which the service acknowledges the request.
+    /// Sets the success statuses that acknowledge the request.
     pub(crate) fn acknowledged_by(self, statuses: &'static [u16]) -> Self {
         Self { acknowledged_by: statuses, ..self }
     }
@@ -84,7 +84,7 @@ impl Request {
         self.acknowledged_by.is_empty() || self.acknowledged_by.contains(&status)
     }
 
-    /// Returns `true` if the request changes nothing. It may then be sent to a secondary endpoint, and a lost response leaves no ambiguity.
+    /// Returns `true` if the request only reads. It may then be sent to a secondary endpoint, and a lost response does not make its outcome ambiguous.
     pub(crate) fn reads(&self) -> bool {
         self.method == Method::GET || self.method == Method::HEAD
     }

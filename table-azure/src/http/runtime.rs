@@ -1,4 +1,4 @@
-//! The runtime on which requests run: the caller's tokio runtime, or else a runtime of the client.
+//! The runtime on which requests run: the caller's tokio runtime or, without one, a runtime owned by the client.
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ impl Drop for Own {
     }
 }
 
-/// A task that is aborted when its handle is dropped, just as a request on the caller's runtime would be.
+/// A task that is aborted when its handle is dropped, as a request on the caller's runtime would be.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

@@ -1,4 +1,4 @@
-//! A pipeline's bearer token, and its renewal (AUTH-12).
+//! Caches and renews a pipeline's bearer token (AUTH-12).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,12 +7,12 @@ use table_core::{Clock, Error, Result};
 
 use crate::credential::{AccessToken, TokenProvider};
 
-/// The time between the renewal of a token and its expiry.
+/// The time between a token's renewal and its expiry.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
-/// The delay between a failed renewal and the next attempt, while the current token is still valid.
+/// The delay between a failed renewal and the next attempt, while the current token is valid.
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
-/// The cached token. At most one renewal is in progress at a time.
+/// The cached token. At most one renewal runs at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
     state: Mutex<State>,
@@ -23,14 +23,14 @@ pub(crate) struct Tokens {
 #[derive(Debug, Default)]
 struct State {
     kept: Option<AccessToken>,
-    /// The number of renewals that have ended.
+    /// The number of completed renewals, including failed ones.
     ended: u64,
     /// The error and the time of the last renewal, if it failed.
     failed: Option<(Error, DateTime<Utc>)>,
 }
 
 impl State {
-    /// Returns the cached token, if it is valid for at least `rest`.
+    /// Returns the cached token if it remains valid for at least `rest`.
     fn valid(&self, now: DateTime<Utc>, rest: TimeDelta) -> Option<String> {
         self.kept.as_ref().filter(|token| now + rest < token.expires_on).map(|token| token.secret.clone())
     }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::credential::TokenFuture;
 
-    /// A token provider whose requests wait for a permit, and fail if `fails` is set. Its tokens are valid for an hour.
+    /// A mock token provider whose calls wait for a permit, and fail if `fails` is set. Its tokens are valid for an hour.
     #[derive(Debug)]
     struct Provider {
         state: Mutex<(usize, bool)>,
@@ -164,7 +164,7 @@ mod tests {
             *self.provider.now.lock().unwrap() += time;
         }
 
-        /// Returns a task that asks for the token and has run until it waits or ends.
+        /// Starts a task that requests the token, and returns it once the task waits or has completed.
         async fn ask(&self) -> tokio::task::JoinHandle<Result<String>> {
             let (provider, tokens, clock) =
                 (Arc::clone(&self.provider), Arc::clone(&self.tokens), self.clock.clone());

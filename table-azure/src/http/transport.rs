@@ -117,7 +117,7 @@ async fn over_wire(
     Ok(Answer { status: answer.status, headers, body: answer.body, into_ambiguous: false })
 }
 
-/// The reason why no response was received.
+/// The reason for which no response was received.
 #[derive(Debug)]
 pub(crate) struct TransportError {
     /// `true` if the service may have received the request.

@@ -124,7 +124,7 @@ impl AzureQueues {
         self.0.target
     }
 
-    /// Runs a function on a clone of the client, under whichever executor the caller uses.
+    /// Runs a function on a clone of the client, whichever executor the caller uses.
     pub(super) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -140,7 +140,7 @@ impl fmt::Debug for AzureQueues {
     }
 }
 
-/// Writes the endpoint.
+/// Formats the client as its endpoint.
 impl fmt::Display for AzureQueues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.pipeline.endpoint().fmt(f)

@@ -1,4 +1,4 @@
-//! Creates errors that name the queue.
+//! Creates errors whose messages contain the queue's name.
 
 use table_core::Error;
 use table_core::queue::QueueName;

@@ -1,4 +1,4 @@
-//! Requests to queues and messages (QUE-3).
+//! Sends requests to queues and for messages (QUE-3).
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// The cost of one retry in tokens. A success returns the tokens of its last retry, or one token if it needed none.
+/// The cost of one retry in tokens. A success that needed retries returns the tokens of its last retry; any other success returns one token.
 const REPETITION: u32 = 10;
 
 /// A retry budget, shared by all calls of a client.
@@ -44,7 +44,7 @@ impl Budget {
         false
     }
 
-    /// Records a success. `repeated` is `true` if it needed a retry.
+    /// Records a success. `repeated` is `true` if the request was retried.
     pub(crate) fn give_back(&self, repeated: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let tokens = if repeated { REPETITION } else { 1 };

@@ -1,4 +1,4 @@
-//! Tests of limits: the time limit of a call, the shared retry budget, and calls that the caller drops.
+//! Tests of limits: the time limit of a call and the shared retry budget; and tests of calls that the caller drops.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -84,7 +84,7 @@ async fn con_11_a_dropped_call_does_not_affect_the_next() {
     assert_eq!(server.received().len(), 3, "nothing is sent for a call that was dropped");
 }
 
-/// A subscriber that records the events of `table_azure::circuit`.
+/// A tracing subscriber that records the events of `table_azure::circuit`.
 #[derive(Clone, Debug, Default)]
 struct Circuit(Arc<Mutex<Vec<String>>>);
 
@@ -122,7 +122,7 @@ impl Visit for State<'_> {
     fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
-/// Tests that each call is sent once instead of four times in an outage, and that retries are enabled again after successes.
+/// Tests that in an outage each call is sent only once instead of four times, and that retries resume after successes.
 #[tokio::test(start_paused = true)]
 async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     let circuit = Circuit::default();

@@ -1,4 +1,4 @@
-//! Tests of lost responses: unique evidence determines their outcome; without it, they are ambiguous (CON-11, `docs/lost-answers.md`).
+//! Tests of lost responses. A write identifier determines the outcome; without one, the outcome is ambiguous (CON-11, `docs/lost-answers.md`).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -42,7 +42,7 @@ fn is_ambiguous_after(error: &Error, last: ErrorCode) {
     assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error:?}");
 }
 
-/// Tests that equal content is not evidence: another writer may have written the same content, and may have replaced this write.
+/// Tests that equal content does not prove that a write was applied: another writer may have written the same content, and may have replaced this write.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_refusal_after_a_lost_response_is_ambiguous() {
     for lost in [Reply::Cut, Reply::Silence, refusal(500, "OperationTimedOut"), answer(504, &[], "")] {
@@ -84,7 +84,7 @@ async fn con_11_a_refusal_without_a_lost_response_is_definite() {
     }
 }
 
-/// Returns a client with identifiers, and a server whose first response is lost and which rejects the second attempt.
+/// Returns a server that loses the first response and rejects the second attempt, a client that uses write identifiers, and the error.
 async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureTables, Error) {
     let server = Server::start([Reply::Cut, refusal(412, code)]).await;
     let client = server.client(Options::new().operation_ids(true));
@@ -124,7 +124,7 @@ async fn con_11_the_sent_operation_id_proves_the_outcome() {
     assert_eq!(client.outcome_of(&other).await.unwrap_err().rule(), Some("CON-11"));
 }
 
-/// Tests that the lookup of the outcome is part of the call, even if no attempt received a response.
+/// Tests that the call itself looks up the outcome, even if no attempt received a response.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_write_that_was_applied_is_a_success() {
     for last in [vec![refusal(412, "UpdateConditionNotSatisfied")], vec![Reply::Cut; 3]] {
@@ -167,7 +167,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// Tests a program that has a property of its own with the name and type of the identifier. Its value was stored before the write, so it proves nothing.
+/// Tests a program whose own property has the name and type of the identifier. Its value was stored before the write, so it proves nothing.
 #[tokio::test(start_paused = true)]
 async fn con_11_an_identifier_of_the_program_proves_nothing() {
     let id = "00000000-0000-0000-0000-000000000007";
@@ -191,7 +191,7 @@ async fn con_11_an_identifier_of_the_program_proves_nothing() {
     }
 }
 
-/// Tests a pattern that requests an identifier itself. If the identifier does not fit, the write is sent without it.
+/// Tests a pattern that requests a write identifier. If the identifier does not fit, the write is sent without it.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_requested_operation_id_is_sent_only_if_it_fits() {
     let wish = async |row: Row| {

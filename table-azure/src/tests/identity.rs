@@ -16,7 +16,7 @@ use crate::{AzureTables, Clock, Credential, Options, RetryPolicy};
 
 const START: &str = "2026-11-20T08:00:00Z";
 
-/// A token provider that returns scripted results in order.
+/// A mock token provider that returns scripted results in order.
 struct Scripted(Mutex<VecDeque<azure_core::Result<AccessToken>>>);
 
 impl fmt::Debug for Scripted {

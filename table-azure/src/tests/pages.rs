@@ -221,8 +221,7 @@ struct Member {
     id: String,
 }
 
-/// Reads a stream of three pages with two, one and one entities. Returns the number of requests at each entity, after waiting
-/// for the expected number.
+/// Reads a stream of three pages with two, one and one entities. At each entity, waits for the expected number of requests; returns the numbers found.
 fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
     /// The maximum time to wait, which only a faulty client reaches.
     const BOUND: std::time::Duration = std::time::Duration::from_secs(10 * 60);

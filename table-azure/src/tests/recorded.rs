@@ -1,4 +1,4 @@
-//! Tests with recorded requests and responses, in the order in which they were recorded (EX-1 to EX-25).
+//! Tests with recorded requests and responses, in their original order (EX-1 to EX-25).
 
 use table_core::etag::IfMatch;
 use table_core::filter::Comparison;

@@ -32,7 +32,7 @@ pub(super) enum Reply {
     SlowBody,
     /// The server sends an endless body.
     Endless,
-    /// The server returns the entity `(p, r)` with one `Int32` and the identifier of the last write.
+    /// The server returns the entity `(p, r)` with one `Int32` and the identifier of the write that it received last.
     EntityAsSent,
 }
 
@@ -152,7 +152,7 @@ struct Script {
     connections: usize,
 }
 
-/// A server that lives as long as the runtime of its test.
+/// A scripted server. It runs until the runtime of its test ends.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     script: Arc<Mutex<Script>>,
@@ -175,12 +175,12 @@ impl Server {
         Self { script, endpoint }
     }
 
-    /// Adds replies to those not yet sent.
+    /// Appends replies to those that have not been sent yet.
     pub(super) fn then(&self, replies: impl IntoIterator<Item = Reply>) {
         self.script.lock().unwrap().replies.extend(replies);
     }
 
-    /// Returns the identifier of the last write.
+    /// Returns the identifier in the last write that the server received.
     pub(super) fn sent_id(&self) -> String {
         sent_id(&self.received())
     }
@@ -266,7 +266,7 @@ async fn endless(stream: &mut TcpStream) {
     }
 }
 
-/// Waits forever, while the test's clock runs.
+/// Waits forever, and lets the test's paused clock run.
 async fn silence() -> ! {
     time::pass();
     std::future::pending().await

@@ -1,4 +1,4 @@
-//! Tests that invalid responses lead to typed errors, cause no panic, and reveal no secret (ERR-2, KEY-5).
+//! Tests that invalid responses lead to typed errors, do not cause panics, and do not reveal secrets (ERR-2, KEY-5).
 
 use table_core::etag::IfMatch;
 use table_core::limits::Limits;
@@ -105,8 +105,8 @@ async fn a_batch_response_of_the_wrong_type_is_ambiguous() {
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
 }
 
-/// Tests responses that do not come from the service: a portal's own page means that nothing was written, but a gateway may have forwarded the request
-/// (CON-11).
+/// Tests responses that do not come from the service. A page sent by a portal itself means that nothing was written, but a gateway may have forwarded the
+/// request (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     for kind in [
@@ -122,7 +122,7 @@ async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     }
 }
 
-/// Tests that a page never acknowledges a request that changes something, regardless of its success status (CON-11).
+/// Tests that a page is never taken as the acknowledgement of a change, whatever its success status (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_the_settings() {
     for status in [200, 203, 206] {
@@ -141,7 +141,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_t
     }
 }
 
-/// Tests gateways: one that responds with any 5xx status may have forwarded the request; with a 4xx status, it rejects the request itself.
+/// Tests gateways: a 5xx status may mean that the gateway forwarded the request; a 4xx status means that it rejected the request itself.
 #[tokio::test]
 async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
     let client = |server: &Server| server.client(Options::new().retry(crate::RetryPolicy::NONE));
@@ -165,7 +165,7 @@ async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
     assert!(!error.is_ambiguous(), "{error}");
 }
 
-/// Tests that reading an endless body is given up, and that the outcome of the request is then ambiguous.
+/// Tests that the client stops reading an endless body, and that the outcome of the request is then ambiguous.
 #[tokio::test]
 async fn con_11_and_err_2_an_endless_body_is_abandoned() {
     let server = Server::start([Reply::Endless, Reply::Endless]).await;
@@ -209,7 +209,7 @@ async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     assert!(server.received().is_empty());
 }
 
-/// Tests a server that does not speak TLS: no request is sent, and nothing panics.
+/// Tests that no request is sent to a server that does not speak TLS, and that nothing panics.
 #[tokio::test(start_paused = true)]
 async fn acc_1_https_is_tls() {
     let mut server = Server::start([done()]).await;

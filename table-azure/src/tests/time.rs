@@ -1,8 +1,8 @@
 //! Controls the paused clock in tests. The clock runs only while the server is intentionally silent, or while no request is in progress.
 //!
-//! A paused clock jumps to its next timer whenever the runtime is idle, and bytes in transit between two sockets do not count as work. If the machine
-//! delivered them late, a time limit would expire before the response arrives. Tokio does not advance the clock while a blocking task runs, so each
-//! attempt runs one.
+//! A paused clock jumps to its next timer whenever the runtime is idle, and the runtime also counts as idle while bytes are in transit between two sockets.
+//! If the machine delivered them late, a time limit would expire before the response arrives. Tokio does not advance the clock while a blocking task runs,
+//! so each attempt runs one.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -22,13 +22,13 @@ thread_local! {
     static HOLD: Cell<Option<Sender<()>>> = const { Cell::new(None) };
 }
 
-/// Runs an attempt with a stopped clock.
+/// Runs an attempt while holding the clock.
 pub(crate) async fn under_way<T>(attempt: impl Future<Output = T>) -> T {
     let _held = Held::new();
     attempt.await
 }
 
-/// Releases the clock. The current attempt then reaches its time limit, because its server stays silent.
+/// Releases the clock. The current attempt then reaches its time limit, because the server stays silent.
 pub(super) fn pass() {
     HOLD.set(None);
 }
@@ -44,14 +44,14 @@ impl Held {
     }
 }
 
-/// Releases the clock at the end of every attempt, so time passes between two attempts.
+/// Releases the clock at the end of every attempt, so time can pass between attempts.
 impl Drop for Held {
     fn drop(&mut self) {
         pass();
     }
 }
 
-/// Tests a late delivery of bytes. If the clock jumped, it would exceed the time limits of 10 and 35 s.
+/// Tests a late delivery of bytes. If the clock jumped, the time limits of 10 and 35 s would be exceeded.
 #[tokio::test(start_paused = true)]
 async fn a_late_response_does_not_advance_a_paused_clock() {
     const LATE: Duration = Duration::from_millis(20);

@@ -1,4 +1,4 @@
-//! Tests of requests: routes, and headers that are present or absent (REQ, INS, IFM, UPS, JSON rules).
+//! Tests of request URLs, and of headers that must be present or absent (REQ, INS, IFM, UPS, JSON rules).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};

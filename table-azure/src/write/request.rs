@@ -1,4 +1,4 @@
-//! Operations as HTTP requests: method, path, condition, body (IFM-1).
+//! Converts operations to HTTP requests: method, path, condition, body (IFM-1).
 
 use reqwest::Method;
 use table_core::etag::IfMatch;
@@ -86,8 +86,8 @@ impl WriteRequest {
     }
 }
 
-/// Replaces an empty JSON object for Azurite, whose pattern for the body of a part requires a character between the braces. Without the replacement, Azurite
-/// returns 500 for an empty merge, which is used to change the `ETag` of an entity.
+/// Replaces an empty JSON object with `{ }` for Azurite, which requires a character between the braces in a batch. Otherwise, Azurite would return 500 for
+/// an empty merge, which is used to change the `ETag` of an entity.
 fn seen(body: String) -> String {
     if body == "{}" { "{ }".to_owned() } else { body }
 }

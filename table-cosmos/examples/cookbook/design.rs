@@ -1,5 +1,5 @@
-//! A recipe for evaluating a design before deployment. Computes from a workload the heat, the next split, partition keys near their limit, and alternative
-//! orders of the levels.
+//! A recipe for evaluating a design before deployment. From a workload, it computes the load of partitions, the next split, partition keys near their
+//! limit, and alternative orders of the levels.
 
 use table_advice::{Design, Distribution, Step, Workload};
 use table_core::selection::Selection;

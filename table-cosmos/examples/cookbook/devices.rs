@@ -1,4 +1,4 @@
-//! A recipe with readings of devices. The readings of one day form one logical partition, ordered by time.
+//! A recipe with device readings. Each day's readings form one logical partition, ordered by time.
 
 use table_core::{Entity, Result, TableName, TableStoreExt};
 use table_cosmos::Options;

@@ -6,7 +6,7 @@ use std::fmt;
 use table_cosmos::emulator::{Emulator, Sent};
 use table_hierarchy::{query_units, read_units, write_units};
 
-/// The rows that a query returned, by kind of query.
+/// The number of rows that a query wrote or returned.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
     Written(usize),
@@ -32,7 +32,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Starts an empty ledger. Requests sent before this call are not counted.
+    /// Creates an empty ledger. Requests sent before this call are not counted.
     pub(super) fn new(emulator: &Emulator) -> Self {
         let _ = emulator.sent();
         Self { emulator: emulator.clone(), lines: Vec::new() }
@@ -75,7 +75,7 @@ fn count(rows: usize) -> f64 {
     f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
 }
 
-/// Formats the ledger as a text table. Omits the cost of items read by queries, because no price is published for it.
+/// Formats the ledger as a text table. It omits the request units for items read by queries, because no price is published for them.
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "| question | rows | points | queries | partitions | RU by the published prices |")?;

@@ -21,7 +21,7 @@ use table_core::{Error, ErrorCode, Result};
 
 /// The output of a recipe.
 pub(crate) struct Shown {
-    /// The name of the recipe and of its picture.
+    /// The name of the recipe, which is also the name of its picture.
     pub(crate) name: &'static str,
     pub(crate) text: String,
     /// An SVG file.

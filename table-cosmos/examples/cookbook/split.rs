@@ -1,4 +1,4 @@
-//! A recipe for a split between two documents of one tenant, first as predicted by the model, then in the container.
+//! A recipe for splitting a physical partition between two documents of one tenant: first predicted by the model, then performed in the container.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::Shown;
 use super::documents::{Document, stored};
 use super::ledger::{Ledger, Rows};
 
-/// Returns the load of the documents on a map of partitions. The limits are scaled to the data: forty documents fill a partition.
+/// Returns the load of the documents on the partitions in `map`. The limits are scaled to the data: forty documents fill a partition.
 fn load(map: PartitionMap) -> Load {
     let key = |number: usize| {
         let levels = vec!["contoso".to_owned(), format!("d{number}")];

@@ -1,4 +1,4 @@
-//! Differences between a container and the options that do not prevent the use of the container.
+//! Differences between a container and the options that do not prevent its use.
 
 use std::fmt;
 

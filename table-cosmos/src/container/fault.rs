@@ -1,9 +1,9 @@
-//! Faults of containers: missing, already existing, or incompatible with the options.
+//! Errors of containers: missing, already existing, or incompatible with the options.
 
 use azure_data_cosmos::models::{PartitionKeyKind, PartitionKeyVersion};
 use table_core::Fault;
 
-/// A fault of a container.
+/// An error of a container.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum ContainerFault {
     #[error(

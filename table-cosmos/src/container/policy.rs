@@ -1,16 +1,16 @@
-//! The indexing policy of containers. It covers the levels, ids, properties and types, which queries use, but not the identifiers of writes.
+//! The indexing policy of containers. It covers the members that queries use (levels, ids, properties and their types), but not write identifiers.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
 use crate::container::difference::Difference;
 use crate::mapping::Mapping;
 
-/// The path that covers all members.
+/// The indexing path that covers all members.
 const ALL: &str = "/*";
-/// The path of the ETag, which every write changes and no query uses.
+/// The indexing path of the ETag, which every write changes and no query uses.
 const ETAG: &str = "/\"_etag\"/?";
 
-/// Returns the policy of new containers.
+/// Returns the indexing policy for new containers.
 pub(super) fn new(mapping: &Mapping) -> IndexingPolicy {
     let mut policy =
         IndexingPolicy::default().with_indexing_mode(IndexingMode::Consistent).with_included_path(ALL);
@@ -48,7 +48,7 @@ fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     }
 }
 
-/// Returns `true` if a path in a policy covers another path. Policies may quote names that need no quotes.
+/// Returns `true` if a path in a policy covers another path. Policies may quote names even if they need no quotes.
 fn covers(rule: &str, path: &str) -> bool {
     let (rule, path) = (rule.replace('"', ""), path.replace('"', ""));
     rule == path || rule.strip_suffix('*').is_some_and(|prefix| path.starts_with(prefix))

@@ -1,11 +1,11 @@
-//! Records the requests to the account, reduced to their routing, and contains the type of its responses.
+//! Records how requests to the account are routed. Also contains the type of the account's responses.
 
 use std::sync::{Mutex, PoisonError};
 
 use azure_core::http::Request as HttpRequest;
 use azure_data_cosmos_driver::in_memory_emulator::RequestObserver;
 
-/// The requests since the last call of [`Emulator::sent`](super::Emulator::sent).
+/// The requests received since the last call of [`Emulator::sent`](super::Emulator::sent).
 #[derive(Debug, Default)]
 pub(super) struct Log(Mutex<Vec<Sent>>);
 
@@ -16,7 +16,7 @@ impl Log {
     }
 }
 
-/// A request, reduced to its routing.
+/// A request, reduced to the data that determines its routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sent {
@@ -49,7 +49,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns a response without headers, as a gateway in front of the account may send it.
+    /// Returns a response without headers, as a gateway between the client and the account may send it.
     #[must_use]
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: Vec::new(), body: body.into() }

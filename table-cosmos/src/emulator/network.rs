@@ -100,7 +100,7 @@ impl Request {
     }
 }
 
-/// The transport of the Azure SDK over a network.
+/// A transport for the Azure SDK that sends requests over a [`Network`].
 #[derive(Clone, Debug)]
 pub(super) struct Transport(pub(super) Arc<dyn Network>);
 

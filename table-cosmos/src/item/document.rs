@@ -90,7 +90,7 @@ pub(crate) fn write(
     Ok(item.into())
 }
 
-/// Returns `true` if a stored value equals the value of a property, bit by bit.
+/// Returns `true` if a stored value and the value of a property are equal, bit by bit.
 fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
     match (stored, value) {
         (Value::Double(left), ValueRef::Double(right)) => left.to_bits() == right.to_bits(),
@@ -207,7 +207,7 @@ fn timestamp(json: &Json) -> Result<u64, Foreign> {
     time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
-/// Returns `true` if the documents have the same members, apart from members that the service adds.
+/// Returns `true` if the documents have the same members, ignoring members that the service adds.
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();
@@ -215,7 +215,7 @@ pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
         && written.iter().all(|(name, value)| found.get(name).is_some_and(|other| equals(other, value)))
 }
 
-/// Compares two JSON values. The service stores numbers as doubles, so their spelling may differ.
+/// Compares two JSON values. The service stores numbers as doubles, so equal numbers may be written differently.
 fn equals(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Number(left), Json::Number(right)) => left == right || left.as_f64() == right.as_f64(),

@@ -1,4 +1,4 @@
-//! Faults of items written by other programs.
+//! Errors for items that were written by other programs and are not entities.
 
 use table_core::Fault;
 
@@ -11,7 +11,7 @@ pub(super) struct ForeignItem {
     pub(super) what: Foreign,
 }
 
-/// The reason why a foreign item is not an entity.
+/// The reason why another program's item is not an entity.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Foreign {
     #[error("its id is not the id of a RowKey")]

@@ -1,4 +1,4 @@
-//! Tests that written items are read back, and that invalid items from other programs are errors.
+//! Tests that written items can be read back, and that invalid items from other programs are reported as errors.
 
 use proptest::prelude::*;
 
@@ -113,7 +113,7 @@ fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// The name of a changed member with its value, the expected error, and the expected key.
+/// A test case: the name of a changed member with its new value, the expected error, and the expected key.
 type Case = (&'static str, Option<Json>, &'static str, (&'static str, &'static str));
 
 #[test]

@@ -36,7 +36,7 @@ pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     }
 }
 
-/// Formats an instant with seven fractional digits. The resulting strings sort like the instants.
+/// Formats an instant with seven fractional digits. The resulting strings sort in order of time.
 pub(crate) fn date_time(instant: DateTime<Utc>) -> String {
     let nanos = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
     nanos.strip_suffix("00Z").map_or(nanos.clone(), |hundreds| format!("{hundreds}Z"))

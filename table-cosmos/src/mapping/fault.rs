@@ -1,8 +1,8 @@
-//! Faults in mappings.
+//! Errors in mappings.
 
 use table_core::{EdmType, Fault};
 
-/// A fault in a mapping.
+/// An error in a mapping.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Fault)]
 pub(crate) enum MappingFault {
     #[error("a mapping has 1 to 3 levels, not {0}")]

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::exact::MOST_EXACT;
 
-/// The numbers of ticks in a second and in a millisecond.
+/// The number of ticks in a second, and in a millisecond.
 const SECOND: u64 = 10_000_000;
 const MILLISECOND: u64 = 10_000;
 
@@ -129,7 +129,7 @@ fn instant(ticks: u64) -> Option<Value> {
     (ticks::EDM_MIN..=ticks::MAX).contains(&ticks).then(|| ticks::to_datetime(ticks))?.map(Value::DateTime)
 }
 
-/// Reads an RFC 3339 string in UTC. Its first 19 characters have a fixed format, so strings sort by their seconds.
+/// Reads an RFC 3339 string in UTC. Its first 19 characters have a fixed format, so strings sort in the order of their seconds.
 fn read_utc(text: &str) -> Option<u64> {
     let fraction = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?.get(19..)?;
     let is_fraction = fraction.is_empty()

@@ -13,14 +13,14 @@ pub(crate) struct Path {
     sql: String,
 }
 
-/// The error for a path on which a value is not an object.
+/// The error for a path that leads through a value which is not an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAnObject;
 
 impl Path {
     /// Parses a path in the format of the service. A name in double quotes may contain `/`.
     ///
-    /// Returns `None` for a path without names, and for names that SQL or an indexing policy cannot contain.
+    /// Returns `None` for a path without names, and for names that cannot occur in SQL or in an indexing policy.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mut names, mut rest) = (Vec::new(), text);
         while !rest.is_empty() {
@@ -43,7 +43,7 @@ impl Path {
         (!names.is_empty()).then(|| Self { text: text.to_owned(), names, sql })
     }
 
-    /// Returns the path of a member with a name that this library chose. Such a name is never an SQL keyword.
+    /// Returns the path of a member whose name this library chose. Such a name is never an SQL keyword.
     pub(crate) fn own(name: &str) -> Self {
         Self { text: format!("/{name}"), names: vec![name.to_owned()], sql: format!("c.{name}") }
     }
@@ -126,7 +126,7 @@ impl Path {
     }
 }
 
-/// Writes the path as given.
+/// Formats the path as it was given.
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

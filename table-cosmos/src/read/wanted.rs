@@ -8,7 +8,7 @@ use table_core::query::{EntityRef, Query, Rows};
 use crate::item::Item;
 use crate::scope::Scope;
 
-/// The key range and the filter of a query, by which the read items are selected.
+/// The key range and filter of a query, used to select among the items that were read.
 pub(super) struct Wanted<'a> {
     query: &'a Query,
     scope: &'a Scope,

@@ -159,7 +159,7 @@ impl Sql {
     }
 }
 
-/// The path of a property's value, and the path of the value's type.
+/// The SQL path of a property's value, and that of its stored type.
 struct Property {
     value: String,
     edm: String,

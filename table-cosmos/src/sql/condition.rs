@@ -1,6 +1,6 @@
-//! Conditions of an SQL query. They are kept flat, because the service limits the nesting of parentheses.
+//! Conditions in an SQL query. They are not nested, because the service limits the nesting of parentheses.
 
-/// A condition.
+/// A condition in SQL, or a constant.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     /// Always true. Such a condition is not sent.

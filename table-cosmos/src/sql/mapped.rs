@@ -1,4 +1,4 @@
-//! Converts comparisons of mapped properties. Their types are known, so the conditions do not check the types of values.
+//! Converts comparisons of mapped properties to SQL. The types of the properties are known, so the conditions do not check the types of values.
 
 use serde_json::Value as Json;
 use table_core::Value;

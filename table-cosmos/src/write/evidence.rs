@@ -1,4 +1,4 @@
-//! Looks in stored entities for evidence about a transaction whose response was lost (CON-11).
+//! Determines from the stored entities whether a transaction took effect whose response was lost (CON-11).
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::item::Found;
 use crate::write::Target;
 use crate::write::planned::Planned;
 
-/// The state of a transaction whose response was lost, as determined from its entities.
+/// The state of a transaction whose response was lost, determined from its entities.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
     /// The transaction was applied. `None` if another writer has changed some of its entities since, so their `ETag`s are unknown.

@@ -24,7 +24,7 @@ pub(crate) enum Verb {
 /// The fixed size of an operation in the body of a batch, in bytes.
 const ENVELOPE: usize = r#"{"operationType":"Replace","id":,"resourceBody":,"ifMatch":},"#.len();
 
-/// The request for one operation. An operation that the service does not support is replaced with a read and a write.
+/// The request planned for one operation. If the service does not support the operation, it is replaced with a read and a write.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) verb: Verb,
@@ -33,18 +33,18 @@ pub(crate) struct Planned {
     pub(crate) body: Option<Json>,
     /// The ETag that the item must have, in the format that requests use.
     pub(crate) if_match: Option<String>,
-    /// The statuses of a rejection which mean that another writer changed the entity after it was read.
+    /// The statuses that reject the request if another writer changed the entity after it was read.
     races: &'static [u16],
 }
 
-/// The stored document, and the rules for changing it.
+/// The stored document of an operation's entity, and the rules for changing it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) mapping: &'a Mapping,
     pub(crate) levels: &'a [String],
     /// The identifier of the write.
     pub(crate) write: &'a str,
-    /// `true` if every change is conditional on the version that was read.
+    /// `true` if every change must be conditional on the version that was read.
     pub(crate) exact: bool,
     pub(crate) limits: &'a Limits,
 }
@@ -157,7 +157,7 @@ impl Planned {
         self.if_match.is_some()
     }
 
-    /// Returns `true` if the request has a condition that the stored item still satisfies or can never satisfy.
+    /// Returns `true` if the request has a condition that the stored item still satisfies, or that no item can ever satisfy.
     pub(crate) fn condition_holds(&self, stored: Option<&ETag>) -> bool {
         match self.if_match.as_deref() {
             None => false,

@@ -1,4 +1,4 @@
-//! Sends a plan as a point operation or a batch.
+//! Sends the planned requests as a point operation or a batch.
 
 use azure_data_cosmos::options::{
     BatchDeleteOptions, BatchOptions, BatchReplaceOptions, ItemWriteOptions, OperationOptions,
@@ -17,7 +17,7 @@ use crate::{failure, item, key, usage};
 /// The status of an operation that failed because another operation in its batch failed.
 const FAILED_DEPENDENCY: u16 = 424;
 
-/// A write plan that the service has acknowledged.
+/// The acknowledgement of the planned requests.
 #[derive(Debug)]
 pub(super) struct Acknowledged {
     pub(super) committed: Committed,
@@ -25,7 +25,7 @@ pub(super) struct Acknowledged {
     pub(super) repeated: bool,
 }
 
-/// A plan that was refused or not acknowledged.
+/// The reason for which the planned requests were not acknowledged.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// The operation at this position was rejected. `repeated` is `true` if the Azure SDK had sent the request before without receiving a response.
@@ -46,7 +46,7 @@ fn once() -> OperationOptions {
 }
 
 impl CosmosTables {
-    /// Sends a plan.
+    /// Sends the planned requests.
     pub(super) async fn send(
         &self,
         target: &Target<'_>,
@@ -136,7 +136,7 @@ impl CosmosTables {
     }
 }
 
-/// Returns the batch of a plan.
+/// Returns the planned requests as a batch.
 fn batch(key: &PartitionKey, planned: &[Planned]) -> Result<TransactionalBatch, CosmosError> {
     let mut batch = TransactionalBatch::new(key.clone());
     for plan in planned {
@@ -169,7 +169,7 @@ fn refused(error: CosmosError) -> Refused {
     }
 }
 
-/// Returns the failure for an acknowledgement whose results cannot be parsed.
+/// Returns the failure for an acknowledged write whose results cannot be parsed.
 fn unreadable(error: CosmosError) -> Refused {
     Refused::Acknowledged(failure::error("read the results of the batch", error))
 }

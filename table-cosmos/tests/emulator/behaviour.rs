@@ -1,5 +1,5 @@
-//! Runs all scenarios of the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, throttled,
-//! and on containers of another program.
+//! Tests that run all scenarios of the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, with throttling, and on containers of
+//! another program.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -34,7 +34,7 @@ impl On {
     }
 }
 
-/// Runs a scenario. It must fail if it is listed as a deviation.
+/// Runs a scenario. If it is listed as a deviation, it must fail.
 fn run<F: Future<Output = ()>>(name: &str, on: On, scenario: impl FnOnce(&'static Partitioned) -> F) {
     let deviation = DEVIATIONS.iter().find(|(deviant, ..)| *deviant == name);
     let runtime = crate::runtime();
@@ -121,7 +121,7 @@ mod mapped_containers {
     tests::for_each_scenario!(mapped);
 }
 
-/// Tests that splits, merges and throttling actually affect the requests of the suite.
+/// Tests that the splits, merges and throttling actually occur during the suite's requests.
 #[test]
 fn map_12_and_rty_1_the_scenarios_are_disturbed() {
     for on in [On::Restless, On::Throttled] {

@@ -1,4 +1,4 @@
-//! Tests of further patterns on containers, one for each cell of the table in `docs/cosmos.md`.
+//! Tests of further patterns on Cosmos DB containers, one for each cell of the table in `docs/cosmos.md`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Tests of the request units of each operation, as reported in its span, in the usage of a table, and in plans.
+//! Tests of the request units of each operation, as reported in its tracing span, in the usage of a table, and in query plans.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -135,10 +135,10 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
     });
 }
 
-/// The verb that a span records, and the request units.
+/// The verb in a span, and its request units.
 type Charged = (String, Option<f64>);
 
-/// A subscriber that records the verb and the request units of each span.
+/// A tracing subscriber that records the verb and the request units of each span.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<Vec<Charged>>>);
 

@@ -20,7 +20,7 @@ use crate::{runtime, store};
 const WORLDS: u64 = 9;
 const ROWS: usize = 60;
 const QUERIES: usize = 120;
-/// Levels and `RowKey`s that sort around the terminator of levels, in order.
+/// Levels and `RowKey`s that sort before or after the terminator of levels, in order.
 const TEXTS: [&str; 7] = ["a", "a b", "a\"", "ab", "b", " a", "é"];
 const ROW_KEYS: [&str; 8] = ["", " x", "!", "!x", "0", "a", "a b", "東"];
 const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -136,7 +136,7 @@ fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
     KeyRange { partition_key, row_key }
 }
 
-/// Returns the keys in result order, `true` if each page is in key order, and the number of rows read.
+/// Returns the keys in result order, whether each page is in key order, and the number of rows read.
 async fn answer(store: &impl TableStore, table: &TableName, query: &Query) -> (Vec<(String, String)>, u64) {
     let (mut found, mut read, mut from) = (Vec::new(), 0, None);
     loop {
@@ -177,7 +177,7 @@ async fn write(store: &impl TableStore, table: &TableName, partition_key: &str, 
     store.submit(table, transaction).await.unwrap();
 }
 
-/// Returns the position of a PartitionKey's physical partition.
+/// Returns the index of the physical partition that contains a PartitionKey.
 fn place(map: &PartitionMap, partition_key: &str, depth: usize) -> usize {
     let levels: Vec<Component<'_>> = if depth == 1 {
         vec![Component::text(partition_key)]
@@ -188,7 +188,7 @@ fn place(map: &PartitionMap, partition_key: &str, depth: usize) -> usize {
     map.partitions().iter().position(|partition| partition.id == id).unwrap()
 }
 
-/// Returns the number of rows below the levels that a range fixes.
+/// Returns the number of rows whose first levels have the values that a range fixes.
 async fn count(engine: &Engine, table: &TableName, range: &TextRange, depth: usize) -> u64 {
     let partition_key = match range.single() {
         Some(key) => TextRange::exactly(key),

@@ -1,4 +1,4 @@
-//! Tests of lost responses: an applied write is recognised, and an unknown outcome is an ambiguous error.
+//! Tests of lost responses: the client recognises that a write was applied, and reports an unknown outcome as an ambiguous error.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const OPERATIONS: [FaultOperationType; 5] = [
     FaultOperationType::BatchItem,
 ];
 
-/// Returns a disabled rule that injects a fault into one kind of request, a limited number of times.
+/// Returns a rule that injects a fault into one kind of request, a limited number of times. The rule is initially disabled.
 pub(crate) fn rule(
     on: FaultOperationType,
     fault: FaultInjectionResult,

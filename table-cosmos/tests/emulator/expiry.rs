@@ -1,5 +1,5 @@
-//! Tests of the time to live of containers and items. The emulator does not implement it, so the tests check the bodies of requests, and inject the
-//! service's description of a container.
+//! Tests of the time to live of containers and items. The emulator does not implement expiry, so the tests check request bodies, and inject container
+//! descriptions as the service would return them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Tests of items that other programs wrote: a point read of such an item fails with its key, and a query skips and reports it.
+//! Tests of items written by other programs: a point read of such an item fails with its key, and a query skips and reports it.
 
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
@@ -81,7 +81,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
     });
 }
 
-/// Tests that a scan reads all rows of this library wherever other programs' items are stored, and reports these items.
+/// Tests that a scan reads all rows of this library wherever other programs' items are stored, and reports those items.
 #[test]
 fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     runtime().block_on(async {
@@ -113,7 +113,7 @@ fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     });
 }
 
-/// Tests that a damaged item is never skipped if it has the identifier of a write, which shows that this library wrote it.
+/// Tests that a damaged item is never skipped if it has a write identifier, which shows that this library wrote it.
 #[test]
 fn wire_6_a_damaged_item_of_this_library_stops_a_scan() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that pages from a gateway, a proxy or a captive portal, which responds instead of the account, are never mistaken for the outcome of a request.
+//! Tests that pages sent by a gateway, a proxy or a captive portal instead of the account are never mistaken for the outcome of a request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use table_cosmos::{CosmosTables, Format, Mapping, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A mock network with a portal that, once it is turned on, responds to some requests itself.
+/// A mock network with a captive portal. Once turned on, the portal responds to some requests itself.
 struct Portal {
     account: Emulator,
     /// Returns `true` for the requests that the portal answers.
     is_answered: fn(&Request) -> bool,
     page: Answer,
-    /// `true` if the account processes the requests, and only their responses are replaced.
+    /// `true` if the account processes the requests and only their responses are replaced.
     forwards: bool,
     is_on: AtomicBool,
 }
@@ -45,7 +45,7 @@ impl fmt::Debug for Portal {
     }
 }
 
-/// Returns a page with an ETag, as web servers send them.
+/// Returns a page with an ETag, as web servers send it.
 fn page(status: u16) -> Answer {
     let mut page = Answer::new(status, "<html>sign in to the network</html>");
     page.headers.push(("content-type".to_owned(), "text/html".to_owned()));
@@ -53,10 +53,10 @@ fn page(status: u16) -> Answer {
     page
 }
 
-/// A fixture: a store whose table contains the row `there`, and to whose requests a portal responds.
+/// A fixture with a store whose table contains the row `there`, and whose requests pass a portal.
 struct World {
     store: CosmosTables,
-    /// A second store, whose requests do not pass the portal.
+    /// A second store, whose requests bypass the portal.
     sees: CosmosTables,
     table: TableName,
     etag: ETag,

@@ -1,4 +1,4 @@
-//! Tests of random programs, run by several clients over a lossy network. Their results are checked against a model (CON-11).
+//! Tests of random programs that several clients run over a lossy network. Their results are checked against a model (CON-11).
 //!
 //! The network drops requests before or after they are applied, delays and duplicates them, and responds with gateway statuses. All clients
 //! run in one thread and in virtual time. A search for a linearization then checks that all results are possible: an acknowledged write
@@ -58,7 +58,7 @@ async fn history(seed: u64, options: &Options) -> Result<Tally, String> {
     })
 }
 
-/// Returns the number of histories of each kind, as set by the `TABLE_COSMOS_HISTORIES` environment variable.
+/// Returns the number of histories to run of each kind, from the `TABLE_COSMOS_HISTORIES` environment variable.
 pub(crate) fn histories() -> u64 {
     std::env::var("TABLE_COSMOS_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }
@@ -74,7 +74,7 @@ fn con_11_all_responses_over_a_lossy_network_are_consistent() {
     assert!(total.ambiguous > 0, "{total:?}");
 }
 
-/// Tests that results are consistent without at-most-once writes: more of them are ambiguous, but none is wrong, because each request is sent once.
+/// Tests that results are also consistent without at-most-once writes: more of them are ambiguous, but none is wrong, because each request is sent once.
 #[test]
 fn con_11_all_responses_without_exact_writes_are_consistent() {
     for seed in 0..histories() / 3 {
@@ -82,7 +82,7 @@ fn con_11_all_responses_without_exact_writes_are_consistent() {
     }
 }
 
-/// Tests another program's container, in which every write reads the item first, even if at-most-once writes are disabled.
+/// Tests another program's container. There, every write reads the item first, even if at-most-once writes are disabled.
 #[test]
 fn con_11_and_wire_6_answers_over_a_mapped_container_can_be_true() {
     let mapping = Mapping::new(["/owner/id"])

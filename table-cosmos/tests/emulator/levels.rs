@@ -23,7 +23,7 @@ struct Event {
     kind: String,
 }
 
-/// An entity whose id is the last level (HPK-26).
+/// An entity whose id is the last level of its partition key (HPK-26).
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Documents")]
 #[partition_key(tenant, id)]

@@ -1,4 +1,4 @@
-//! A mock network between a client and the emulator that loses, delays and duplicates requests, and responds with gateway statuses.
+//! A mock network between a client and the emulator. It loses, delays and duplicates requests, and responds with gateway statuses.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,14 +13,14 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 pub(crate) const LATEST: Duration = Duration::from_secs(3);
 
-/// The network's treatment of a request.
+/// The way in which the network treats a request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,
     NoConnection,
     DropBefore,
     DropAfter,
-    /// The connection breaks, and the request arrives later.
+    /// The connection breaks, but the request arrives later.
     Late(Duration),
     Slow(Duration),
     SilenceBefore,
@@ -43,13 +43,13 @@ pub(crate) struct Lossy {
 }
 
 impl Lossy {
-    /// Creates a network whose faults are determined by a seed; it has no faults if `calm` is `true`.
+    /// Creates a network with faults determined by a seed, or without faults if `calm` is `true`.
     pub(crate) fn new(account: Emulator, seed: u64, calm: bool) -> Arc<Self> {
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         Arc::new(Self { account, random, calm, log: Mutex::default() })
     }
 
-    /// Returns the requests and their treatment, one on each line.
+    /// Returns the requests and their fates, one on each line.
     pub(crate) fn lines(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).join("\n  ")
     }
@@ -83,11 +83,11 @@ impl Lossy {
     }
 }
 
-/// Returns `true` if a second delivery of a request that received this status has no effect.
+/// Returns `true` if delivering a request a second time is harmless, given the status of its first delivery.
 ///
 /// If its entity was deleted in between, a duplicate insert would insert it again. So would a duplicate of a batch that was rejected because of an insert,
-/// if its conditions still hold. HTTP/1.1 never delivers a request twice; the network duplicates only requests whose condition is used up or can no longer
-/// hold, which any network may do.
+/// if its conditions still hold. HTTP/1.1 never delivers a request twice, so the network duplicates only requests whose condition cannot hold a second
+/// time, as any network may do.
 fn is_harmless_twice(request: &Request, status: u16) -> bool {
     let body = String::from_utf8_lossy(&request.body);
     let was_refused_insert = status != 200 && body.contains("\"operationType\":\"Create\"");
@@ -166,7 +166,7 @@ fn answer(status: u16) -> Answer {
 impl Steps for Lossy {
     fn begin(&self, _: usize) {}
 
-    /// Returns 1: even if a request arrives several times, it is applied only once.
+    /// Returns 1, because a request is applied only once even if it arrives several times.
     fn arrivals(&self, _: usize) -> usize {
         1
     }

@@ -1,5 +1,5 @@
-//! Tests of the store on the in-memory emulator of the Azure SDK: the behaviour suite on 1, 4 and 64 physical
-//! partitions, levels and routing, splits and merges, throttling.
+//! Tests of the store on the Azure SDK's in-memory emulator: the behaviour suite on 1, 4 and 64 physical partitions, levels and routing, splits and merges,
+//! throttling.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests of another program's containers: its items are read and changed through a mapping, and their unmapped members are kept.
+//! Tests of other programs' containers: their items are read and changed through a mapping, and unmapped members are kept.
 
 mod adopted;
 mod filters;

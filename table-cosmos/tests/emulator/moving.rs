@@ -28,7 +28,7 @@ fn of_tenant() -> Query {
     Query { top: Some(7), ..Query::new(keys) }
 }
 
-/// Returns the partition of the tenant's user `user`.
+/// Returns the effective partition key of the tenant's user `user`.
 fn place(user: &str) -> Epk {
     Epk::of(&[Component::text("t"), Component::text(user.to_owned())])
 }

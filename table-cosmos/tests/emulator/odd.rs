@@ -27,7 +27,7 @@ struct Order {
     state: String,
 }
 
-/// Placeholders in stored documents, which the network replaces in responses because the emulator rejects documents with the actual text.
+/// Placeholders in stored documents. The network replaces them in responses, because the emulator rejects documents with the actual text.
 const REPLACED: [(&str, &str); 4] = [
     // An unpaired surrogate, which clients that use UTF-16 may write.
     ("HALF", "\\ud83d"),

@@ -1,4 +1,4 @@
-//! Tests of operating a store: missing databases, throughput and indexing of new containers, sizes of requests.
+//! Tests of operations: missing databases, throughput and indexing of new containers, request sizes.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -148,8 +148,8 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
     });
 }
 
-/// Tests that a batch that does not fit into a request is rejected before it is sent. The id of a replaced item occurs twice in a batch. The estimate for
-/// long `RowKey`s is therefore too low, and the request itself is also measured.
+/// Tests that a batch too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice. The estimate is
+/// therefore too low for long `RowKey`s, so the request itself is measured, too.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
     runtime().block_on(async {

@@ -1,4 +1,5 @@
-//! Tests of patterns on stores with Timestamps in whole seconds. Feeds and views do not use Timestamps; guarded steps use versions, or are rejected.
+//! Tests of patterns on stores with Timestamps in whole seconds. Feeds and views do not use Timestamps; guarded outbox steps either use versions or are
+//! rejected.
 
 use table_core::row::RowWriter;
 use table_core::{

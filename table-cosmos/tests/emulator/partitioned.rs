@@ -1,4 +1,4 @@
-//! A store that creates tables with a given number of physical partitions, which clients cannot request.
+//! A store wrapper that creates tables with a given number of physical partitions, which clients cannot request.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub(crate) struct Partitioned {
     pub(crate) store: CosmosTables,
     pub(crate) partitions: u32,
     pub(crate) unrest: Option<Arc<Unrest>>,
-    /// The stores for the tables whose containers have a mapping, by table.
+    /// A store for each table whose container has a mapping.
     pub(crate) mapped: Option<Arc<Mutex<HashMap<String, CosmosTables>>>>,
 }
 
@@ -35,7 +35,7 @@ impl Partitioned {
         table
     }
 
-    /// Returns the store to use for a table.
+    /// Returns the store that accesses a table.
     async fn of(&self, table: &TableName) -> Result<CosmosTables> {
         let Some(mapped) = &self.mapped else { return Ok(self.store.clone()) };
         let known = mapped.lock().unwrap().get(table.folded()).cloned();

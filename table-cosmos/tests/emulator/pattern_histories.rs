@@ -1,8 +1,8 @@
-//! Tests of random programs, run by several writers over a lossy network, with indexes, an outbox, a change feed and a view (CON-11).
+//! Tests of random programs that several writers run over a lossy network, with indexes, an outbox, a change feed and a view (CON-11).
 //!
-//! Each writer, the worker and the follower of the view have their own client, whose network loses, delays and duplicates requests. After
-//! recovery over a network without faults, indexes, feed and view must match the entities, each acknowledged increment must have been
-//! applied once, and no rejected increment may have been applied. In half of the histories, the deals are items in another program's container.
+//! Each writer, the worker and the process that updates the view have their own clients, whose networks lose, delay and duplicate requests. After recovery
+//! over a network without faults, indexes, feed and view must match the entities, each acknowledged increment must have been applied once, and no rejected
+//! increment may have been applied. In half of the histories, the deals are items in another program's container.
 
 mod check;
 
@@ -52,7 +52,7 @@ struct Deal {
     cents: i64,
 }
 
-/// A row of the view: the sums for a state, and one row for each of its deals.
+/// A row of the view: the row of a state contains the totals of its deals, and each deal also has a row.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(state)]
@@ -106,7 +106,7 @@ impl Process {
     }
 }
 
-/// An increment of a counted deal by a power of two. Each application is therefore visible in the sum.
+/// An increment of a counted deal by a unique power of two, so the sum shows how often it was applied.
 #[derive(Debug)]
 struct Increment {
     id: u32,
@@ -257,7 +257,7 @@ async fn prepare(owner: &Process) -> Result<()> {
     Ok(())
 }
 
-/// Processes the queue and follows the view while the writers run. Its requests may fail at any point.
+/// Processes the queue and updates the view while the writers run. Its requests may fail at any point.
 async fn follow(process: Process, mut random: StdRng) {
     for _ in 0..random.random_range(1..5) {
         sleep(Duration::from_millis(random.random_range(0..900))).await;

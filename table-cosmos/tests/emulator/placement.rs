@@ -1,5 +1,5 @@
-//! Checks how keys are placed in a container, according to its responses: the items of each feed range, and the partition named by each point read.
-//! The same check runs on the emulator and on an account.
+//! Tests where a container places keys: the items in each feed range, and the partition named in the response to each point read. The same test runs on the
+//! emulator and on an account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ fn partition_key(levels: &[String]) -> PartitionKey {
     PartitionKey::try_from(values).unwrap()
 }
 
-/// Writes keys into a table with three levels, and compares their partitions with the model.
+/// Writes keys into a table with three levels, and compares their physical partitions with the model.
 pub(crate) async fn keys_lie_where_the_model_places_them(
     client: &CosmosClient,
     database: &str,

@@ -46,7 +46,7 @@ async fn sent(options: Options) -> Json {
     descriptions[0]["indexingPolicy"].take()
 }
 
-/// Returns the policies in a section of the page.
+/// Returns the indexing policies in a section of the documentation page.
 fn documented() -> Vec<Json> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cosmos.md");
     let page = std::fs::read_to_string(page).unwrap();

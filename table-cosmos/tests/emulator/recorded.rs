@@ -1,7 +1,6 @@
-//! Tests with responses from the service that the emulator never gives, or gives differently. They are injected below the client. `docs/cosmos.md` lists
-//! their sources.
+//! Tests with documented responses of the service that the emulator never sends, or sends differently. `docs/cosmos.md` lists their sources.
 //!
-//! The client, its retries and its errors are real; only the response is injected by a rule.
+//! The client, its retries and its errors are real; a rule injects only the response.
 
 use azure_core::http::StatusCode;
 use azure_data_cosmos_driver::fault_injection::{
@@ -150,7 +149,7 @@ fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
     });
 }
 
-/// Tests a query by prefix that returns a row of another tenant, as some clients have done.
+/// Tests a prefix query whose response contains a row of another tenant, as some clients have returned it.
 #[test]
 fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
     runtime().block_on(async {

@@ -11,7 +11,7 @@ use table_cosmos::{CosmosTables, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A mock network that adds the sub-status with which the service reports a missing container or database to item requests.
+/// A mock network that adds the sub-status by which the service reports a missing container or database to responses for items.
 struct Owners(Emulator);
 
 impl Network for Owners {
@@ -52,10 +52,10 @@ async fn delete(account: &Emulator, target: &str) {
     assert!(answer.status < 300, "{answer:?}");
 }
 
-/// The number of verbs that [`verb`] can run.
+/// The number of operations that [`verb`] can run.
 const VERBS: usize = 9;
 
-/// Runs the verb with the given number, and returns its name and outcome.
+/// Runs the operation with the given number, and returns its name and outcome.
 async fn verb(
     store: &CosmosTables,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! Tests that the hash and the model of partitions agree with the Azure SDK's requests and the emulator's data, for random designs.
+//! Tests that the hash function and the model of partitions agree with the Azure SDK's requests and the emulator's data, for random designs.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::partitioned::Partitioned;
 use crate::placement::keys_lie_where_the_model_places_them;
 use crate::{runtime, store};
 
-/// The number of designs. Each has 40 queries, which makes 10,000 in total.
+/// The number of random designs. Each is tested with 40 queries, 10,000 in total.
 const DESIGNS: usize = 250;
 const QUESTIONS: usize = 40;
 const PARTITIONS: u32 = 64;

@@ -1,4 +1,4 @@
-//! Tests of a write whose response is lost while another writer sees its effect and changes the entity again (CON-11).
+//! Tests of a write whose response is lost. Before the client resolves its outcome, another writer sees its effect and changes the entity again (CON-11).
 //!
 //! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does after that,
 //! the other writer's acknowledged change must remain.
@@ -18,13 +18,13 @@ use table_cosmos::{CosmosTables, Options};
 
 use crate::runtime;
 
-/// A mock network with another writer.
+/// A mock network that lets another writer act in between.
 struct Overtaken {
     account: Emulator,
     other: CosmosTables,
     table: TableName,
     armed: AtomicBool,
-    /// `true` if the first request is applied before the other writer acts, `false` if it is lost.
+    /// `true` if the first request is applied before the other writer acts; `false` if it is lost.
     applies: bool,
 }
 
@@ -166,8 +166,8 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
     });
 }
 
-/// Tests a request that did not arrive, after which another writer changed the entity. The outcome must be a rejection, an ambiguity, or exactly one
-/// application of the write after the other writer's change.
+/// Tests a request that did not arrive, after which another writer changed the entity. Acceptable outcomes are a rejection, an ambiguous error, or exactly
+/// one application of the write after the other writer's change.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     runtime().block_on(async {
@@ -191,7 +191,8 @@ fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     });
 }
 
-/// A mock network that applies the first write request and loses its response, after another program has replaced the item and kept its other members.
+/// A mock network that applies the first write request and loses its response. Before that, another program has replaced the item and kept its other
+/// members.
 #[derive(Debug)]
 struct Kept {
     account: Emulator,
@@ -219,7 +220,7 @@ impl Network for Kept {
     }
 }
 
-/// Tests another program that reads an item, changes a property, replaces the item, and thereby keeps the identifier of the last write.
+/// Tests another program that reads an item, changes a property and replaces the item. It thereby keeps the identifier of the last write.
 #[test]
 fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
     runtime().block_on(async {
@@ -237,7 +238,7 @@ fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
     });
 }
 
-/// Tests that a broken connection causes no error without concurrent writes: conditional writes are sent again.
+/// Tests that without concurrent writes a broken connection causes no error: conditional writes are sent again.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_sent_again() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Tests copying a table over the protocol of the Table service to a container and back.
+//! Tests copying a table over the Table service protocol into a container and back.
 
 use table_azure::AzureTables;
 use table_core::{Entity, TableName, TableStoreExt};

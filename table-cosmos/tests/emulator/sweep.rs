@@ -1,5 +1,5 @@
-//! Tests one fault at each request of a program in turn: each response from the service that may replace the expected one, before or after the request is
-//! applied, and a caller that drops its call.
+//! Tests a program with one fault at each of its requests in turn: each response that the service may send instead of the expected one, before or after the
+//! request is applied, and a caller that drops its call.
 
 mod once;
 
@@ -17,7 +17,7 @@ use once::{FATES, Fate, Once};
 
 const ROWS: usize = 12;
 
-/// Opens a store over a network. Requests without a response end after seconds of virtual time.
+/// Opens a store over a network. Requests without a response time out after seconds of virtual time.
 async fn opened(account: &Emulator, network: Arc<dyn Network>, table: &TableName) -> CosmosTables {
     let store = account.open_over(Options::new(), network).await.unwrap();
     // Opens the container here, because other tests cover the requests for opening it.
@@ -115,7 +115,7 @@ fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
     ]
 }
 
-/// Checks an outcome, and that no request of the transaction arrives later and overwrites another writer's change.
+/// Checks an outcome, and that no delayed request of the transaction overwrites another writer's later change.
 async fn check(account: &Emulator, table: &TableName, outcome: Result<(), Error>, case: &str) {
     let owner = account.open(Options::new()).await.unwrap();
     let now = rows(&owner, table, KeyRange::partition("p"), 100).await.unwrap();

@@ -1,9 +1,9 @@
 //! Tests that the model of physical partitions agrees with the throttled emulator of the Azure SDK (HPK-9, HPK-12, HPK-14, HPK-16).
 //!
-//! A container in the emulator divides its throughput evenly, and admits the share of each partition once per second. A workload is
-//! replayed in bursts, one for each second. Each burst sends all writes that have not been admitted. The number of bursts until all writes are
-//! admitted, divided by the duration of the workload, is the measured use of the hottest partition, which the model predicts. The
-//! emulator throttles only writes.
+//! A container in the emulator divides its throughput evenly among its partitions, and admits each partition's share once per second. A workload is
+//! replayed in bursts, one per second. Each burst sends all writes that have not yet been admitted. The number of bursts until all writes are admitted,
+//! divided by the duration of the workload, is the measured utilisation of the hottest partition, which the model predicts. The emulator throttles only
+//! writes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as SyncMutex};
@@ -27,7 +27,7 @@ const RATE: f64 = 40.0;
 const SHARE: u32 = 100;
 /// The window of the emulator's throttling.
 const WINDOW: Duration = Duration::from_secs(1);
-/// The largest accepted difference between the model and the emulator.
+/// The largest accepted difference between the model's prediction and the measurement.
 const TOLERANCE: f64 = 0.20;
 
 #[derive(Clone, Entity)]
@@ -56,7 +56,7 @@ struct Reading {
 /// A write: the levels and the id of its item.
 type Write = (Vec<String>, u64);
 
-/// A container with a workload.
+/// A container, and the workload for it.
 struct Case {
     name: &'static str,
     partitions: u32,
@@ -179,8 +179,8 @@ async fn send(emulator: &Emulator, table: &TableName, (levels, id): &Write) -> u
     emulator.exchange("POST", &target, headers, item.to_string().into_bytes()).await.unwrap().status
 }
 
-/// Returns the number of windows until the emulator has admitted all writes, or `None` if the machine was too slow to send a burst within
-/// one window. A window that was used in part counts as a fraction.
+/// Returns the number of windows until the emulator has admitted all writes, or `None` if the machine was too slow to send a burst within one window. A
+/// partially used window counts as a fraction.
 async fn windows(
     (emulator, table, map): (&Emulator, &TableName, &PartitionMap),
     writes: &[Write],
@@ -218,7 +218,7 @@ async fn windows(
     admitted.values().map(used).reduce(f64::max)
 }
 
-/// Returns the measured use of the hottest partition.
+/// Returns the measured utilisation of the hottest partition.
 async fn measured(case: &Case, writes: &[Write], turn: &Mutex<()>) -> f64 {
     for _ in 0..30 {
         let (emulator, table) = (Emulator::new(true).unwrap(), TableName::new("Events").unwrap());

@@ -1,4 +1,4 @@
-//! Disturbs the emulator between and during the requests of a scenario, with splits and merges, or with 429 responses.
+//! Disturbs the scenarios: splits and merges partitions between and during their requests, or responds to requests with 429.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,19 +22,19 @@ const LOCKED: Duration = Duration::from_millis(2);
 const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];
 /// The maximum number of disturbances in one scenario. The emulator's list of partitions grows with each of them.
 const MOST: u32 = 24;
-/// The number of times that one request is throttled. The client retries it nine times, and four threads may throttle it at the same time.
+/// The number of times that a request is throttled. The client retries it nine times, and four threads may throttle it at the same time.
 const THROTTLED: u32 = 2;
 
-/// A way to disturb a scenario's requests.
+/// The way in which a scenario's requests are disturbed.
 pub(crate) enum Unrest {
     /// The partitions of each table are split and merged. Scenarios also use their own threads, but the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
-    /// Requests are answered with 429 before they reach the emulator, by one rule at a time. The emulator's own throttling uses seconds of
-    /// the real clock: readers in a loop would use up each second, and the writer of the scenario would never succeed.
+    /// Requests are answered with 429 before they reach the emulator, by one rule at a time. The emulator's own throttling has a budget for each second of
+    /// real time: readers in a loop would use it up, and the scenario's writer would never succeed.
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 
-/// Returns `true` if a call causes a disturbance: each of the first calls does, and later ones less and less often.
+/// Returns `true` if a call causes a disturbance: each of the first calls does, later ones with decreasing frequency.
 const fn is_due(call: u32) -> bool {
     call < 12 || call.is_power_of_two()
 }
@@ -61,7 +61,7 @@ impl Unrest {
         Self::Moves { calls: AtomicU32::new(0), maps: Mutex::default(), runtime: Handle::current() }
     }
 
-    /// Returns the number of disturbances.
+    /// Returns the number of disturbances so far.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Moves { calls, .. } => {
@@ -71,7 +71,7 @@ impl Unrest {
         }
     }
 
-    /// Records the creation of a table with `partitions` partitions.
+    /// Records that a table with `partitions` partitions was created.
     pub(crate) async fn created(&self, table: &TableName, partitions: u32) {
         if let Self::Moves { maps, .. } = self {
             maps.lock().await.insert(table.folded().to_owned(), PartitionMap::even(partitions));

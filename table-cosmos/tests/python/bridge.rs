@@ -1,4 +1,4 @@
-//! A loopback server that forwards requests to the emulator: HTTP/1.1, with one request at a time on each connection.
+//! A loopback server that forwards requests to the emulator over HTTP/1.1, with one request at a time on each connection.
 
 use std::fmt::Write as _;
 use std::io;

@@ -1,4 +1,4 @@
-//! Samples of table sizes. Older samples are thinned out.
+//! Samples of table sizes over time. The older the samples, the fewer are kept.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 /// smallest tables are dropped.
 const STORES: usize = 16;
 const TABLES: usize = 64;
-/// One sample per minute is kept for an hour, one per hour for two days, and one per day for 400 days. Each pair contains an age, and the length of the
-/// periods from that age on, in seconds.
+/// The density of the samples: one per minute for an hour, one per hour for two days, and one per day for 400 days. Each pair contains an age, and the
+/// length of a period from that age on, in seconds.
 const PERIODS: [(i64, i64); 3] = [(0, 60), (HOUR, HOUR), (2 * DAY, DAY)];
 const LONGEST: i64 = 400 * DAY;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
-/// The samples of each table of a store, by its name.
+/// The samples of each table in a store, by table name.
 pub(crate) type Samples = BTreeMap<String, Vec<Sample>>;
 
-/// The size of a table at one time, stored as an array of seconds since 1970, rows and bytes.
+/// The size of a table at one time, stored as an array: seconds since 1970, rows and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sample(i64, u64, u64);
 
@@ -116,8 +116,8 @@ fn thin(samples: &mut Vec<Sample>, now: i64) {
 mod tests {
     use super::*;
 
-    /// The maximum number of samples of a table: one per minute for an hour, one per hour for two days, one
-    /// per day for 400 days, and one more of each kind at the boundaries.
+    /// The maximum number of samples per table: one per minute for an hour, one per hour for two days, and one per day for 400 days, and one more of each
+    /// at the boundaries.
     const MOST: usize = 61 + 49 + 401;
 
     fn at(seconds: i64, rows: u64) -> Sample {

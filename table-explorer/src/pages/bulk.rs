@@ -1,4 +1,4 @@
-//! Deletes several rows: rows that are marked in a grid are deleted after a preview, in groups, conditional on the versions that were shown.
+//! Deletes several rows: those marked in a grid are deleted after a preview, in batches, on condition that their versions are still those shown.
 
 use http::{Response, StatusCode};
 use maud::{Markup, html};
@@ -57,7 +57,7 @@ pub(crate) fn is_allowed(context: &Context<'_>, table: &TableName) -> bool {
     context.state.is_writable && context.declared(table).is_empty()
 }
 
-/// Shows the marked rows, and the button with which they are deleted.
+/// Shows the marked rows, and the button that deletes them.
 pub(crate) async fn preview(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
     let rows = marked(context)?;
@@ -83,7 +83,7 @@ pub(crate) async fn preview(context: &Context<'_>, table: &TableName) -> Result<
     Ok(response::page(StatusCode::OK, frame(context, table, "Delete", main)))
 }
 
-/// Deletes the marked rows, and reports on each group.
+/// Deletes the marked rows, and reports the outcome of each batch.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
     if context.request.field("sure").is_none() {
@@ -100,15 +100,15 @@ pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(answer(context, table, "Delete", "deleted", &report))
 }
 
-/// The outcome of operations that were submitted in groups.
+/// The outcome of operations submitted in batches.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     done: usize,
-    /// The groups that were refused, and of which no row was written: the partition, the keys, and the error.
+    /// The rejected batches, none of whose rows was written: the partition, the keys, and the error.
     refused: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 
-/// Submits the operations in groups, each within one partition. If a group is refused, the other groups are still written.
+/// Submits the operations in batches, each within one partition. If a batch is rejected, the other batches are still written.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,

@@ -73,7 +73,7 @@ fn frame(context: &Context<'_>, table: &TableName, key: &EntityKey, title: &str,
     frame.render(context.state, &context.known, context.reader.cost())
 }
 
-/// Returns the key in the form.
+/// Returns the key entered in the form.
 fn key(context: &Context<'_>) -> Result<EntityKey> {
     let field = |name| context.request.field(name).unwrap_or_default();
     Ok(EntityKey::new(field("pk"), field("rk"))?)
@@ -86,7 +86,7 @@ fn etag(context: &Context<'_>) -> Result<ETag> {
     Ok(ETag::parse(text)?)
 }
 
-/// Returns the entity as submitted in the form. Unchanged values, and values that the form omitted, keep their stored bytes.
+/// Returns the entity as submitted in the form. Values that are unchanged or missing in the form keep their stored bytes.
 fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity>) -> Result<TableEntity> {
     let (names, types, texts) =
         (context.request.fields("name"), context.request.fields("type"), context.request.fields("value"));

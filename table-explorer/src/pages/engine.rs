@@ -15,7 +15,7 @@ fn engine<'a>(context: &'a Context<'_>) -> Result<&'a Engine> {
     context.state.source.engine.as_ref().ok_or_else(missing)
 }
 
-/// Reads every block of the base on a blocking thread.
+/// Reads and verifies every block of the base (the engine's merged files) on a blocking thread.
 pub(crate) async fn verify(context: &Context<'_>) -> Result<Verification> {
     let engine = engine(context)?.clone();
     let checked = tokio::task::spawn_blocking(move || engine.verify()).await;

@@ -16,7 +16,7 @@ use crate::response::{self, Body};
 /// The number of rows per request.
 const PAGE: usize = 1_000;
 
-/// Responds with a file. If no columns are selected, the result is first read once to find their names.
+/// Responds with a file. Without selected columns, the result is read once in advance to find their names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = FormQuery::new(context, table)?;
     let query = Query { top: Some(PAGE), ..built.query };
@@ -54,7 +54,7 @@ async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Res
 
 /// The format of an exported file.
 enum Form {
-    /// JSON lines with types, without loss.
+    /// JSON lines with types, which preserve every value.
     Lines,
     /// CSV with types, in the format of `tables export` and `tables import`.
     Csv(Columns),

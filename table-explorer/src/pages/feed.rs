@@ -96,7 +96,7 @@ fn item(table: &TableName, partition_key: &PartitionKey, entry: &FeedEntry) -> M
     }
 }
 
-/// The position of a stream of events.
+/// The position in a stream of server-sent events.
 struct Events {
     feed: Feed<Counted>,
     /// The reader, which counts the requests to the feed.
@@ -135,7 +135,7 @@ pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Respons
 }
 
 impl Events {
-    /// Waits for the next event. `None` ends the stream, and the browser reconnects.
+    /// Waits for the next event. `None` ends the stream; the browser then reconnects.
     async fn next(&mut self) -> Option<Bytes> {
         if !std::mem::replace(&mut self.is_begun, true) {
             return Some(Bytes::from_static(b"event: live\ndata: \n\n"));

@@ -18,7 +18,7 @@ const MOST: usize = 1_000;
 /// The prefix of form fields for key parts.
 pub(crate) const PART: &str = "part.";
 
-/// A query, and the schema to which the names of its parts refer.
+/// A query, and the schema that defines the names of its key parts.
 #[derive(Debug)]
 pub(crate) struct FormQuery<'a> {
     pub(crate) query: Query,
@@ -96,7 +96,7 @@ pub(crate) fn part<'a>(context: &'a Context<'_>, name: &str) -> Option<&'a str> 
     context.request.query(&format!("{PART}{name}"))
 }
 
-/// Returns the conditions on properties that were filled in.
+/// Returns the conditions on properties, except empty ones.
 pub(crate) fn conditions<'a>(context: &'a Context<'_>) -> Vec<Condition<'a>> {
     let all = |name: &'static str| {
         context.request.query.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())

@@ -59,7 +59,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(state, &context.known, context.reader.cost()))
 }
 
-/// Explains when samples are taken, and which of them read tables.
+/// Explains when samples are taken, and for which samples tables are read.
 fn announcement(context: &Context<'_>, size: u64) -> Markup {
     let growth = &context.state.growth;
     html! {
@@ -165,7 +165,7 @@ fn row(name: &TableName, samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns the change in the number of rows since the oldest sample of the last day.
+/// Returns the change in the number of rows compared with the oldest sample of the last day.
 fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     let recent = |sample: &&Sample| now.signed_duration_since(sample.at()) <= TimeDelta::days(1);
     let (Some(first), Some(last)) = (samples.iter().find(recent), samples.last()) else {
@@ -182,7 +182,7 @@ fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns sizes at equal intervals, in thousandths of the largest sample. The first and last values are those of the first and last samples.
+/// Returns sizes at equal intervals, in thousandths of the largest size. The first and last values are those of the first and last samples.
 fn evenly(samples: &[Sample]) -> Vec<u32> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let most = samples.iter().map(|sample| sample.bytes()).max().unwrap_or(0).max(1);

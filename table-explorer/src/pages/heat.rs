@@ -1,4 +1,5 @@
-//! The page about the sizes of a table's partitions. The counts are exact. It reads the entire table, and is available only for the embedded engine.
+//! The page about the sizes of a table's partitions. The counts are exact, because the page reads the entire table; it is available only for the embedded
+//! engine.
 
 use std::cmp::Reverse;
 

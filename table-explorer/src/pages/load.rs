@@ -1,4 +1,4 @@
-//! The page about the busiest partitions. Their requests are counted while they are handled, and the browser receives updates as events.
+//! The page about the busiest partitions. Requests are counted as they are handled, and the browser receives updates as server-sent events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::state::State;
 const SHOWN: usize = 25;
 /// The width of the bar of the busiest partition.
 const BAR: u64 = 200;
-/// The service's target for one partition: 2,000 entities per second (SCL-1).
+/// The service's target for a partition, 2,000 entities per second (SCL-1), as a number per minute.
 const TARGET: u64 = 2_000 * 60;
 /// The time between two events.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -103,7 +103,7 @@ fn row(one: &BusyPartition, known: &Known, most: u64) -> Markup {
     }
 }
 
-/// Returns the number of requests in one minute as a percentage of a partition's target.
+/// Returns the number of requests in one minute as a percentage of the service's target for a partition.
 pub(crate) fn share(minute: u64) -> String {
     let tenths = minute.saturating_mul(1_000) / TARGET;
     if minute > 0 && tenths == 0 {
@@ -113,7 +113,7 @@ pub(crate) fn share(minute: u64) -> String {
     }
 }
 
-/// Describes the sparkline of a partition for readers who cannot see it.
+/// Describes a partition's sparkline for readers who cannot see it.
 pub(crate) fn describe(one: &BusyPartition) -> String {
     let most = one.minutes.iter().max().copied().unwrap_or(0);
     format!(

@@ -73,7 +73,7 @@ fn has_feed(context: &Context<'_>, table: &TableName) -> bool {
     context.known.of(table).any(|schema| schema.keeps.iter().any(|word| word == "feed"))
 }
 
-/// Returns the `RowKey` prefixes that distinguish the kinds of rows, each with the names of its kinds.
+/// Returns the `RowKey` prefixes that distinguish the kinds of rows, each with the names of the kinds.
 fn beginnings(context: &Context<'_>, table: &TableName) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for kind in kind::of_table(table.as_str(), &context.known.schemas) {
@@ -144,7 +144,7 @@ fn foot(
     }
 }
 
-/// Opens the partition at a key. The form contains the partition key in encoded form, because its characters could change the text direction of the page.
+/// Opens the partition at a key. The form contains the partition key in encoded form, because some characters would change the text direction of the page.
 pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     let within = context.request.query("in").unwrap_or_default();
     let mut pairs: Vec<(String, String)> = form_urlencoded::parse(within.as_bytes()).into_owned().collect();

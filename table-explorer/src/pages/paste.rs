@@ -25,7 +25,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(bulk::frame(context, table, "Paste rows", main))
 }
 
-/// Shows the rows of the text, or writes them if the user has confirmed them.
+/// Shows the rows parsed from the pasted text, or writes them once the user has confirmed.
 pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
     // Browsers send each line end as two characters.
@@ -39,7 +39,7 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     Ok(preview(context, table, &text, replaces, &lines))
 }
 
-/// Writes entities in groups, each within one partition.
+/// Writes entities in batches, each within one partition.
 async fn write(
     context: &Context<'_>,
     table: &TableName,
@@ -58,7 +58,7 @@ async fn write(
     Ok(bulk::answer(context, table, "Paste rows", "written", &report))
 }
 
-/// Shows the rows and any unreadable lines. If all lines are readable, also shows the button that writes the rows.
+/// Shows the parsed rows and any unreadable lines. If all lines are readable, also shows the button that writes the rows.
 fn preview(
     context: &Context<'_>,
     table: &TableName,

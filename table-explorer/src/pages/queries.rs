@@ -1,4 +1,4 @@
-//! Saved queries and the history. Each query is a link to its page.
+//! The page with saved and recent queries, each of which links to its results.
 
 use http::Response;
 use maud::{Markup, html};
@@ -14,10 +14,10 @@ use crate::show;
 
 /// The maximum length of a saved query's name, in characters.
 const NAME: usize = 100;
-/// Parameters that are not part of a query: its position, and the buttons that run it.
+/// Request parameters that are not part of a query: its position, and the buttons that run it.
 const PASSING: [&str; 4] = ["from", "run", "scan", "rows"];
 
-/// Returns the parameters of a query as one string, without the parameters that only run it.
+/// Returns the parameters of a query as one string, without parameters that only control how it runs.
 pub(crate) fn parameters(query: &[(String, String)]) -> String {
     let mut text = form_urlencoded::Serializer::new(String::new());
     let is_kept = |(name, value): &&(String, String)| {
@@ -33,7 +33,7 @@ fn noted(context: &Context<'_>, table: &TableName, query: String, name: Option<S
     Noted { store, table, query, name, at: ticks::now() }
 }
 
-/// Adds the query in the request to the history.
+/// Adds the requested query to the recent queries.
 pub(crate) async fn record(context: &Context<'_>, table: &TableName) -> Result<()> {
     let query = parameters(&context.request.query);
     if query.is_empty() {
@@ -63,7 +63,7 @@ pub(crate) async fn forget(context: &Context<'_>) -> Result<Response<Body>> {
     Ok(response::see_other("/queries"))
 }
 
-/// Returns the form that saves the query of the request.
+/// Returns the form that saves the requested query.
 pub(crate) fn form(context: &Context<'_>, table: &TableName) -> Markup {
     html! {
         form.row.keep method="post" action=(link::table(table, "keep")) aria-label="Save the query" {
@@ -123,7 +123,7 @@ fn row(context: &Context<'_>, table: &TableName, noted: &Noted) -> Markup {
     }
 }
 
-/// Returns the parameters of a query in readable form: `department=Sales Age ge 30`.
+/// Returns the parameters of a query in readable form, such as `department=Sales Age ge 30`.
 fn words(query: &str) -> String {
     let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let mut words = Vec::new();

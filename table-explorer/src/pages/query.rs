@@ -1,4 +1,4 @@
-//! The page for queries, which are built from key parts and properties. Shows the plan of a query before it runs.
+//! The page for building queries from key parts and properties. It shows the plan of a query before it runs.
 
 mod form;
 

@@ -1,4 +1,4 @@
-//! The page about queues: their names with approximate counts, and the next messages of one queue, which are peeked and not received.
+//! The page about queues: their names with approximate counts, and the next messages of one queue, which are only peeked at.
 
 use maud::{Markup, html};
 use table_core::QueueName;

@@ -1,4 +1,4 @@
-//! Shows a query in the syntax of other tools (Rust, the `tables` command, curl and Python), and the links that export its rows.
+//! Shows a query in the syntax of other tools (Rust, the `tables` command, curl and Python), with links that export its rows.
 
 use maud::{Markup, html};
 use table_core::TableName;

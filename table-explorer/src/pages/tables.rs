@@ -1,4 +1,4 @@
-//! The list of tables.
+//! The page that lists the tables.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ struct Counts {
     sizes: Vec<Option<Size>>,
     /// `true` if the tables were read for this page.
     is_new: bool,
-    /// The time of the oldest size that an earlier page counted.
+    /// The time at which the oldest of these sizes was counted, if an earlier page counted it.
     oldest: Option<DateTime<Utc>>,
 }
 

@@ -1,4 +1,4 @@
-//! The page about pending work: waiting intents (recorded work), and poison intents with their errors.
+//! The page about pending work: intents (recorded work) that wait for a worker, and poison intents, which failed repeatedly, with their errors.
 
 use chrono::{DateTime, Utc};
 use http::Response;
@@ -95,7 +95,7 @@ async fn read(context: &Context<'_>, table: TableName, partition_key: String) ->
     Ok(Waiting { table, partition_key, pending, poison })
 }
 
-/// Returns the names of the queues that have a poison queue, as outbox queues do.
+/// Returns the names of the queues that have a poison queue, which marks the queues of outboxes.
 fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
     let names = queues::names(context, QUEUES)?;
     context.reader.count(u64::from(names.is_some()));
@@ -104,7 +104,7 @@ fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
     Ok(names.iter().filter(has_poison).map(ToString::to_string).collect())
 }
 
-/// Returns the number of intents in the outbox, and the age of the oldest one, which shows how far the workers lag.
+/// Returns the number of intents in the outbox, and the age of the oldest one, which shows how far the workers lag behind.
 fn summary(found: &[Waiting]) -> Markup {
     let sum = |rows: fn(&Waiting) -> &Vec<TableEntity>| {
         let is_bound = found.iter().any(|waiting| rows(waiting).len() == ROWS);
@@ -124,8 +124,8 @@ fn summary(found: &[Waiting]) -> Markup {
     }
 }
 
-/// Returns the time of the oldest intent in the given rows. Adding a note to a row changes the row's Timestamp, and stores the
-/// time of the intent as `Version`.
+/// Returns the time at which the oldest intent in the given rows was recorded. If an attempt was noted in a row, the row's Timestamp has changed; the
+/// recorded time is then in `Version`.
 fn oldest(rows: &[TableEntity]) -> Option<DateTime<Utc>> {
     let recorded = |row: &TableEntity| match row.get("Version") {
         Some(Value::Int64(ticks)) => u64::try_from(*ticks).ok().and_then(ticks::to_datetime),

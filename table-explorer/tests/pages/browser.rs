@@ -10,7 +10,7 @@ use table_explorer::{Explorer, Source};
 /// The host name in requests.
 pub(crate) const HERE: &str = "127.0.0.1:8000";
 
-/// A session of a browser.
+/// A browser session.
 pub(crate) struct Browser {
     pub(crate) explorer: Explorer,
     cookie: String,
@@ -54,12 +54,12 @@ impl Browser {
         Self { explorer, cookie }
     }
 
-    /// Opens a session in which an engine can only be read.
+    /// Opens a session with a read-only explorer of an engine.
     pub(crate) async fn reading(engine: &Engine) -> Self {
         Self::open(Explorer::new(source(engine))).await
     }
 
-    /// Opens a session in which an engine can be changed.
+    /// Opens a session with a writable explorer of an engine.
     pub(crate) async fn writing(engine: &Engine) -> Self {
         Self::open(Explorer::writable(source(engine))).await
     }
@@ -75,7 +75,7 @@ impl Browser {
         answer.body
     }
 
-    /// Sends a form with exactly these fields.
+    /// Submits a form with exactly these fields.
     pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let headers = [

@@ -1,4 +1,4 @@
-//! Tests of changes to several rows. Marked rows are deleted and pasted rows are written in groups, each after a preview.
+//! Tests of changes to several rows. Marked rows are deleted and pasted rows are written in batches, each after a preview.
 
 use http::StatusCode;
 use table_core::{Engine, EntityKey, TableEntity, TableStoreExt, Value};

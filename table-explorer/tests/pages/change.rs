@@ -1,5 +1,5 @@
-//! Tests of changes. They are conditional on the `ETag` on which the form was based, refused if derived rows would become inconsistent,
-//! and disabled by default.
+//! Tests of changes. They are conditional on the `ETag` on which the form was based, rejected if derived rows would become inconsistent, and disabled by
+//! default.
 
 use http::StatusCode;
 use table_core::{Engine, EntityKey, TableEntity, TableStoreExt};
@@ -25,7 +25,7 @@ async fn stored(engine: &Engine) -> Option<TableEntity> {
     table.get(&key).await.unwrap().map(|found| found.value().clone())
 }
 
-/// Compares keys and properties, but not the version, which only a stored entity has.
+/// Compares keys and properties, but not versions, because only a stored entity has a version.
 fn assert_same(found: &TableEntity, expected: &TableEntity) {
     assert_eq!(found.key(), expected.key());
     assert_eq!(found.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
@@ -33,7 +33,7 @@ fn assert_same(found: &TableEntity, expected: &TableEntity) {
 
 const EDIT: &str = "/t/Company/edit?pk=Sales&rk=1";
 
-/// Returns the fields of the form as a browser sends them, with a changed age.
+/// Returns the form fields as a browser sends them, with a changed age.
 fn fields<'a>(csrf: &'a str, etag: &'a str, age: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
         ("csrf", csrf),

@@ -1,4 +1,4 @@
-//! Tests of the content of the pages for the sample tables.
+//! Tests of the pages' contents, with the sample tables.
 
 use table_explorer::{Explorer, demo};
 

@@ -1,4 +1,4 @@
-//! Tests that pages send exactly the requests that they report. The requests are counted in the store.
+//! Tests that pages send exactly the requests that they report. The store counts the requests.
 
 use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
 use table_explorer::{Explorer, Source, demo};
@@ -96,7 +96,7 @@ async fn a_plan_is_shown_without_a_request() {
     assert!(plan.contains("Point query") && plan.contains("at most <b>1 request</b>"), "{plan}");
 }
 
-/// Returns the requests that a page reports; zero without a report.
+/// Returns the number of requests that a page reports; zero if it reports none.
 fn reported(page: &str) -> u64 {
     let count = page.split("data-requests=\"").nth(1).and_then(|rest| rest.split('"').next());
     count.map_or(0, |count| count.parse().unwrap())

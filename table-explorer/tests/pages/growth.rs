@@ -1,4 +1,4 @@
-//! Tests of growth: samples of tables, their charts, and the file that stores them.
+//! Tests of samples of table sizes, their charts, and the file that stores them.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests with hostile names, keys and values. Pages must show them and never interpret them.
+//! Tests with hostile names, keys and values. Pages must display them and never interpret them.
 
 use table_core::{Engine, TableEntity, TableStoreExt};
 
@@ -29,7 +29,7 @@ fn is_broken(page: &str) -> bool {
             .any(|tag| tag.split_whitespace().any(|word| word.starts_with("on") && word.contains('=')))
 }
 
-/// Returns the tags of a page, without the values of their attributes.
+/// Returns the tags on a page, without the values of their attributes.
 fn tags(page: &str) -> Vec<String> {
     let mut tags = Vec::new();
     let (mut tag, mut is_quoted): (Option<String>, bool) = (None, false);
@@ -55,7 +55,7 @@ fn a_page_that_does_not_escape_is_found() {
     assert!(!is_broken("<p title=\"&lt;img onerror=alert(1)&gt; onclick=x\">on=1</p>"));
 }
 
-/// Returns a string without the characters that keys cannot contain.
+/// Removes the characters that keys cannot contain from a string.
 fn as_key(text: &str) -> String {
     text.chars().filter(|character| !matches!(character, '/' | '\\' | '#' | '?')).collect()
 }

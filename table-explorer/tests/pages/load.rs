@@ -1,4 +1,4 @@
-//! Tests of the load of partitions: the page, its events, and the pages when no requests are counted.
+//! Tests of the load of partitions: the page, its events, and the pages if no requests are counted.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use table_inspect::load::{CountingStore, PartitionLoad};
 
 use crate::browser::{Browser, HERE};
 
-/// Returns an explorer of an engine whose requests are counted, after each partition was read the given number of times.
+/// Reads each partition of an engine the given number of times, and returns an explorer with the request counts.
 async fn observed(reads: &[(&str, u32)]) -> (Explorer, PartitionLoad) {
     let engine = Engine::in_memory();
     let load = PartitionLoad::default();

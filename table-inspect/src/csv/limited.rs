@@ -1,4 +1,4 @@
-//! An input that counts its lines, fails if a record is too long, and detects whether its last quote is closed.
+//! An input wrapper that counts lines, fails if a record is too long, and detects whether the last quote is closed.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -7,11 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The maximum size in bytes of one record. It is larger than any entity needs.
 pub(super) const RECORD: usize = 4 << 20;
 
-/// Lines appended to the input. They become records, unless the last quote in the input is not closed: in this case, they become part
-/// of the last cell.
+/// Lines appended to the input. They become separate records, unless the last quote in the input is not closed: then they become part of the last cell.
 const AFTER: &[u8] = b"\n\0\n";
 
-/// The state that a reader shares with its [`Limited`] input.
+/// The state shared between a reader and its [`Limited`] input.
 #[derive(Clone, Debug)]
 pub(super) struct Watch(Arc<Mutex<State>>);
 
@@ -24,7 +23,7 @@ struct State {
     /// The number of bytes of [`AFTER`] that have been read.
     after: usize,
     is_behind_return: bool,
-    /// The line ends that have been read but not counted, each with the position of its last byte, and `true` for CR LF.
+    /// Line ends that were read but not yet counted: the position of the last byte, and `true` for CR LF.
     ends: VecDeque<(u64, bool)>,
     /// The number of lines before the first uncounted line end.
     line: u64,
@@ -49,13 +48,13 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if a reader at this position has read more than the input and one line end.
+    /// Returns `true` if a reader at this position has read beyond the input and one line end.
     pub(super) fn is_beyond(&self, position: u64) -> bool {
         let state = self.state();
         state.after > 0 && position > state.offset + 1
     }
 
-    /// Returns `true` if the cells come from the lines appended after the input.
+    /// Returns `true` if the cells come from the lines appended to the input.
     pub(super) fn is_after(&self, position: u64, cells: &csv::ByteRecord) -> bool {
         self.is_beyond(position) && cells.len() == 1 && cells.get(0) == Some(b"\0")
     }
@@ -104,7 +103,7 @@ impl State {
     }
 }
 
-/// An input that counts its lines and limits the size of each record.
+/// An input wrapper that counts lines and limits the size of each record.
 #[derive(Debug)]
 pub(super) struct Limited<R> {
     input: R,

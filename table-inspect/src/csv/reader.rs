@@ -28,7 +28,7 @@ pub struct CsvReader<R: Read> {
     line: u64,
 }
 
-/// The role of a column.
+/// The role of a column in a CSV file.
 enum Column {
     PartitionKey,
     RowKey,
@@ -36,7 +36,7 @@ enum Column {
     Ignored,
     /// A column without a name, whose cells must be empty.
     Unnamed,
-    /// A property, with the column of its types, if any.
+    /// A property, with the index of its type column, if any.
     Property {
         name: String,
         types: Option<usize>,
@@ -144,7 +144,7 @@ impl<R: Read> CsvReader<R> {
         self.header.iter().any(|column| matches!(column, Column::Property { name, .. } if name == property))
     }
 
-    /// Returns the type of a cell: the one in its `@type` column, or else the one given by the caller, or else a guess or a string.
+    /// Returns the type of a cell: the one in its `@type` column, or else the caller's, or else a guess or a string.
     fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
         if !declared.is_empty() {
             return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));

@@ -1,4 +1,4 @@
-//! Tests that CSV is written and read back without loss, and that invalid cells are rejected.
+//! Tests that CSV can be written and read back without loss, and that invalid cells are rejected.
 
 use table_core::{EdmType, TableEntity, Value};
 

@@ -9,7 +9,7 @@ use crate::csv::columns::{Columns, KEYS};
 use crate::record::{FileError, Result};
 use crate::value;
 
-/// A writer of entities as CSV with a fixed set of columns.
+/// A CSV writer for entities with a fixed set of columns.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct CsvWriter<W: Write> {
     columns: Columns,
@@ -23,7 +23,7 @@ impl<W: Write> CsvWriter<W> {
         Self { columns, out: csv::Writer::from_writer(out), has_header: false }
     }
 
-    /// Creates a writer that continues a file and therefore writes no header.
+    /// Creates a writer that continues an existing file, and therefore writes no header.
     pub fn continuing(out: W, columns: Columns) -> Self {
         Self { has_header: true, ..Self::new(out, columns) }
     }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-/// The property with the same value in all parts from one write.
+/// The property whose value is equal in all parts stored by the same write.
 const WRITE_ID: &str = "WriteId";
 
 /// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
@@ -21,7 +21,7 @@ pub struct WidePart<'a> {
 }
 
 impl<'a> WidePart<'a> {
-    /// Returns a row as a part of a wide entity, or `None` for any other row.
+    /// Returns the row as a part of a wide entity, or `None` if it is not one.
     ///
     /// # Errors
     /// `Corrupted` for a row that cannot be read.
@@ -34,7 +34,7 @@ impl<'a> WidePart<'a> {
     }
 }
 
-/// Returns the RowKey of the wide entity and the number of the part, or `None` for a RowKey that no part can have.
+/// Returns the wide entity's RowKey and the number of the part, or `None` if a part cannot have this RowKey.
 #[must_use]
 pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     let (base, number) = row_key.rsplit_once('_')?;

@@ -42,7 +42,7 @@ pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     pieces
 }
 
-/// Marks parts before a literal as not containing the literal's first character. This is known from how the keys were split.
+/// Marks each part before a literal as not containing the literal's first character, which follows from how the keys were split.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);
@@ -128,7 +128,7 @@ fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     digits.trim_end_matches(|last: char| last.is_alphanumeric())
 }
 
-/// Removes a GUID from the end of every key. Its hyphens would otherwise be treated as separators.
+/// Splits off a GUID at the end of every key. Its hyphens would otherwise be treated as separators.
 fn before_guid<'a>(keys: &[&'a str]) -> Option<(Vec<&'a str>, String, Vec<&'a str>)> {
     let ends = keys
         .iter()

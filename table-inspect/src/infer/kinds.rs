@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The maximum number of different key prefixes that are treated as kinds. If there were more, they would be values.
+/// The maximum number of different key prefixes that are treated as kinds. Beyond this number, they are treated as values.
 const KINDS: usize = 12;
 
 /// Rows of one kind.
@@ -76,7 +76,7 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
     }
 }
 
-/// Separates rows whose key is a word, such as one `sentinel` per partition, from rows whose keys begin with a digit.
+/// Separates rows whose key is a word, such as one `sentinel` row per partition, from rows whose keys begin with a digit.
 fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -100,8 +100,8 @@ fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut 
     groups.push(Group { kind: None, prefix, rows: others });
 }
 
-/// Returns the leading letters of a string and the separators after them. For a string without separators, returns the whole string if it consists of
-/// letters, and an empty string if not.
+/// Returns the leading letters of a string and the separators after them. Without separators, returns the whole string if it consists of letters, and
+/// otherwise an empty string.
 fn word(text: &str) -> &str {
     let letters = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
     let behind = text.get(letters..).unwrap_or_default();

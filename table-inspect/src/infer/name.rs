@@ -8,7 +8,7 @@ const KEYWORDS: [&str; 20] = [
     "move", "ref", "self", "type", "use", "where",
 ];
 
-/// Names that are already used.
+/// The names that are already in use.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashSet<String>);
 

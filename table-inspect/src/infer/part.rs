@@ -1,10 +1,10 @@
-//! Recognises the codecs of key parts. A codec is recognised only if it reproduces the value in every row.
+//! Recognises the codecs of key parts. A codec is recognised only if it reproduces the encoded value in every row.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use table_core::ticks;
 use uuid::Uuid;
 
-/// The years in which ticks and dates are recognised. Numbers that represent other years are considered ordinary numbers.
+/// The years in which ticks and dates are recognised. A number that would represent a time in any other year is treated as an ordinary number.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
 /// The codec of a key part.
@@ -31,7 +31,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// Returns the codec of several strings, or `None` if they have nothing in common.
+    /// Returns a codec that reproduces all strings, or `None` if no codec does.
     pub(super) fn of(texts: &[&str]) -> Option<Self> {
         let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
         let width = texts.first()?.len();
@@ -97,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if neighbouring encodings represent similar times.
+    /// Returns `true` if adjacent encodings represent similar times.
     pub(super) const fn follows_time(&self) -> bool {
         matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
     }
@@ -150,7 +150,7 @@ fn pattern(texts: &[&str]) -> Option<&'static str> {
     PATTERNS.iter().find(|pattern| fits(pattern)).map(|(pattern, _)| *pattern)
 }
 
-/// Returns `true` if a text is a date that the pattern writes in the same way. chrono also reads numbers with blanks and signs.
+/// Returns `true` if the text is a date that would be written back identically. This is checked because chrono also accepts blanks and signs in numbers.
 fn is_date(text: &str, pattern: &str, format: &str) -> bool {
     let instant = if !contains_hour(pattern) {
         NaiveDate::parse_from_str(text, format).ok().and_then(|date| date.and_hms_opt(0, 0, 0))

@@ -19,7 +19,7 @@ pub struct Property {
     pub optional: bool,
     /// `true` if the value is split into `Data`, `Data1`, and so on.
     pub is_chunked: bool,
-    /// The value of each row, in order.
+    /// The value in each row, in row order.
     values: Vec<Option<Value>>,
 }
 
@@ -75,7 +75,7 @@ fn property(rows: &[&TableEntity], name: &str, is_chunked: bool, notes: &mut Vec
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
-/// If a property has the same value as a key part in every row, the part uses the property's field.
+/// Makes the part use a property's field if the property has the same value as the key part in every row.
 pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {

@@ -1,4 +1,4 @@
-//! Tests of inference from sample rows. Complete declarations are in `tests/inferred`, where they are compiled.
+//! Tests of inference from sample rows. Complete declarations are tested in `tests/inferred`, where they are also compiled.
 
 use table_core::Value;
 

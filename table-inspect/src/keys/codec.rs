@@ -9,7 +9,7 @@ use table_core::{Value, ticks};
 use crate::error::{Error, Result};
 use crate::keys::name_of;
 
-/// The codecs whose encodings differ from the values that users write. For all other codecs, users read and write the encoding itself.
+/// The codecs whose encodings differ from the values that users write. For any other codec, users write the encoding itself.
 enum Known {
     /// Decimal digits, padded with zeros to the declared width.
     Digits,
@@ -24,7 +24,7 @@ enum Known {
 }
 
 impl Known {
-    /// Returns the codec with a name that occurs in schemas, such as `digits(6)`.
+    /// Returns the codec with this name in stored schemas, such as `digits(6)`.
     fn of(name: &str) -> Option<Self> {
         match name {
             "ticks" => return Some(Self::Ticks),
@@ -147,7 +147,7 @@ fn unpadded(digits: &str) -> String {
     }
 }
 
-/// Replaces each digit with 9 minus the digit. Other characters are kept; the check of the format rejects them later.
+/// Replaces each digit with 9 minus the digit. Other characters are kept, because the check of the format rejects them later.
 fn complement(digits: &str) -> String {
     let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
     digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()

@@ -1,4 +1,4 @@
-//! Recognises keys that sort the newest entity first.
+//! Detects keys that sort the newest entity first.
 
 use table_core::TableEntity;
 use table_core::schema::{StoredPiece, StoredSchema};

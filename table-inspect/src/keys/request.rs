@@ -95,7 +95,7 @@ pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyR
 
 /// Returns the range of key strings that contain the known parts: a single string if all parts are known, and otherwise all strings with a prefix.
 ///
-/// An invalid value ends the prefix, like an unknown value.
+/// If a value is invalid, the prefix ends there, as for an unknown value.
 #[must_use]
 pub fn row_range<'a>(pieces: &[StoredPiece], value: impl Fn(&str) -> Option<&'a str>) -> TextRange {
     let mut prefix = String::new();
@@ -123,7 +123,7 @@ pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     }
 }
 
-/// Returns the range of strings for one key. Parts with single values form a prefix, which ends at the first part that has no single value.
+/// Returns the range of strings for one key. Parts with a single value form a prefix, which ends at the first part without one.
 fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRange> {
     let mut prefix = String::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -178,7 +178,7 @@ fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Resul
     Ok(range)
 }
 
-/// Returns an error for conditions on parts that follow a part without a single value, because keys do not support them.
+/// Returns an error for conditions on parts after a part without a single value, because keys do not support them.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

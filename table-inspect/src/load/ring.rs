@@ -1,10 +1,10 @@
-//! Counts per period of time, of which the newest `N` are kept.
+//! Counts for the newest `N` periods of time.
 
 /// The counts of the newest `N` periods. Each period has a number, which increases with time.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<const N: usize> {
     counts: [u32; N],
-    /// The number of the newest period that has a count.
+    /// The number of the newest period with a count.
     newest: u64,
 }
 
@@ -34,7 +34,7 @@ impl<const N: usize> Ring<N> {
         })
     }
 
-    /// Makes a later period the newest one, and clears the periods in between.
+    /// Makes a later period the newest one, and clears the counts of the periods in between.
     fn forget_before(&mut self, period: u64) {
         if period <= self.newest {
             return;
@@ -53,7 +53,7 @@ impl<const N: usize> Ring<N> {
     }
 }
 
-/// Returns the position of a period's count, which is below `N`.
+/// Returns the index of a period's count, which is below `N`.
 fn slot<const N: usize>(period: u64) -> usize {
     usize::try_from(period % N as u64).unwrap_or_default()
 }

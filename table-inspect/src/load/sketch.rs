@@ -7,9 +7,9 @@ use super::ring::Ring;
 
 /// The maximum number of counted partitions.
 pub const COUNTED: usize = 128;
-/// The number of counts per minute. Each covers five seconds.
+/// The number of counts for the last minute. Each covers five seconds.
 pub const MINUTE: usize = 12;
-/// The number of counts per hour. Each covers a minute.
+/// The number of counts for the last hour. Each covers a minute.
 pub const HOUR: usize = 60;
 
 const SECOND: u64 = 10_000_000;
@@ -63,12 +63,12 @@ pub(super) struct Sketch {
     hasher: RandomState,
     /// The hash of the partition in each slot. Comparing hashes is faster than comparing keys.
     hashes: Vec<u64>,
-    /// The weight of the partition in each slot. Searching these numbers for the smallest weight reads one KiB; if they were stored in the slots, it would read
-    /// 50 KiB for each request to a partition that is not counted.
+    /// The weight of the partition in each slot. For each request to a partition that is not counted, these numbers are searched for the smallest weight,
+    /// which reads one KiB; if they were stored in the slots, it would read 50 KiB.
     weights: Vec<u64>,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
-    /// The number of the period in which weights were last halved.
+    /// The number of the period in which the weights were last halved.
     halved: u64,
 }
 
@@ -154,7 +154,7 @@ impl Sketch {
 }
 
 impl Slot {
-    /// Assigns the slot to another partition. The strings keep their memory.
+    /// Assigns a slot to a different partition. The strings keep their allocated memory.
     fn assign(&mut self, table: &str, partition_key: &str) {
         self.table.clear();
         self.table.push_str(table);

@@ -1,4 +1,4 @@
-//! A store that counts requests by partition.
+//! A store wrapper that counts requests by partition.
 
 use std::any::Any;
 use std::fmt;
@@ -9,7 +9,7 @@ use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableS
 
 use super::PartitionLoad;
 
-/// A store that records each request to a partition in a [`PartitionLoad`]. A program can use it to show its own load.
+/// A store wrapper that records each request to a partition in a [`PartitionLoad`]. A program can use it to show its own load.
 ///
 /// A request that reads several partitions is not recorded, because it is unknown which of them it loads.
 ///

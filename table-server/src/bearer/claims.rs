@@ -1,4 +1,4 @@
-//! The parts and claims of a JSON Web Token.
+//! Splits a JSON Web Token into its parts, and checks its claims.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,9 +8,9 @@ use crate::service::Service;
 
 /// The maximum difference between the clocks of the issuer and this server, in seconds.
 const SKEW: i64 = 300;
-/// The audience of all storage accounts, as a URL and as an application id.
+/// The audience that is valid for all storage accounts, as a URL and as an application ID.
 const STORAGE: [&str; 2] = ["https://storage.azure.com", "e406a681-f3d4-42a8-90b6-c2b029497af1"];
-/// The host suffixes of the clouds in which an account has an endpoint.
+/// The domain suffixes of account endpoints in the public and national Azure clouds.
 const CLOUDS: [&str; 4] =
     ["core.windows.net", "core.chinacloudapi.cn", "core.usgovcloudapi.net", "core.cloudapi.de"];
 

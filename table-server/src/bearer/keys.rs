@@ -12,7 +12,7 @@ use table_core::{Error, Result};
 use super::claims::Parts;
 use crate::fault::ServerFault;
 
-/// Public keys, which verify signatures made with RS256.
+/// An issuer's public keys, which verify RS256 signatures.
 #[derive(Clone)]
 pub(super) struct KeySet(Arc<[Key]>);
 
@@ -49,7 +49,7 @@ impl KeySet {
         }
     }
 
-    /// Returns `true` if the token is signed with the key that it names. A token that names no key may be signed with any of the keys.
+    /// Returns `true` if the token is signed with the key whose ID it contains. A token without a key ID may be signed with any of the keys.
     pub(super) fn verifies(&self, token: &Parts<'_>) -> bool {
         #[derive(Deserialize)]
         struct Header {

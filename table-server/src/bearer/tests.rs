@@ -26,7 +26,7 @@ fn issuers_key() -> KeyPair {
     key(include_bytes!("tests/key.p8"))
 }
 
-/// Returns a key as its issuer publishes it.
+/// Returns the public key as a JSON Web Key, as an issuer publishes it.
 fn published(key: &KeyPair, id: &str) -> Value {
     let public: PublicKeyComponents<Vec<u8>> = key.public().into();
     let encode = |bytes: Vec<u8>| URL_SAFE_NO_PAD.encode(bytes);
@@ -41,7 +41,7 @@ fn claims() -> Value {
     })
 }
 
-/// Returns the signed part of a token.
+/// Returns the signed part of a token, `header.claims`.
 fn content(header: &Value, claims: &Value) -> String {
     [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".")
 }

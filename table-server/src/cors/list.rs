@@ -1,4 +1,4 @@
-//! Lists in CORS rules.
+//! Parses the comma-separated lists in CORS rules.
 
 /// Returns the items of a comma-separated list.
 pub(super) fn items(list: &str) -> impl Iterator<Item = &str> {

@@ -9,10 +9,10 @@ use super::histogram::BOUNDS;
 use crate::account::Account;
 use crate::operation::Operation;
 
-/// The maximum number of partitions in the text. The partitions with the most requests come first.
+/// The maximum number of partitions in the output. The partitions with the most requests come first.
 const HOTTEST: usize = 10;
 
-/// The work in progress in a server.
+/// The connections and requests that a server is currently handling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
     pub(crate) connections: usize,
@@ -165,7 +165,7 @@ impl Display for Seconds {
     }
 }
 
-/// The value of a label.
+/// A label value, with its special characters escaped.
 struct Label<'a>(&'a str);
 
 impl Display for Label<'_> {

@@ -43,7 +43,7 @@ async fn accounts(service: Service, rules: Vec<CorsRule>) -> Vec<Account> {
     vec![account]
 }
 
-/// Returns the status of the response to an unsigned request, and its CORS headers.
+/// Sends an unsigned request, and returns the status and the CORS headers of the response.
 async fn asked(
     accounts: &[Account],
     service: Service,
@@ -112,7 +112,7 @@ async fn a_service_without_rules_allows_no_origin() {
     assert_eq!(asked(&accounts, Service::Blobs, "OPTIONS", &headers).await.0, 501);
 }
 
-/// Tests that rejections also have the CORS headers, with which a page can read the reason.
+/// Tests that rejections have CORS headers, too, so a page can read the reason.
 #[tokio::test]
 async fn a_response_states_which_origins_may_read_it() {
     let exact = some(["https://a.com", "", "", "Origin", "x-ms-request-id", "true"]);

@@ -22,7 +22,7 @@ pub(super) fn queue(access: &Access, verb: &str, settings: bool) -> Result<(), R
     check(access, ResourceTypes::CONTAINER, any, own)
 }
 
-/// Checks that the credential permits an operation on the messages of a queue, or on one message if `one` is `true`.
+/// Checks that the credential permits an operation on the messages of a queue, or on a single message if `one` is `true`.
 pub(super) fn messages(access: &Access, verb: &str, one: bool, peek: bool) -> Result<(), Refusal> {
     let (any, own) = match (verb, one) {
         ("POST", _) => (May::ADD, Some(QueuePermissions::ADD)),
@@ -35,8 +35,8 @@ pub(super) fn messages(access: &Access, verb: &str, one: bool, peek: bool) -> Re
     check(access, ResourceTypes::OBJECT, &[any], own)
 }
 
-/// Checks a request against its credential. For an account SAS, one of the permissions in `any` is sufficient. `own` is the permission that a queue
-/// SAS needs, or `None` if no queue SAS permits the operation.
+/// Checks that the credential permits the operation. An account SAS needs one of the permissions in `any`; a queue SAS needs `own`, or never permits the
+/// operation if `own` is `None`.
 fn check(
     access: &Access,
     types: ResourceTypes,

@@ -147,7 +147,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
     Ok(Answer::xml(200, xml))
 }
 
-/// Returns the metadata that a request sets.
+/// Returns the metadata in the headers of a request.
 ///
 /// # Errors
 /// `InvalidMetadata` if the service does not accept the metadata (QUE-17); `MetadataTooLarge` if it exceeds the maximum size.

@@ -103,7 +103,7 @@ async fn change_set<S: TableStore>(
     Ok(responses)
 }
 
-/// Returns the write described by a part of the batch. `first` is the write of the first part, whose table name is reused.
+/// Returns the write described by a part of the batch. `first` is the write in the batch's first part, whose parsed table name is reused.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let mut conditions = part.values("if-match");
     let if_match = conditions.next();
@@ -136,7 +136,7 @@ fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     Ok((path, query))
 }
 
-/// Returns the first segment of paths in path style, which is the account in the outer request and in its parts.
+/// Returns the account if the paths are in path style: the first segment of the path in the outer request and in the batch's parts.
 fn base(exchange: &Exchange) -> Option<&str> {
     exchange.base.splitn(4, '/').nth(3)
 }

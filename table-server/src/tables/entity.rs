@@ -81,7 +81,7 @@ impl Call {
         Ok(Self { table, key, kind, preference })
     }
 
-    /// Returns the row for the response to an insert, if the client prefers to receive it.
+    /// Returns the row for the response to an insert, or `None` if the client prefers not to receive it.
     pub(super) fn echo(&self) -> Option<Row> {
         match &self.kind {
             OperationKind::Insert(row) if self.preference != Some(Preference::NoContent) => Some(row.clone()),
@@ -89,7 +89,7 @@ impl Call {
         }
     }
 
-    /// Returns the response to the write after it was applied.
+    /// Returns the response after the write was applied.
     pub(super) fn done(&self, written: &Written<'_>, etag: Option<ETag>) -> Result<Answer, Refusal> {
         let Some(etag) = etag else { return Ok(Answer::new(204)) };
         let mut answer = Answer::new(204).header("ETag", etag_text(&etag));
@@ -117,7 +117,7 @@ impl Call {
     }
 }
 
-/// Returns the service's message for a write with `If-None-Match`.
+/// Returns the service's error message for a write with `If-None-Match`.
 const fn none_match(sent: &Sent<'_>) -> &'static str {
     if sent.if_match.is_some() {
         return "Both If-Match and If-None-Match HTTP headers cannot be specified at the same time. Please specify either one of the headers or none \
@@ -139,7 +139,7 @@ pub(super) struct Written<'a> {
     pub(super) echo: Option<Row>,
 }
 
-/// Applies one write, as a transaction with one operation.
+/// Applies a single write, as a transaction with one operation.
 pub(super) async fn write<S: TableStore>(
     store: &S,
     account: &Account,
@@ -158,7 +158,7 @@ pub(super) async fn write<S: TableStore>(
     Ok(call.done(&written, etags.into_iter().next().flatten())?.cost(Cost::write(1)))
 }
 
-/// Returns the limits of a transaction. The server limits the body of the request in bytes (EGT-3), not the sum of its entities in UTF-16, which may
+/// Returns the limits of a transaction. The server limits the size of the request body (EGT-3) rather than the total UTF-16 size of the entities, which may
 /// be twice as large.
 pub(super) fn limits<S: TableStore>(store: &S) -> Limits {
     let mut limits = store.capabilities().limits;
@@ -166,7 +166,7 @@ pub(super) fn limits<S: TableStore>(store: &S) -> Limits {
     limits
 }
 
-/// Removes the position from an error, because the operation was not part of a batch.
+/// Removes the position of the operation from an error, because the operation was not part of a batch.
 fn alone(error: table_core::Error) -> Refusal {
     Refusal { index: None, ..error.into() }
 }

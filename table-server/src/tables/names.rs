@@ -46,7 +46,7 @@ pub(super) async fn create<S: TableStore>(
     Ok(answer.body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Removes the policies of an earlier table with this name. They remain if the server could not remove them when it deleted that table.
+/// Removes the stored policies of a deleted table with the same name. They remain if the server could not remove them when it deleted that table.
 async fn clear_policies(account: &Account, table: &TableName) -> Result<(), Refusal> {
     if account.policies(table).is_empty() {
         return Ok(());
@@ -155,7 +155,7 @@ fn item(name: &str, account: &Account, level: MetadataLevel, exchange: &Exchange
     item
 }
 
-/// Adds the metadata of a table that is the entire document (JSON-5).
+/// Adds the metadata of a table that is returned as the entire document (JSON-5).
 fn alone(item: &mut Map<String, Value>, level: MetadataLevel, exchange: &Exchange) {
     if level >= MetadataLevel::Minimal {
         item.insert(

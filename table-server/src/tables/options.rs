@@ -1,10 +1,10 @@
-//! The system options of a query string. Each must be supported by the table service and occur only once (QRY-1, QRY-2).
+//! Checks the system options of a query string. Each must be supported by the table service and occur only once (QRY-1, QRY-2).
 
 use std::borrow::Cow;
 
 use crate::refusal::Refusal;
 
-/// The options that the server applies.
+/// The options that the server supports.
 const KNOWN: [&str; 4] = ["$filter", "$select", "$top", "$format"];
 /// OData options that the table service does not support.
 const UNSUPPORTED: [&str; 8] =
@@ -29,7 +29,7 @@ pub(super) fn check(query: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the rejection of an unknown option, or `None` for a parameter that is not a system option.
+/// Returns the rejection of an unknown or unsupported system option, or `None` if the parameter is not a system option.
 fn fault(name: &str) -> Option<Refusal> {
     let bare = name.strip_prefix('$').unwrap_or(name);
     let is_meant = |option: &&&str| option.get(1..).is_some_and(|own| own.eq_ignore_ascii_case(bare));

@@ -16,11 +16,11 @@ use crate::refusal::Refusal;
 /// The start of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum From {
-    /// The beginning of the query's range.
+    /// The beginning of the query's key range.
     Beginning,
-    /// A key inside the range.
+    /// A key inside the key range.
     At(Continuation),
-    /// A key after the range, which means that the page is empty.
+    /// The end of the key range: the page is empty.
     End,
 }
 
@@ -48,7 +48,7 @@ fn read(token: &str) -> Result<String, Refusal> {
     })
 }
 
-/// Returns the start of the requested page.
+/// Returns the start of the requested page from the request's continuation token.
 ///
 /// # Errors
 /// `InvalidInput` if the token is not in this format.
@@ -80,7 +80,7 @@ fn place(table: &TableName, query: &Query, partition_key: String, row_key: Optio
     From::At(Continuation::new(table, query, Position { partition_key, row_key }))
 }
 
-/// Returns `true` if a string lies before a range.
+/// Returns `true` if a string is below the lower bound of a range.
 fn is_before(text: &str, range: &TextRange) -> bool {
     match &range.lower {
         Bound::Included(lower) => order::compare(text, lower).is_lt(),

@@ -10,7 +10,7 @@ use table_core::{Error, Result};
 use super::Tls;
 use crate::fault::ServerFault;
 
-/// The names in every self-signed certificate. The names with `*` allow clients to put the account into the host name.
+/// The names in every self-signed certificate. Clients that put the account into the host name need the names with `*`.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
 /// Writes a certificate and its key into a folder, unless both files exist. No file is overwritten: if only the key exists, a certificate

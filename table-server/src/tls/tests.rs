@@ -23,7 +23,7 @@ fn a_self_signed_certificate_is_kept_and_its_key_is_private_to_the_owner() {
     assert_ne!(text(Tls::CERTIFICATE), first[0]);
 }
 
-/// Tests that a certificate or key of another program in the folder is not overwritten.
+/// Tests that a certificate or key from another program that is already in the folder is not overwritten.
 #[test]
 fn a_self_signed_certificate_overwrites_no_file() {
     for (name, content) in [

@@ -35,7 +35,7 @@ const REMEMBERED: usize = 1 << 14;
 pub struct Throttle {
     clock: Clock,
     hasher: RandomState,
-    /// For the account and each partition, the time in ticks at which all previous work would be complete at the target rate.
+    /// For the account and each partition, the time in ticks at which all admitted work would be complete at the target rate.
     due: Mutex<Due>,
 }
 
@@ -68,7 +68,7 @@ impl Throttle {
         admit(due, now, entities as u64, PARTITION)
     }
 
-    /// Counts work that has already been done, even beyond the target. Later requests are then rejected.
+    /// Counts work that has already been done, even if it exceeds the target. Later requests are then rejected.
     pub(super) fn charge(&self, table: &str, partition: &str, entities: usize) {
         let now = self.clock.now();
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,13 +76,13 @@ impl Throttle {
         *due = (*due).max(now) + entities as u64 * SECOND / PARTITION;
     }
 
-    /// Returns a number that identifies a partition. Two partitions with the same number would share a target, which is extremely unlikely.
+    /// Returns a hash that identifies a partition. Two partitions with the same hash would share one limit, which is extremely unlikely.
     fn key(&self, table: &str, partition: &str) -> u64 {
         self.hasher.hash_one((table, partition))
     }
 }
 
-/// Admits `units` units of work, unless a full second of work is already pending.
+/// Admits `units` units of work, unless at least a full second of work is already pending.
 fn admit(due: &mut u64, now: u64, units: u64, a_second: u64) -> Result<(), Refusal> {
     if *due >= now + SECOND {
         return Err(Refusal::new(

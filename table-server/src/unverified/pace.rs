@@ -1,15 +1,15 @@
-//! The rate at which the [guests](super) of one network are served.
+//! Limits the rate at which the [guests](super) of one network are served.
 
 use std::time::{Duration, Instant};
 
-/// The gap after one unit of work, which limits the guests of all networks together to 10,000 units per second.
+/// The gap after one unit of work. It limits the guests of all networks together to 10,000 units per second.
 const GAP: Duration = Duration::from_micros(100);
-/// The longest pause of a guest.
+/// The longest pause imposed on a guest.
 const LONGEST: Duration = Duration::from_secs(1);
 /// The shortest pause. Timers have a resolution of one millisecond.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The work done for a network's guests. Each unit of work is followed by a gap, and a guest pauses until the end of its gaps.
+/// The schedule of one network's guests. Each unit of work extends it by a gap, and a guest pauses until the end of the schedule.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     /// The end of the last gap.
@@ -17,8 +17,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Adds the gaps for a number of units. They are longer if several networks have guests. Returns the end of the pause, or `None` if the guest
-    /// need not pause.
+    /// Extends the schedule by the gaps for `units` units. The gaps are longer if several networks have guests. Returns the end of the pause, or `None` if
+    /// the guest need not pause.
     pub(super) fn charge(&mut self, units: u32, networks: usize, now: Instant) -> Option<Instant> {
         let networks = u32::try_from(networks).unwrap_or(u32::MAX);
         let gap = GAP.saturating_mul(units.saturating_mul(networks)).min(LONGEST);

@@ -13,7 +13,7 @@ fn key(name: &str, key: &str) -> AccountKey {
     AccountKey::new(name, key).unwrap()
 }
 
-/// Queries the tables of an account, and returns the response with their names.
+/// Queries the tables of an account, and returns the response, which contains their names.
 fn tables(server: &Running, account: &AccountKey) -> String {
     let target = format!("/{}/Tables", account.account());
     Asked::tables("GET", &target).of(server.tables, account)
@@ -86,7 +86,7 @@ fn accounts_of_a_file_and_the_host_style() {
     assert_eq!(status(&stranger.of(server.tables, &contoso)), "404");
 }
 
-/// Tests requests to the endpoint for blobs at a separate port, which `UseDevelopmentStorage=true` includes.
+/// Tests that requests to the blob endpoint, which `UseDevelopmentStorage=true` includes, are rejected with an explanation.
 #[test]
 fn blob_requests_are_refused_with_an_explanation() {
     let mut command = program();

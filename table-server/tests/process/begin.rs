@@ -7,11 +7,11 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::wire::{Asked, status};
 
-/// Returns an address at which nothing listens, for a client that does not wait for the first line of the server and must know its port in advance.
+/// Returns an unused address, for a client that must know the port before the server has started.
 ///
-/// The port is below the range that systems assign automatically. A port in this range could be assigned to a server of another test, or to
-/// the client's own end of a connection. The function connects instead of listening: a process that another test starts inherits the
-/// listeners of this process until it executes its program, and would accept and reset the client's connections.
+/// The port is below the ephemeral range. An ephemeral port could be assigned to another test's server, or to the client's own end of a connection. The
+/// function tests the port by connecting instead of listening: a process started by another test inherits this process's listeners until it executes its
+/// program, and would accept and reset the client's connections.
 fn unused_address() -> SocketAddr {
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let mut addresses = (first..32_000).map(|port| SocketAddr::from(([127, 0, 0, 1], port)));

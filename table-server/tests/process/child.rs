@@ -27,7 +27,7 @@ pub(crate) fn on(folder: &Path) -> Command {
     command
 }
 
-/// A server that has printed its addresses. It is killed when this value is dropped.
+/// A running server that has printed its addresses. It is killed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Running {
     process: Option<Child>,
@@ -56,7 +56,7 @@ impl Running {
         Self { process: Some(process), out, tables, queues, blobs }
     }
 
-    /// Returns the next line of the output.
+    /// Returns the next line of the server's output.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.out.read_line(&mut line).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the server as a process.
+//! Tests of the `table-server` program, run as a separate process.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

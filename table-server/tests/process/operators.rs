@@ -7,13 +7,13 @@ use std::{fs, io};
 
 use crate::child::{Running, program};
 
-/// The flags of other programs that occur in commands in the documents and in the deployment files.
+/// Flags of programs other than `table-server` that occur in the documents and in the deployment files.
 const OTHERS: [&str; 7] =
     ["--bin", "--features", "--from", "--locked", "--no-cache", "--package", "--release"];
 
 const UNIT: &str = "table-server.service";
 
-/// Returns a file of the package, or of the repository.
+/// Returns the text of a file in the package, or in the repository.
 fn file(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
 }
@@ -51,7 +51,7 @@ fn every_flag_and_variable_that_is_named_exists() {
     }
 }
 
-/// Tests the statement in `docs/server.md` that every flag has an environment variable. Other tests check the configuration file.
+/// Tests the statement in `docs/server.md` that every flag has an environment variable.
 #[test]
 fn every_flag_has_a_variable() {
     let (flags, variables) = (flags(&help()), variables(&help()));
@@ -83,7 +83,7 @@ fn the_command_of_the_unit_starts_the_server() {
     assert!(state.path().join("contoso").is_dir());
 }
 
-/// Tests the unit with systemd. Skipped on systems without it.
+/// Tests that systemd accepts every line of the unit file. Skipped on machines without systemd.
 #[test]
 fn systemd_knows_every_line_of_the_unit() {
     let folder = tempfile::tempdir().unwrap();

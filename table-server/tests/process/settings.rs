@@ -1,4 +1,4 @@
-//! Tests that an account's data other than entities and messages survives a restart with the same folder.
+//! Tests that stored policies, service properties and queue metadata survive a restart with the same folder.
 
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY, Scheme};
 

@@ -1,4 +1,4 @@
-//! Sends signed requests without a client library.
+//! Sends signed HTTP requests without a client library.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -8,7 +8,7 @@ use chrono::Utc;
 use http::HeaderMap;
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 
-/// A request signed with the key of an account.
+/// A request signed with an account key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) scheme: Scheme,
@@ -55,7 +55,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Sends a string, and returns everything that is received until the connection ends.
+/// Sends text over a connection, and returns everything received until the connection closes.
 pub(crate) fn plain(address: SocketAddr, text: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(text.as_bytes()).unwrap();

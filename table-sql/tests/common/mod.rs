@@ -1,11 +1,11 @@
-//! A store with the tables that the tests use: employees, a row of another kind, and reviews.
+//! A fixture store with the tables that the tests use: employees, a row of a different kind, and reviews.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
 use chrono::{DateTime, TimeDelta, Utc};
 use table_core::{DynTableStore, Engine, Entity, TableEntity, TableStoreExt};
 
-/// An employee of a department.
+/// An employee in a department.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -22,7 +22,7 @@ pub(crate) struct Employee {
     born: Option<DateTime<Utc>>,
 }
 
-/// A review of an employee in a year.
+/// An employee's review for one year.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Reviews")]
 #[partition_key(department)]

@@ -12,7 +12,7 @@ use super::fault::AuthFault;
 
 /// The account of the emulator (AUTH-30).
 pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's public key, which Microsoft's documentation contains (AUTH-30).
+/// The emulator's well-known key, which is published in Microsoft's documentation (AUTH-30).
 pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
@@ -65,7 +65,7 @@ impl AccountKey {
         STANDARD.encode(&self.key)
     }
 
-    /// Returns `true` for the emulator's public key, under any account name. A signature with this key proves nothing (AUTH-30).
+    /// Returns `true` for the emulator's well-known key, under any account name. A signature with this key proves nothing (AUTH-30).
     ///
     /// ```
     /// use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
@@ -95,7 +95,7 @@ impl AccountKey {
         STANDARD.encode(mac.finalize().into_bytes())
     }
 
-    /// Returns `true` if the signature matches the text. The comparison takes the same time for all wrong signatures.
+    /// Returns `true` if the signature matches the text. The comparison takes the same time for every incorrect signature.
     ///
     /// ```
     /// use table_wire::auth::AccountKey;

@@ -64,8 +64,8 @@ impl<'a> Authorization<'a> {
     /// The path is verified exactly as it was sent. A signature computed over a path with a different
     /// encoding, such as `'` instead of `%27`, does not match (AUTH-6).
     ///
-    /// A request without a date is accepted only with the emulator's public key, as in the emulator. The date limits how long a signed request can
-    /// be replayed, but anyone can sign a request with the public key at any time (AUTH-30).
+    /// A request without a date is accepted only with the emulator's well-known key, as in the emulator. The date limits how long a signed request can be
+    /// replayed, but anyone can sign a request with that key at any time (AUTH-30).
     ///
     /// # Errors
     /// `AuthenticationFailed` if no key matches the signature of this request, if the request has no date, or if its date differs from `now` by more
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(undated.unwrap_err().rule(), Some("AUTH-9"));
     }
 
-    /// Tests requests without a date, which Azurite's own tests send: only the public key needs no date.
+    /// Tests that a request without a date, as Azurite's own tests send it, is accepted only if it is signed with the emulator's well-known key.
     #[test]
     fn auth_9_and_30_only_the_public_key_needs_no_date() {
         let undated = HeaderMap::new();

@@ -49,7 +49,7 @@ impl<'a> SignedParts<'a> {
         }
     }
 
-    /// Joins lines, each followed by a line feed. The capacity includes space for the resource that is appended later.
+    /// Joins lines, each followed by a line feed. Reserves space for the resource, which is appended later.
     fn lines(&self, lines: &[&str], account: &str) -> String {
         let room: usize = lines.iter().map(|line| line.len() + 1).sum();
         let mut text = String::with_capacity(room + account.len() + self.path.len() + 32);

@@ -23,7 +23,8 @@ pub fn print_http_date(instant: DateTime<Utc>) -> String {
     written(&instant).unwrap_or_else(|| instant.format(FORMAT).to_string())
 }
 
-/// Formats an instant whose year has four digits. The general formatter parses its format string on every call, and a queue message contains three dates.
+/// Formats an instant whose year has four digits. The general formatter parses its format string on every call, and each queue message contains three
+/// dates.
 fn written(instant: &DateTime<Utc>) -> Option<String> {
     let year = instant.year();
     let weekday = WEEKDAYS.get(instant.weekday().num_days_from_monday() as usize)?;
@@ -50,7 +51,7 @@ pub fn parse_http_date(text: &str) -> Option<DateTime<Utc>> {
     strict(text).or_else(|| NaiveDateTime::parse_from_str(text, FORMAT).ok()).map(|instant| instant.and_utc())
 }
 
-/// Parses a date whose parts are all at fixed positions.
+/// Parses a date in which every part is at a fixed offset.
 fn strict(text: &str) -> Option<NaiveDateTime> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;

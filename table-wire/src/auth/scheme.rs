@@ -1,4 +1,4 @@
-//! Authorization schemes, which define the string to sign and the header with the signature.
+//! Authorization schemes, which define the string to sign and the `Authorization` header.
 
 use super::AccountKey;
 use super::canonical::{SignedParts, shared_key, shared_key_lite, shared_key_table, shared_key_table_lite};
@@ -49,7 +49,7 @@ impl Scheme {
         format!("{name} {account}:{}", key.sign(&self.string_to_sign(parts, account)))
     }
 
-    /// Returns the first word of the header.
+    /// Returns the first word of the `Authorization` header.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Table | Self::Storage => "SharedKey",

@@ -1,4 +1,4 @@
-//! Multipart bodies with nested parts, whose lines end with CRLF or LF.
+//! Splits multipart bodies with nested parts, whose lines end with CRLF or LF.
 //!
 //! Parsing is lazy and borrows from the body. The response to 100 operations has more than a thousand header lines, of which only 100 are parsed.
 

@@ -24,7 +24,7 @@ use super::range::SignedRange;
 pub enum Grant {
     /// Operations on the entities of one table.
     Table(TableGrant),
-    /// Operations on the services of the account.
+    /// Operations on the account's services.
     Account(AccountGrant),
 }
 
@@ -40,7 +40,7 @@ pub struct TableGrant {
     pub permissions: TablePermissions,
 }
 
-/// The grant of an account token.
+/// The services, resource types and operations that an account token permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccountGrant {
@@ -64,7 +64,7 @@ fn not_permitted(rule: &'static str, operation: &'static str) -> Error {
     Error::of(SasFault::Permission { operation, rule })
 }
 
-/// Returns the permissions that a write needs. Table tokens and account tokens use the same four letters.
+/// Returns the permission that a write needs. Table tokens and account tokens use the same four letters.
 fn needed(kind: &OperationKind) -> TablePermissions {
     match kind {
         OperationKind::Insert(_) => TablePermissions::ADD,

@@ -120,7 +120,8 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// Returns the values with these names, each of which is one line. A value with a line break is an error, because it would become two lines.
+    /// Returns the values of these parameters for the string to sign, where each is one line. A value with a line break is an error, because it would
+    /// occupy two lines.
     fn lines(&self, names: &[&str]) -> Result<Vec<&str>> {
         let line = |name: &&str| {
             let value = self.get(name);

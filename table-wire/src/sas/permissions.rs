@@ -1,4 +1,4 @@
-//! The letters in a token: permissions, services, resource types, and the protocol.
+//! The sets of letters in a token: permissions, services and resource types; and its protocols.
 
 use table_core::{Error, Result};
 

@@ -18,7 +18,7 @@ pub struct AccessPolicy<P = TablePermissions> {
     pub permissions: Option<P>,
 }
 
-/// A policy with an identifier, which tokens contain in `si` (ACL-2).
+/// A stored access policy. Tokens refer to it by its identifier, in `si` (ACL-2).
 ///
 /// ```
 /// use table_wire::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};

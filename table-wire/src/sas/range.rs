@@ -1,4 +1,4 @@
-//! Key ranges of tokens, which compare compound keys and have inclusive ends (SAS-6, SAS-7).
+//! Key ranges of tokens. Their ends are inclusive, and keys are compared by partition and then by row (SAS-6, SAS-7).
 
 mod bound;
 
@@ -37,7 +37,7 @@ pub(super) struct End {
     row_key: Option<String>,
 }
 
-/// The keys of an end before validation.
+/// The partition and row at an end of a range, before validation.
 type Said<'a> = (&'a str, Option<&'a str>);
 
 impl End {

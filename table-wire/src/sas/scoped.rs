@@ -1,4 +1,4 @@
-//! Stores whose operations are restricted by a token.
+//! Restricts a store to the operations that a token permits.
 
 use std::any::Any;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::verifier::SasVerifier;
 
 /// A store that executes only the operations that a token permits. Created by [`SasVerifier::scoped`].
 ///
-/// Rejected operations have the service's codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
+/// Rejected operations fail with the service's error codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
 /// `AuthorizationPermissionMismatch`, and the codes for account SAS tokens (SAS-8, SAS-11, ASAS-5). If any part of a transaction is rejected,
 /// nothing is applied. A query returns only entities within the token's range, and does not reveal other entities (SAS-8). A continuation outside the range
 /// is rejected.

@@ -1,4 +1,4 @@
-//! Tests of the signature vectors SIG-10 to SIG-14: tokens are created, parsed and verified.
+//! Tests the signature vectors SIG-10 to SIG-14: creates, parses and verifies each token.
 
 mod alteration;
 mod widening;

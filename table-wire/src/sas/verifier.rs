@@ -1,4 +1,4 @@
-//! Verifies tokens with an account's keys, the policies of its tables, and a clock.
+//! Verifies tokens with an account's keys, the stored policies of its tables, and a clock.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -59,7 +59,7 @@ impl SasVerifier {
         Self { keys: vec![key], policies: Arc::default(), clock: Clock::default(), caller: None }
     }
 
-    /// Adds a second key, with which tokens may also be signed. An account has two keys to allow key rotation (AUTH-11).
+    /// Adds a second key, which tokens may also be signed with. An account has two keys to allow key rotation (AUTH-11).
     #[must_use]
     pub fn or_key(mut self, key: AccountKey) -> Self {
         self.keys.push(key);
@@ -139,7 +139,7 @@ impl SasVerifier {
         Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
     }
 
-    /// Returns the current permissions, which come from the token or its policy.
+    /// Returns the permissions from the token, or else from its stored policy.
     pub(super) fn permissions<P: FromStr<Err = Error>>(
         &self,
         parameters: &Parameters,

@@ -1,4 +1,4 @@
-//! Signed versions of tokens, and the differences between them (SAS-2 to SAS-4, ASAS-2).
+//! Signed versions of tokens: dates that determine the string to sign (SAS-2 to SAS-4, ASAS-2).
 
 use std::fmt;
 
@@ -39,24 +39,24 @@ impl SignedVersion {
         &self.0
     }
 
-    /// Returns `true` if the string to sign for a table includes `sip` and `spr` (SAS-2), and if account SAS tokens are supported.
+    /// Returns `true` if, in this version, the string to sign for a table includes `sip` and `spr` (SAS-2). The same versions support account SAS tokens.
     pub(super) fn signs_address(&self) -> bool {
         *self.0 >= *"2015-04-05"
     }
 
-    /// Returns `true` if the resource starts with the service name (SAS-3).
+    /// Returns `true` if, in this version, the signed resource starts with the service name (SAS-3).
     pub(super) fn names_service(&self) -> bool {
         *self.0 >= *"2015-02-21"
     }
 
-    /// Returns `true` if the string to sign for an account includes `ses` (ASAS-2).
+    /// Returns `true` if, in this version, the string to sign for an account includes `ses` (ASAS-2).
     pub(super) fn signs_encryption(&self) -> bool {
         *self.0 >= *"2020-12-06"
     }
 }
 
 impl Default for SignedVersion {
-    /// Returns the version 2019-02-02.
+    /// Returns the default version, 2019-02-02.
     fn default() -> Self {
         Self("2019-02-02".to_owned())
     }

@@ -1,4 +1,4 @@
-//! Detects rows that match no stored schema.
+//! Detects rows that do not match any stored schema.
 
 use table_core::schema::StoredSchema;
 use table_core::{EntityKey, TableEntity, Value};

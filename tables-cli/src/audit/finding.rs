@@ -1,4 +1,4 @@
-//! Findings. Each consists of a rule, a fact, sample rows, and a fix.
+//! Findings of an audit. Each consists of a rule, a fact, sample rows, and a suggested fix.
 
 use std::fmt;
 

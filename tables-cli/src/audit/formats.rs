@@ -11,7 +11,7 @@ use table_inspect::infer::Group;
 /// The characters that are assumed to separate the parts of keys.
 const SEPARATORS: [char; 8] = ['_', '|', ':', '!', '~', '^', '+', ','];
 
-/// One of an entity's keys: its name, such as `PartitionKey`, and a function that returns it.
+/// One of an entity's two keys: its name, such as `PartitionKey`, and a function that returns it.
 type KeyOf = (&'static str, fn(&TableEntity) -> &str);
 
 const KEYS: [KeyOf; 2] =
@@ -103,7 +103,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
     }
 }
 
-/// Reports keys with more separators than most of the keys, which means that a part contains the separator. Returns `true` if any were reported.
+/// Reports keys with more separators than most keys have, which means that a part contains the separator. Returns `true` if any were reported.
 fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Finding>) -> bool {
     for separator in SEPARATORS {
         let count = |text: &str| text.matches(separator).count();

@@ -1,4 +1,4 @@
-//! Detects partition keys that always increase, which makes all inserts go to one partition.
+//! Detects partition keys that always increase, so all inserts go to one partition.
 
 use table_core::TableEntity;
 
@@ -51,7 +51,7 @@ fn begins_with_time(texts: &[&str]) -> bool {
     is_at_front && matches!(first, Some(Piece::Part { codec, .. }) if follows(codec))
 }
 
-/// Returns `true` if all keys are numbers after the same prefix of letters.
+/// Returns `true` if all keys consist of the same letters followed by a number.
 fn is_counted(texts: &[&str]) -> bool {
     let shapes: Vec<Shape> = texts.iter().map(|text| Shape::of(text)).collect();
     let first = shapes.first().map(|shape| shape.text.clone()).unwrap_or_default();

@@ -13,7 +13,7 @@ const VALUE: u64 = 32_768;
 /// The maximum number of characters in a key (KEY-7).
 const KEY: u64 = 512;
 
-/// Finds entities that use at least 80 % of a limit.
+/// Finds entities that reach at least 80 % of a limit.
 #[derive(Debug)]
 pub(super) struct Limits {
     bytes: Finding,

@@ -1,4 +1,4 @@
-//! Detects partitions that are hot or huge.
+//! Detects huge partitions, and partitions that contain at least half of a table's rows.
 
 use table_core::{EntityKey, TableEntity};
 

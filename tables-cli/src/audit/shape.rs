@@ -1,4 +1,4 @@
-//! The shape of a string: each run of letters or digits is replaced by one symbol, and all other characters are kept.
+//! Computes the shape of a string: each run of letters or digits is replaced with one symbol, and all other characters are kept.
 
 use uuid::Uuid;
 

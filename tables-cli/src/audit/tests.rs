@@ -1,4 +1,4 @@
-//! Tests audits of tables that have a single defect each, and of tables without defects.
+//! Tests of audits, with tables that have a single defect each and with tables without defects.
 
 use table_core::{TableEntity, Value, ticks};
 

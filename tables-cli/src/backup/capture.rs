@@ -27,7 +27,7 @@ const PASSES: u32 = 4;
 pub struct CaptureOptions {
     /// `true` to read each table again until a pass finds no difference.
     pub settle: bool,
-    /// `true` if the store returns a snapshot that concurrent writes do not affect.
+    /// `true` if the store's queries return a snapshot that is unaffected by concurrent writes.
     pub is_snapshot: bool,
     /// The maximum number of rows read per second.
     pub rate: Option<u32>,
@@ -35,7 +35,7 @@ pub struct CaptureOptions {
     pub pause: Duration,
     /// The maximum number of rows per page.
     pub page: usize,
-    /// The number of a table's layers from which all its rows are written again.
+    /// The number of layers at which a new layer with all rows of a table is written, instead of one with only the changes.
     pub layers: usize,
 }
 
@@ -103,12 +103,12 @@ pub async fn capture(
     Ok(Captured { generation, is_resumed })
 }
 
-/// Returns `true` if the table was deleted and created again since the previous page was read. Its continuation token is then invalid.
+/// Returns `true` if the table was deleted and created again since the previous page was read. The continuation token is then invalid.
 fn is_recreated(error: &table_core::Error) -> bool {
     error.rule() == Some("PAGE-9")
 }
 
-/// The data that is the same for all passes over all tables.
+/// The data shared by all passes over all tables.
 struct Capture<'a> {
     repository: &'a Repository,
     store: &'a DynTableStore,
@@ -128,7 +128,7 @@ impl Capture<'_> {
         later.len() + 1 >= self.options.layers || changed > first.end.bytes
     }
 
-    /// Backs up one table, continuing at the last recorded progress.
+    /// Backs up one table, continuing from the recorded progress.
     async fn table(
         &mut self,
         name: &TableName,
@@ -188,7 +188,8 @@ impl Capture<'_> {
 
     /// Compares a table with its backup in several passes until both are equal. Each pass adds the changes made since the previous one.
     ///
-    /// A pass that finds no differences has read the same rows as the pass before it. Between the two passes, the table contained exactly these rows.
+    /// A pass that finds no differences has read the same rows as the pass before it. At a time between the two passes, the table therefore contained
+    /// exactly these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
@@ -222,7 +223,7 @@ impl Capture<'_> {
     }
 }
 
-/// Writes a row to the layer after it was compared. A full layer contains all rows, and any other layer only the rows that differ.
+/// Adds a row to the layer after it was compared. A full layer contains all rows; any other layer contains only the rows that differ.
 fn add(
     compared: Compared,
     is_full: bool,

@@ -17,7 +17,7 @@ use crate::backup::storage::folder::sync_folder;
 use crate::failure::{Failure, Result};
 use crate::incomplete::part_of;
 
-/// The number of bytes that are copied at a time.
+/// The number of bytes copied at a time.
 const PIECE: usize = 1 << 20;
 
 /// The result of backing up a folder.
@@ -141,8 +141,7 @@ pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
 
-/// Calls a function that fills a folder under a temporary name, and renames the folder when it is complete. First removes the remains of an interrupted
-/// call.
+/// Lets `fill` write a folder under a temporary name, and then renames the folder. First removes the remains of an interrupted call.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
     let part = part_of(to, "tables-restore");
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -159,7 +158,7 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
     Ok(report)
 }
 
-/// A generation of engine files, which the engine has opened read-only as a backup.
+/// The engine files of a generation, opened read-only as a backup.
 #[derive(Debug)]
 pub struct View {
     /// The engine on the folder.
@@ -167,7 +166,7 @@ pub struct View {
     _folder: Option<Temporary>,
 }
 
-/// A temporary folder, which is removed when the value is dropped.
+/// A temporary folder, removed when this value is dropped.
 #[derive(Debug)]
 struct Temporary(PathBuf);
 

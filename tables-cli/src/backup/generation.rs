@@ -1,4 +1,4 @@
-//! Generations: the individual backups of a store, each described by a manifest.
+//! Generations: complete backups of a store, each described by a manifest.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ pub struct TableRows {
     pub consistency: Consistency,
 }
 
-/// A layer of a table.
+/// A layer of a table's backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layer {
     /// The name of the file.
@@ -101,7 +101,7 @@ pub struct Changes {
     pub changed: u64,
     /// The number of rows that only the previous generation contains.
     pub deleted: u64,
-    /// The number of differences that only passes after the first one found (`--settle`).
+    /// The number of differences found only by the additional passes of `--settle`.
     pub settled: u64,
 }
 

@@ -1,8 +1,7 @@
-//! Layers: files with the written and deleted rows of a table in key order, divided into blocks with checksums.
+//! Layers: files with the written and deleted rows of a table in key order, divided into checksummed blocks.
 //!
-//! A block is a line `block ROWS BYTES SHA256`, followed by `BYTES` bytes. Each line in these bytes is a `+` with an entity as JSON, or a
-//! `-` with the two keys of a deleted row. The SHA-256 of a block also covers the hash of the previous block, so a missing, repeated or
-//! exchanged block is detected.
+//! A block starts with a line `block ROWS BYTES SHA256`, followed by `BYTES` bytes. Each line in these bytes is a `+` with an entity as JSON, or a `-` with
+//! the two keys of a deleted row. The SHA-256 of a block also covers the hash of the previous block, so a missing, repeated or reordered block is detected.
 
 mod reader;
 mod writer;
@@ -17,7 +16,7 @@ pub use writer::LayerWriter;
 
 /// The number of bytes from which a block is complete.
 const BLOCK: usize = 256 << 10;
-/// The first word of a block's first line.
+/// The first word of a block's header line.
 const HEAD: &str = "block";
 
 /// One line of a layer.
@@ -45,7 +44,7 @@ impl Record {
 pub struct Mark {
     /// The number of bytes before the mark.
     pub bytes: u64,
-    /// The number of lines in the blocks before the mark.
+    /// The number of rows in the blocks before the mark.
     pub rows: u64,
     /// The SHA-256 of the last block before the mark; empty if there is none.
     pub digest: String,

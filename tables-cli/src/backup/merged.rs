@@ -1,4 +1,4 @@
-//! The rows of one table in one generation, merged from its layers in key order. The newest layer takes precedence.
+//! Merges the layers of one table in one generation in key order. The newest layer takes precedence.
 
 use table_core::query::KeyRange;
 use table_core::{EntityKey, TableEntity};
@@ -51,13 +51,13 @@ impl Merged {
         Self { range, ..self }
     }
 
-    /// Restricts the rows to those that sort after a key.
+    /// Restricts the rows to those after a key.
     #[must_use]
     pub fn behind(self, after: Option<EntityKey>) -> Self {
         Self { after, ..self }
     }
 
-    /// Returns the next row, including deletions, or `None` at the end.
+    /// Returns the next record, including deletions, or `None` at the end.
     fn next_record(&mut self) -> Result<Option<Record>> {
         let keys = self.layers.iter().filter_map(|head| head.next.as_ref().map(Record::key));
         let Some(first) = keys.min_by(|left, right| key_order(left, right)).cloned() else { return Ok(None) };

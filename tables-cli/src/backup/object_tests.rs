@@ -1,5 +1,4 @@
-//! Tests of backups in object stores: the random sequences of commands used in the folder tests, but with commands that die at any request, and tests of the
-//! lock.
+//! Tests of backups in object stores: the random command sequences of the folder tests, with commands that die at any request; and tests of the lock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,8 +22,7 @@ use super::storage::objects::Objects;
 use super::tests::{Met, program};
 use super::{Contents, Repository};
 
-/// The object store as one command sees it. The command dies at one of its requests, either before or after the store executes that request. All later
-/// requests also fail.
+/// An object store whose command dies at one of its requests, either before or after the store executes that request. All later requests also fail.
 #[derive(Debug)]
 struct Dying {
     store: Arc<dyn ObjectStore>,
@@ -36,7 +34,7 @@ struct Dying {
 }
 
 impl Dying {
-    /// Returns two flags for the next request: `true` if it is executed, and `true` if its response arrives.
+    /// Advances to the next request. Returns whether it is executed, and whether its response arrives.
     fn next(&self) -> (bool, bool) {
         let left = self.left.load(Ordering::Relaxed);
         if left == usize::MAX {

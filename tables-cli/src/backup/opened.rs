@@ -1,4 +1,4 @@
-//! A generation that is opened for reading: its tables and their rows, regardless of their storage format.
+//! Opens a generation for reading: its tables and their rows, whatever their storage format.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::transfer::ordered::{Entities, Ordered, OrderedEntities};
 use crate::transfer::schema::SchemaRows;
 use table_inspect::{derived, keys};
 
-/// A generation that is opened for reading.
+/// A generation opened for reading.
 #[derive(Debug)]
 pub struct Opened {
     rows: Rows,
@@ -113,7 +113,7 @@ impl Opened {
     }
 }
 
-/// The rows of a table in a generation.
+/// The rows of a table in an opened generation.
 #[derive(Debug)]
 pub enum BackupRows<'a> {
     /// Rows that are merged from layers.

@@ -1,4 +1,4 @@
-//! The backups of a store: the file that marks their folder, their lock, their generations, and the removal of files that no generation needs.
+//! The repository of a store's backups: its marker file, lock and generations, and the removal of files that no generation needs.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(super) const WORKING: &str = "working.json";
 /// The version of the backup format that this program writes.
 const FORMAT: u32 = 1;
 
-/// The content of the file that marks a folder of backups.
+/// The contents of the marker file of a folder of backups.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     format: u32,
@@ -226,7 +226,7 @@ impl Repository {
         self.storage.remove(&manifest(id))
     }
 
-    /// Deletes the files that no generation refers to, and returns their number.
+    /// Deletes the files that no generation refers to. Returns the number of deleted files.
     ///
     /// # Errors
     /// `Refused` if a manifest is damaged, because the files that it refers to are unknown. In this case, nothing is deleted.
@@ -317,7 +317,7 @@ mod tests {
         assert!(Repository::open(folder.path()).unwrap_err().to_string().contains("contains no backups"));
     }
 
-    /// Tests that backups are continued although earlier releases named an account without the endpoint that its connection string implies.
+    /// Tests that a backup is continued even if an earlier release named the account without the endpoint implied by its connection string.
     #[test]
     fn backups_of_earlier_releases_are_continued() {
         let china = "https://contoso.table.core.chinacloudapi.cn";

@@ -1,4 +1,4 @@
-//! Restores rows from a generation to a store of any kind.
+//! Restores rows from a generation to any kind of store.
 
 use table_core::query::{KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, IfMatch, Query, TableName, TableStoreExt};
@@ -104,8 +104,8 @@ impl Restoring<'_> {
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 
-    /// Returns an error if the target has rows that a restore would overwrite, or that would remain among the restored rows. Rows that equal rows of the backup
-    /// are accepted, because an interrupted restore leaves them.
+    /// Returns an error if the target has rows that the restore would overwrite, or that would remain among the restored rows. Rows equal to those in the
+    /// backup are accepted, because an interrupted restore leaves them behind.
     ///
     /// # Errors
     /// `Refused`, with the first such row, if one exists; any error from the store.

@@ -1,4 +1,4 @@
-//! The retention of generations, as specified by an option such as `--keep 7d,4w,12m`.
+//! Determines which generations are kept, from an option such as `--keep 7d,4w,12m`.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -36,7 +36,7 @@ enum Span {
 }
 
 impl Span {
-    /// Returns a string that is equal for all times in the same period.
+    /// Returns a string that is the same for all times in one period.
     fn of(self, time: DateTime<Utc>) -> String {
         let pattern = match self {
             Self::Each => "%+",
@@ -74,8 +74,7 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns one flag for each of the given times, which must be in ascending order: `true` if the generation is kept. The newest
-    /// generation is always kept.
+    /// Returns one flag for each time in `times`, which must be in ascending order: `true` if the generation is kept. The newest generation is always kept.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];

@@ -1,4 +1,4 @@
-//! Small JSON files that end with a checksum of their content and are replaced atomically.
+//! Small JSON files that end with a checksum and are replaced atomically.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::backup::storage::Storage;
 use crate::failure::{Failure, Result};
 
-/// The prefix of a sealed file's last line. The checksum follows it.
+/// The start of a sealed file's last line. The checksum follows it.
 const SEAL: &str = "sha256 ";
 
 /// Returns bytes as hexadecimal digits.
@@ -27,7 +27,7 @@ pub(super) fn write(storage: &dyn Storage, name: &str, value: &impl Serialize) -
     storage.replace(name, sealed(name, value)?.as_bytes())
 }
 
-/// Writes the value that completes the work of a command, if the command still holds the lock.
+/// Writes the file that completes a command's work, if the command still holds the lock.
 ///
 /// # Errors
 /// `Refused` if another command has taken over the lock; `File` if the value cannot be written.
@@ -62,7 +62,7 @@ pub(super) fn read<T: DeserializeOwned>(storage: &dyn Storage, name: &str) -> Re
     })
 }
 
-/// Returns the content before the checksum, if the checksum is correct.
+/// Returns the content before the checksum if the checksum is correct.
 fn unsealed(content: &str) -> Option<&str> {
     let (at, _) = content.trim_end_matches('\n').rmatch_indices('\n').next()?;
     let (text, seal) = content.split_at_checked(at + 1)?;

@@ -1,4 +1,4 @@
-//! The storage that contains backups: a folder, or a prefix of an object store.
+//! The storage for backups: a folder, or a prefix in an object store.
 
 pub(in crate::backup) mod folder;
 #[cfg(feature = "object-store")]
@@ -64,8 +64,8 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `Refused` if another command is writing the file; `File` if the storage cannot be written.
     fn begin(&self, name: &str, content: &[u8]) -> Result<()>;
 
-    /// Writes the small file that completes the work of a command. In a storage where another command can take over the lock, the file is written only if
-    /// this command still holds the lock.
+    /// Writes the small file that completes a command's work. In a storage where another command can take over the lock, the file is written only if this
+    /// command still holds the lock.
     ///
     /// # Errors
     /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
@@ -167,7 +167,7 @@ fn at_url(url: &str) -> Result<Arc<dyn Storage>> {
     )))
 }
 
-/// Returns the error for a file that is shorter than its recorded length.
+/// Returns the error for a file shorter than its recorded length.
 fn too_short(file: impl Display) -> Failure {
     let help = "delete `working.json` of the backup to start it again";
     Failure::Refused(format!("{file} is shorter than recorded; {help}"))

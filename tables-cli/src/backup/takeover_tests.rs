@@ -26,11 +26,11 @@ struct Gate {
     is_open: AtomicBool,
 }
 
-/// The object store as one command sees it. The command pauses after a number of writes to a folder.
+/// An object store whose command pauses after a number of writes to a folder.
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,
-    /// The text in the paths of the objects whose writes are counted.
+    /// A part of the paths of those objects whose writes are counted.
     folder: &'static str,
     /// The number of counted writes before the pause.
     before: usize,
@@ -123,8 +123,8 @@ struct TakeOver {
     keeps_one: bool,
 }
 
-/// Makes a backup pause before one write. Meanwhile, another command takes over, backs up a different state, and removes files that no generation needs.
-/// Returns `false` if the backup ends without reaching this write.
+/// Pauses a backup before one of its writes. Meanwhile, another command takes over, backs up a different state, and removes files that no generation needs.
+/// Returns `false` if the backup completes without reaching this write.
 fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
     let (objects, gate): (Arc<dyn ObjectStore>, _) = (Arc::new(InMemory::new()), Arc::new(Gate::default()));
     let store = DynTableStore::new(Engine::in_memory());
@@ -191,7 +191,7 @@ fn a_paused_backup_completes_no_generation_whose_files_were_removed() {
     assert!(pauses > 8, "{pauses}");
 }
 
-/// Tests that a settled backup of unchanged rows renews the lock, although it only reads.
+/// Tests that a backup with `--settle` renews the lock while it compares unchanged rows, even though it only reads.
 #[test]
 fn the_lock_is_renewed_while_equal_rows_are_compared() {
     let store = DynTableStore::new(Engine::in_memory());

@@ -1,4 +1,4 @@
-//! Tests of random sequences of writes, deletions, interrupted backups and removed generations, compared with a simple model.
+//! Tests of random sequences of writes, deletions, interrupted backups and removed generations against a simple model.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,7 +29,7 @@ type Model = BTreeMap<String, BTreeMap<(String, String), i32>>;
 
 const TABLES: [&str; 2] = ["Company", "Logs"];
 
-/// A write by the program whose store is backed up.
+/// A write by the program that uses the store.
 #[derive(Clone, Debug)]
 enum Write {
     Put(&'static str, (String, String), i32),
@@ -37,7 +37,7 @@ enum Write {
     Drop(&'static str),
 }
 
-/// A store in which a query fails, or to which another program writes between two queries.
+/// A live store: a query may fail, and another program may write between two queries.
 #[derive(Debug)]
 struct Live {
     engine: Engine,
@@ -195,7 +195,7 @@ async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
     Ok(rows(&target).await)
 }
 
-/// Counts how often the tests reached each case of interest.
+/// Counts how often the tests reached each interesting case.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     pub(super) resumed: usize,
@@ -204,13 +204,13 @@ pub(super) struct Met {
     pub(super) deleted: u64,
 }
 
-/// Returns a folder in memory if the system supports it, because the tests sync at every step.
+/// Returns a folder in a memory file system if the machine has one, because the tests sync at every step.
 fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-/// Opens the storage of backups for one command. If a random number generator is passed, the storage may fail and thereby end the command.
+/// A function that opens the storage for one command. With a random number generator, the storage may fail, which ends the command.
 pub(super) type Opening<'a> = &'a dyn Fn(Option<&mut StdRng>) -> Arc<dyn Storage>;
 
 /// Runs one random sequence of commands, and compares every generation with the model.

@@ -1,4 +1,4 @@
-//! The progress of an unfinished generation, which lets a killed backup continue.
+//! The recorded progress of an unfinished generation, from which a killed backup continues.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::transfer::checksum::Checksum;
 struct State {
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
-    /// The name of the generation with which the rows are compared.
+    /// The name of the generation against which the rows are compared.
     base: Option<String>,
     tables: Vec<TableRows>,
     current: Option<Current>,
@@ -30,7 +30,7 @@ struct State {
 pub(super) struct Current {
     /// The table.
     pub(super) name: String,
-    /// The end of the table's layer.
+    /// The position up to which the table's layer is durable.
     pub(super) mark: Mark,
     /// The differences found so far.
     pub(super) changes: Changes,
@@ -124,13 +124,13 @@ impl Work {
         self.save()
     }
 
-    /// Returns the first table, at or after a position, whose rows may have been read at different times.
+    /// Returns the first table at or after index `from` whose rows may have been read at different times.
     pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
         let tables = self.state.tables.iter().cloned().enumerate().skip(from);
         tables.into_iter().find(|(_, table)| table.consistency == Consistency::Pages)
     }
 
-    /// Replaces the table at a position with a newer version of its rows.
+    /// Replaces the table at index `at` with a newer version of its rows.
     pub(super) fn replace(&mut self, at: usize, table: TableRows) -> Result<()> {
         if let Some(old) = self.state.tables.get_mut(at) {
             *old = table;
@@ -142,7 +142,7 @@ impl Work {
         sealed::write(&*self.storage, WORKING, &self.state)
     }
 
-    /// Adds the generation to the repository, with the tables that still exist.
+    /// Adds the generation to the repository, with those of its tables that still exist.
     pub(super) fn commit(
         self,
         repository: &Repository,

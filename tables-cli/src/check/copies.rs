@@ -12,22 +12,22 @@ use crate::transfer::compare::is_same;
 use crate::transfer::ordered::{Entities, Paged};
 use table_inspect::keys;
 
-/// A defect of an index row.
+/// A defect found in an index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// The entity lacks its index row.
     Missing,
     /// The values of the index row differ from those of its entity.
     Different,
-    /// The entity of the index row does not exist, or has a different value.
+    /// The index row's entity does not exist, or has a different value.
     Orphaned,
-    /// Another entity has the same value in a unique index.
+    /// A different entity has the same value in a unique index.
     Taken,
     /// The row does not match the schema, and therefore cannot be compared.
     Unclear(String),
 }
 
-/// A finding about one index row.
+/// A defect found in one index row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopyFinding {
     /// The key of the index row, or the entity's key if the index row has no valid key.
@@ -44,8 +44,8 @@ pub struct CopyFinding {
 
 /// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows.
 ///
-/// The first pass over the table compares the sums of the expected and of the stored index rows. Only if they differ, a second pass looks up the rows that
-/// may be wrong. Keeps one page and the sums in memory.
+/// The first pass over the table compares the sums of the expected index rows with those of the stored index rows. Only if they differ, a second pass looks
+/// up the rows that may be wrong. Keeps one page and the sums in memory.
 ///
 /// # Errors
 /// Any error from the store or `found`.
@@ -98,7 +98,7 @@ pub async fn check_copies(
     Ok((entities, copies))
 }
 
-/// The role of a row in the check of one index.
+/// The role of a row when one index is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Entity,

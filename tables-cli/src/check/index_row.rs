@@ -1,4 +1,4 @@
-//! Computes the index row of an entity, and the entity of an index row, from the stored schema.
+//! Computes an entity's index row, or an index row's entity, from the stored schema.
 
 use table_core::schema::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use table_core::{EdmType, EntityKey, TableEntity, Value};
@@ -78,7 +78,7 @@ fn property<'a>(source: &Source, row: &'a TableEntity) -> Option<&'a Value> {
     }
 }
 
-/// Returns the value of an index row's property: a property of the entity, or a part of its key.
+/// Returns the value of a property in an index row: a property of the entity, or a part of its key.
 fn value(property: &StoredProperty, parts: &[Part], entity: &TableEntity) -> Result<Option<Value>, String> {
     if let Some(value) = entity.get(&property.name) {
         return Ok(Some(value.clone()));

@@ -1,4 +1,4 @@
-//! Lists the intents in outboxes, both pending and poison. An intent is recorded work, written together with an entity.
+//! Lists the intents in outboxes. An intent is work that is recorded together with an entity; it becomes poison if it fails repeatedly.
 
 use table_core::query::{KeyRange, TextRange};
 use table_core::{
@@ -20,7 +20,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Returns the number of started attempts.
+    /// Returns the number of attempts that were started.
     #[must_use]
     pub fn attempts(&self) -> i64 {
         match self.row.get("Attempts") {
@@ -111,7 +111,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
     Ok(())
 }
 
-/// Deletes a poison intent. Its work will never be done.
+/// Deletes a poison intent. Its work is then never done.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error from the store.

@@ -1,4 +1,4 @@
-//! Determines which derived rows of a schema can be checked, and why others cannot.
+//! Determines which derived rows of a schema can be checked, and why the others cannot.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
@@ -84,7 +84,7 @@ fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str
     matches!(piece, StoredPiece::Part { source: other, codec: written, .. } if other == source && written == codec)
 }
 
-/// Returns why a pattern, given as a word in the schema's `keeps`, cannot be checked.
+/// Returns why a pattern, given as a word in the `keeps` list of a schema, cannot be checked.
 fn reason_of(word: &str) -> String {
     match word {
         "feed" => "the entries of a feed are numbered by the program's handle".to_owned(),

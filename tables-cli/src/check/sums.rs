@@ -1,4 +1,4 @@
-//! Sums of the hashes of expected and stored rows. With these sums, one pass in constant memory finds the few rows that may differ.
+//! Sums of the hashes of expected and stored rows. One pass with constant memory is enough to find the few rows that may differ.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -54,7 +54,7 @@ impl Sums {
         }
     }
 
-    /// Marks a key whose expected row is unknown.
+    /// Marks a key for which the expected row is unknown.
     pub(super) fn suspect(&mut self, key: &EntityKey) {
         if let Some(bucket) = self.bucket(key) {
             bucket.is_suspect = true;

@@ -26,7 +26,7 @@ pub struct WideFinding {
     pub is_missing: bool,
 }
 
-/// The parts of one entity that have been read so far.
+/// The parts of one entity read so far.
 #[derive(Clone, Debug)]
 struct Parts {
     key: (String, String),
@@ -91,7 +91,7 @@ fn query(keys: KeyRange) -> Query {
     Query { select: Select::names(["PartitionKey", "RowKey", WRITE_ID]), ..Query::new(keys) }
 }
 
-/// Returns `true` if this row, or a row after it, can be a part of the given entity.
+/// Returns `true` if this row, or a later one, can be a part of the given entity.
 fn can_follow((partition, base): &(String, String), entity: EntityRef<'_>) -> bool {
     let rest = entity.row_key.strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('_'));
     entity.partition_key == partition && rest.is_some()
@@ -109,7 +109,7 @@ fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Reports a defective entity, unless a second read of all its parts in one query finds no defect.
+/// Reports an entity as defective, unless no defect is found when all its parts are read again in a single query.
 async fn finish(
     store: &DynTableStore,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! `tables audit`: reports design defects that the rows of a table reveal.
+//! `tables audit`: reports design defects found in the rows of a table.
 
 use std::io::Write;
 

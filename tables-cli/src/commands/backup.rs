@@ -129,7 +129,7 @@ fn say_rows(captured: &Captured, out: &mut dyn Write) -> Result<()> {
     say(out, &line)
 }
 
-/// Returns a description of when the rows of a generation were read. The tables were read one at a time, possibly by several commands.
+/// Describes when the rows of a generation were read. The tables were read one after another, possibly by several commands.
 fn consistency_of(tables: &[TableRows]) -> String {
     if tables.iter().any(|table| table.consistency == Consistency::Pages) {
         Consistency::Pages.to_string()
@@ -152,7 +152,7 @@ fn changes_of(tables: &[TableRows]) -> String {
     format!("{added} added, {changed} changed, {deleted} deleted{settled}")
 }
 
-/// Removes the generations that `keep` does not retain.
+/// Removes the generations that `keep` does not keep.
 fn prune(repository: &Repository, keep: &Retention, out: &mut dyn Write) -> Result<()> {
     let generations: Vec<_> =
         repository.ids()?.iter().map(|id| repository.read(id)).collect::<Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! `tables check` and `tables repair`: check and repair derived rows, to the extent that the stored schema describes them.
+//! `tables check` and `tables repair`: check and repair derived rows, as far as the stored schema describes them.
 
 use std::io::Write;
 
@@ -43,7 +43,7 @@ pub(super) struct Repair {
     dry_run: bool,
 }
 
-/// A line of the report, about one pattern.
+/// A line of the report, which describes the result for one pattern.
 struct Line {
     table: String,
     entity: String,
@@ -88,7 +88,7 @@ impl Check {
     }
 }
 
-/// Checks one index. Returns the number of defects, the state of the index and the details.
+/// Checks one index. Returns the number of defects, the state of the index, and the details.
 async fn of_index(
     store: &Store,
     name: &TableName,
@@ -148,7 +148,7 @@ async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<
     Ok(faults)
 }
 
-/// Reports the backlog of a table's outbox. Returns the number of poison intents.
+/// Reports a table's outbox backlog. Returns the number of poison intents.
 async fn outbox(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
     let backlog = intents(&store.tables, name, &TextRange::ALL, async |_| Ok(())).await?;
     if backlog.waiting + backlog.poison > 0 {

@@ -243,7 +243,7 @@ impl Copy {
     }
 }
 
-/// Returns an error if the target has rows that differ from the source. Rows derived from them would remain in the target.
+/// Returns an error if the target has rows that the source lacks or stores with different properties. Rows derived from them would remain in the target.
 async fn refuse_other_rows(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),

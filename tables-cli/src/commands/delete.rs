@@ -1,4 +1,4 @@
-//! `tables delete`: counts the selected entities, asks for confirmation, and deletes them in groups, conditional on the `ETag`s that were read.
+//! `tables delete`: counts the selected entities, asks for confirmation, and deletes them in batches, conditional on the `ETag`s that were read.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -115,7 +115,7 @@ impl Delete {
     }
 }
 
-/// Returns an error if a table contains derived rows, or if its entities have derived rows in other tables. Such a table must not be deleted on its own.
+/// Returns an error if a table contains derived rows, or if its entities have derived rows in other tables. Such a table must not be deleted alone.
 async fn refuse_remote(store: &DynTableStore, name: &TableName) -> Result<()> {
     let help = "or pass `--bypass-derived`";
     for schema in keys::schemas(store, name).await? {

@@ -95,7 +95,7 @@ impl Import {
         end(&rejections)
     }
 
-    /// Returns an error if a file is given for two purposes. The file of rejected rows would replace the imported file or the state file.
+    /// Returns an error if one file is given for two purposes. The file of rejected rows would overwrite the imported file or the state file.
     fn refuse_shared_files(&self) -> Result<()> {
         let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
         let named = [("--errors", self.errors.as_deref()), ("--state", self.state.as_deref())];

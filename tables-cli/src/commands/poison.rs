@@ -1,4 +1,4 @@
-//! `tables poison`: lists, requeues or discards poison intents.
+//! `tables poison`: lists, requeues or discards poison intents, which are recorded work that failed repeatedly.
 
 use std::io::Write;
 

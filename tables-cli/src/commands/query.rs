@@ -75,7 +75,7 @@ impl Query {
     }
 }
 
-/// Returns an error for `--newest` if the first rows of the query are not the newest.
+/// Returns an error for `--newest` if the query's first rows are not the newest.
 async fn refuse_oldest_first(
     store: &DynTableStore,
     name: &TableName,

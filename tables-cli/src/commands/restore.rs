@@ -173,14 +173,14 @@ impl Restore {
     }
 }
 
-/// Returns the folder at a location, if it is empty or does not exist.
+/// Returns the target folder if it is empty or does not exist.
 fn new_folder(to: &Location) -> Option<&PathBuf> {
     let Location::Folder(path) = to else { return None };
     let is_empty = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
     is_empty.then_some(path)
 }
 
-/// Restores all files of a generation. Returns `None` if the generation contains no engine files.
+/// Restores all engine files of a generation. Returns `None` if the generation contains no engine files.
 fn whole(repository: &Repository, generation: &Generation, to: &std::path::Path) -> Result<Option<u64>> {
     match &generation.contents {
         Contents::Rows { .. } => Ok(None),

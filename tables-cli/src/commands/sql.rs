@@ -50,7 +50,7 @@ impl Sql {
     }
 }
 
-/// Returns the path of the program in the same folder as this one if it exists there, and otherwise its name, which is searched for in `PATH`.
+/// Returns the path of the program in the same folder as this one, if it exists there; otherwise its name, which is looked up in `PATH`.
 fn program() -> PathBuf {
     let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
     let sibling = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(&name)));

@@ -1,4 +1,4 @@
-//! `tables tail`: shows the newest rows of a partition, and follows the rows that are added later.
+//! `tables tail`: shows the newest rows of a partition, and follows rows as they are added.
 
 use std::io::Write;
 use std::time::Duration;

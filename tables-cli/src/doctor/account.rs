@@ -11,9 +11,9 @@ use tokio::net::TcpStream;
 use crate::doctor::{Step, signature};
 use crate::store::{Location, Purpose, Store};
 
-/// The time after which a connection is considered failed.
+/// The time after which a connection attempt is considered failed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The clock difference in seconds that the service tolerates.
+/// The clock difference that the service tolerates, in seconds.
 const SKEW: i64 = 15 * 60;
 
 /// The host and the port in an endpoint.

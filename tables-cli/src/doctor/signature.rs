@@ -1,4 +1,4 @@
-//! Checks a SAS (shared access signature), and reports why the service may reject it.
+//! Checks a SAS (shared access signature), and reports why the service might reject it.
 
 use chrono::{DateTime, NaiveDate, Utc};
 

@@ -9,7 +9,7 @@ use table_core::schema::StoredSchema;
 use table_inspect::keys;
 use table_inspect::value;
 
-/// The maximum number of characters that a cell shows of a value.
+/// The maximum number of characters of a value shown in a cell.
 const CELL: usize = 60;
 
 /// Entities formatted as table rows, with columns in the order in which they first occur.
@@ -93,7 +93,7 @@ fn short(value: &str) -> String {
     format!("{beginning}… (+{})", count - (CELL - 10))
 }
 
-/// Removes control characters from a string, because a stored value must not control the user's terminal.
+/// Replaces the control characters in a string, because a stored value must not control the user's terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }

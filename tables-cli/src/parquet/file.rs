@@ -1,4 +1,4 @@
-//! Verifies files written by `tables export`, before they are read and after they are written.
+//! Verifies Parquet files written by `tables export`: after they are written, and before their rows are imported.
 
 use std::fs::File;
 use std::path::Path;

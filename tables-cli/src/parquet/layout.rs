@@ -1,4 +1,4 @@
-//! The columns of a file, determined by a first pass over the entities.
+//! The columns of a Parquet file, determined by a first pass over the entities.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::parquet::value::{Form, micros, nanos};
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     properties: Vec<Seen>,
-    /// The positions of properties in `properties`, by name.
+    /// The index of each property in `properties`, by name.
     known: HashMap<String, usize>,
 }
 
-/// A property, with the number of its values by type.
+/// A property, with the number of its values of each type.
 #[derive(Clone, Debug)]
 struct Seen {
     name: String,
@@ -142,7 +142,7 @@ impl Column {
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) columns: Vec<Column>,
-    /// The positions of the columns of each property.
+    /// The indexes of each property's columns.
     places: HashMap<String, Vec<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads Parquet: files written by `tables export`, and flat files written by other programs.
+//! Reads Parquet files: those written by `tables export`, and flat files written by other programs.
 
 use std::fs::File;
 
@@ -89,7 +89,7 @@ impl ParquetReader {
         Ok(true)
     }
 
-    /// Decodes the next batch. Returns `false` at the end.
+    /// Decodes the next batch of rows. Returns `false` at the end.
     fn next_batch(&mut self) -> Result<bool> {
         while self.left == 0 {
             if !self.next_group()? {
@@ -137,7 +137,7 @@ impl Iterator for ParquetReader {
     }
 }
 
-/// A row whose values are being collected.
+/// A row that is assembled from the values of its columns.
 #[derive(Clone, Debug, Default)]
 struct Draft {
     partition_key: Option<String>,

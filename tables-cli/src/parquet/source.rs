@@ -1,4 +1,4 @@
-//! The columns of a file that is being read: their roles, and the conversion of their values to properties.
+//! The columns of a Parquet file being read: their roles, and the conversion of their values to properties.
 
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
 use parquet::schema::types::ColumnDescriptor;
@@ -20,7 +20,7 @@ pub(super) enum Source {
     Property(String, Kind),
 }
 
-/// The meaning of a column's values.
+/// The interpretation of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Unsigned,
     /// Days since 1970.
     Days,
-    /// A time, as a count of units since 1970. The field is the number of units per second.
+    /// A time as a number of units since 1970. The field is the number of units per second.
     Instant(i64),
     Ticks,
 }

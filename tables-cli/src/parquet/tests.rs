@@ -30,7 +30,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates entities with few property names. Each property therefore has values of several types, and is absent in some entities.
+/// Generates entities with few property names, so each property has values of several types and is absent in some entities.
 fn entities() -> impl Strategy<Value = Vec<TableEntity>> {
     let properties = prop::collection::vec(("[A-Ca]", any_value()), 0..5);
     let entity = ("[a-c]{0,2}", properties).prop_map(|(partition, properties)| {

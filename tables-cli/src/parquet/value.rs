@@ -1,9 +1,9 @@
-//! Forms: the representations of property values in columns.
+//! The representations of property values in Parquet columns.
 
 use chrono::{DateTime, Utc};
 use table_core::{EdmType, Value, ticks};
 
-/// The representation of the values of one column.
+/// The representation of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// A type that has only one representation.

@@ -107,7 +107,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Returns an empty list of values, with the type in which a form is stored.
+/// Returns an empty list of values for the physical type in which a representation is stored.
 const fn empty(form: Form) -> Values {
     match form {
         Form::Plain(EdmType::String | EdmType::Binary) => Values::Bytes(Vec::new()),

@@ -21,14 +21,14 @@ pub struct CosmosDatabase {
     levels: Vec<(String, usize)>,
 }
 
-/// Shows the database without the key.
+/// Formats the location without the key.
 impl fmt::Display for CosmosDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "database {} of {}", self.database, self.endpoint)
     }
 }
 
-/// Shows the same text as `Display`, because logs must not contain the key.
+/// Formats the location as `Display` does, because logs must not contain the key.
 impl fmt::Debug for CosmosDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -139,14 +139,14 @@ impl fmt::Display for Location {
     }
 }
 
-/// Shows the same text as `Display`, because logs must not contain the secrets of a location.
+/// Formats the location as `Display` does, because logs must not contain secrets.
 impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Returns `true` if an earlier release identified this account by `text`, which is the account name, or the endpoint as written.
+/// Returns `true` if an earlier release used `text` to identify this account: the account name, or the endpoint as written.
 pub(crate) fn was_identity(text: &str, identity: &str) -> bool {
     match text.strip_prefix("account ") {
         Some(account) => identity.strip_prefix("https://").is_some_and(|host| {
@@ -167,7 +167,7 @@ fn normal(endpoint: &str) -> String {
     format!("{scheme}://{}{path}", host.strip_suffix(port).unwrap_or(&host))
 }
 
-/// Returns the endpoint in a connection string, or the account name if the string has no endpoint.
+/// Returns the endpoint in a connection string, or the account name if it has no endpoint.
 fn public_part(text: &str) -> String {
     let setting = |name: &str| {
         let named = text.split(';').filter_map(|part| part.split_once('='));

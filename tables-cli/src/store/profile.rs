@@ -9,7 +9,7 @@ use crate::failure::{Failure, Result};
 use crate::store::Location;
 use crate::store::location::has_secret;
 
-/// The profiles of a configuration file.
+/// The profiles in a configuration file.
 ///
 /// ```toml
 /// [profiles.production]
@@ -30,7 +30,7 @@ pub struct Profiles {
     path: PathBuf,
 }
 
-/// One profile. Exactly one of its settings is present.
+/// A profile. Exactly one of its settings is present.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Profile {
@@ -40,7 +40,7 @@ struct Profile {
 }
 
 impl Profiles {
-    /// Returns the path of the given configuration file, or else of the user's default file. Returns `None` if the home folder is unknown.
+    /// Returns the path of the given configuration file, or else of the user's default one; `None` if the home folder is unknown.
     #[must_use]
     pub fn file(named: Option<&Path>) -> Option<PathBuf> {
         named.map(Path::to_owned).or_else(default_path)

@@ -2,7 +2,7 @@
 
 use table_core::{EntityKey, IfMatch, Operation, OperationKind, TableEntity};
 
-/// The operation with which a transfer writes an entity.
+/// The operation that a transfer uses to write an entity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
     /// Replaces an existing entity with the same key, or inserts the entity. Idempotent.
@@ -58,11 +58,11 @@ impl Change {
     }
 }
 
-/// A change, and the record that it was created from.
+/// A change, with the number and the line of its record.
 pub(crate) struct Numbered {
-    /// The position of the record in the order in which changes were added.
+    /// The number of the record, in the order in which changes were added.
     pub(crate) number: u64,
-    /// The line of the record in the file.
+    /// The line of the record in the imported file.
     pub(crate) line: u64,
     /// The change.
     pub(crate) change: Change,

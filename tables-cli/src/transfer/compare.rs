@@ -57,7 +57,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Self { source, target, left: None, right: None }
     }
 
-    /// Returns the source, if all entities that were read from it have been returned by [`next`](Self::next).
+    /// Returns the source if all entities read from it have already been returned by [`next`](Self::next).
     pub const fn settled_source(&self) -> Option<&L> {
         if self.left.is_none() { Some(&self.source) } else { None }
     }

@@ -1,4 +1,4 @@
-//! Finds rows of one table that another table lacks. Used to verify a copy against its source.
+//! Finds rows of one table that are missing in another. Used to verify a copy against its source.
 
 use std::ops::Bound;
 
@@ -56,7 +56,7 @@ async fn by_lookups(
     Ok(None)
 }
 
-/// Looks up rows of one partition in the other table. The rows are given in key order.
+/// Returns the first of these rows that the other table lacks or stores with different properties. The rows are in one partition, in key order.
 async fn first_not_in_partition(
     rows: &[TableEntity],
     other: &DynTableStore,

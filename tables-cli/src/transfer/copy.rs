@@ -18,9 +18,9 @@ pub struct Copying<'a> {
     pub target: (&'a DynTableStore, &'a TableName),
     /// The query that selects the rows.
     pub query: Query,
-    /// Converts a source row into the row to write.
+    /// The function that converts a source row to the row to write.
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
-    /// The operation with which rows are written.
+    /// The operation used to write rows.
     pub mode: Mode,
     /// `true` to reject a row if it would replace a part of a wide entity with a part from another write.
     pub guards_parts: bool,

@@ -1,4 +1,4 @@
-//! Deletes the rows that a query selects, in groups of rows per transaction.
+//! Deletes the rows selected by a query, in one transaction per group of rows.
 
 use table_core::query::Select;
 use table_core::{DynTableStore, FromEntity, IfMatch, Query, TableEntity, TableName};

@@ -8,10 +8,10 @@ use table_inspect::derived;
 use crate::failure::{Failure, Result};
 use crate::transfer::schema::SchemaRows;
 
-/// The partition, in the table of outboxes, with the keys with which programs seal intents. Each store uses different `RowKey`s for its keys.
+/// The partition in the outboxes' table that contains the keys used to seal intents. Each store has different keys, under different `RowKey`s.
 const SEAL_KEYS: &str = "keys";
 
-/// The last part of the message when a transfer is refused.
+/// The end of the message for a rejected transfer.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
 /// Returns an error if the rows of a table are derived from other tables, because such a table must not be transferred alone.

@@ -17,7 +17,7 @@ pub struct Importing<'a> {
     pub store: &'a DynTableStore,
     /// The target table.
     pub name: &'a TableName,
-    /// The operation with which entities are written.
+    /// The operation used to write entities.
     pub mode: Mode,
     /// `true` to reject a row if it would replace a part of a wide entity with a part from another write.
     pub guards_parts: bool,

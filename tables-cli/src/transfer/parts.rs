@@ -17,7 +17,7 @@ use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::ordered::{Entities, Ordered, OrderedEntities, Paged};
 use crate::transfer::sequences::{self, IS_SEQUENCE, is_sequence, refuse_lowered};
 
-/// A condition that all rows with a `WriteId` satisfy.
+/// A filter that every row with a `WriteId` satisfies.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
 /// Returns the query for the rows with a `WriteId` in a key range.
@@ -32,7 +32,7 @@ fn guarded() -> Result<Query> {
     Ok(Query { select, ..Query::parse(&format!("{HAS_WRITE} or {IS_SEQUENCE}"))? })
 }
 
-/// The stored parts of those wide entities to which some rows of one partition belong, and the stored sequences among these rows.
+/// The stored parts of the wide entities to which some rows of one partition belong, and the stored sequences among these rows.
 #[derive(Debug, Default)]
 pub(super) struct StoredParts {
     parts: HashMap<String, TableEntity>,
@@ -100,7 +100,8 @@ fn max(left: String, right: String) -> String {
     if order::compare(&left, &right).is_ge() { left } else { right }
 }
 
-/// The entities for which the source has a part from a different write. An entity is kept only while more of its parts may follow in key order.
+/// The wide entities for which the source contains a part from a different write. An entity is kept only as long as more of its parts may follow in key
+/// order.
 #[derive(Debug, Default)]
 struct Replaced(Vec<EntityKey>);
 

@@ -1,4 +1,4 @@
-//! Displays progress on a terminal: rows, and rows per second. Nothing is shown if standard error is not a terminal.
+//! Displays progress on a terminal: rows, and rows per second. Displays nothing if standard error is not a terminal.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A limit on rows per second.
+//! Limits the rate of rows per second.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The rejected records of an import, which are written to a file with their reasons.
+//! The rejected records of an import, written to a file with the reasons.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -66,7 +66,7 @@ impl Rejections {
         self.records.count
     }
 
-    /// Returns the rejected records in the format of a state file.
+    /// Returns the data about rejected records that is stored in a state file.
     #[must_use]
     pub const fn records(&self) -> &RejectedRecords {
         &self.records

@@ -1,4 +1,4 @@
-//! The stored schemas of one table. They are transferred with its rows, so the target rejects plain writes in the same cases as the source.
+//! The stored schemas of one table. They are transferred with the rows, so the target rejects plain writes in the same cases as the source.
 
 use table_core::query::KeyRange;
 use table_core::schema::StoredSchema;
@@ -13,9 +13,9 @@ use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::ordered::{Entities, Paged};
 
-/// The maximum number of UTF-16 code units of a schema's text in one property.
+/// The maximum length of a piece of a schema's text in one property, in UTF-16 code units.
 const PIECE: usize = 32_000;
-/// Properties about earlier schemas of the same table. They contain fingerprints, which depend on the name of the table.
+/// Properties that describe earlier schemas of the same table. They contain fingerprints, which depend on the table's name.
 const HISTORY: [&str; 3] = ["Generation", "Since", "Superseded"];
 
 /// The rows that store the schemas of a table, one for each entity type.
@@ -56,7 +56,7 @@ impl SchemaRows {
         self.0.iter().map(|(schema, _)| schema.clone()).collect()
     }
 
-    /// Returns the parts of an entity type's schema whose backfill has not finished, such as `index ByName`.
+    /// Returns the patterns of an entity type whose backfill has not finished, such as `index ByName`.
     fn pending(&self, entity: &str) -> Vec<&str> {
         let row = self.0.iter().find(|(schema, _)| schema.entity == entity).map(|(_, row)| row);
         match row.and_then(|row| row.get("Pending")) {
@@ -65,7 +65,7 @@ impl SchemaRows {
         }
     }
 
-    /// Returns an entity type with one of its indexes that is unfinished in these schemas but complete in `other`, if any.
+    /// Finds an index whose backfill is unfinished in these schemas but complete in `other`. Returns its entity type and its name.
     #[must_use]
     pub fn unfinished<'a>(&'a self, other: &Self) -> Option<(&'a str, &'a str)> {
         self.0.iter().find_map(|(schema, _)| {
@@ -104,7 +104,7 @@ impl SchemaRows {
     }
 }
 
-/// Returns the row that stores a schema, converted for a table that may have a different name.
+/// Returns the row that stores a schema, adapted to a table whose name may differ.
 fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<TableEntity> {
     let is_same = schema.table.eq_ignore_ascii_case(table.as_str());
     let mut named = TableEntity::from(EntityKey::new(table.folded(), schema.entity.as_str())?);
@@ -124,7 +124,7 @@ fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<
     Ok(named)
 }
 
-/// Returns the name of a property that stores a piece of a schema's text.
+/// Returns the name of the property that stores piece `at` of a schema's text.
 fn piece(at: usize) -> String {
     if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") }
 }

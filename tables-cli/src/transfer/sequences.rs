@@ -1,5 +1,5 @@
-//! Sequences in the target of a transfer. A row that would set a sequence back is rejected, because the sequence would issue the numbers
-//! of existing entities again.
+//! Protects sequences in the target of a transfer. A row that would set a sequence back is rejected, because the sequence would then issue the numbers of
+//! existing entities again.
 
 use table_core::{TableEntity, Value};
 
@@ -10,7 +10,7 @@ pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
 /// The property that contains the next number.
 pub(super) const NEXT: &str = "Next";
 
-/// A condition that only `RowKey`s of sequences satisfy.
+/// A filter that only `RowKey`s of sequences satisfy.
 pub(super) const IS_SEQUENCE: &str = "(RowKey ge '\u{FFFC}sequence_' and RowKey lt '\u{FFFC}sequence`')";
 
 /// Returns the name and the next number of a sequence, or `None` for any other row.

@@ -6,7 +6,7 @@ use table_inspect::record::Record;
 
 use crate::transfer::checksum::SequenceChecksum;
 
-/// The checksum of the settled records. The most recently read records may not be settled yet.
+/// The checksum of the settled records: those already written or rejected. The records read most recently may not be settled yet.
 #[derive(Debug)]
 pub(super) struct SettledChecksum {
     /// `false` if no state file needs the checksum.
@@ -14,7 +14,7 @@ pub(super) struct SettledChecksum {
     /// The number of settled records.
     settled: u64,
     checksum: SequenceChecksum,
-    /// The checksum after each record that has been read but is not settled.
+    /// The checksums after each record that was read but is not settled yet.
     later: VecDeque<SequenceChecksum>,
 }
 

@@ -43,7 +43,7 @@ pub struct RejectedRecords {
     pub count: u64,
     /// The absolute path of the file that contains them with their reasons.
     pub file: Option<String>,
-    /// The length of this file.
+    /// The length of this file in bytes.
     pub bytes: u64,
 }
 
@@ -133,7 +133,7 @@ impl StateFile {
         self.save_if_due()
     }
 
-    /// Records the progress of a transfer from a file, with the checksum of all settled records and the rejected records among them. The file is
+    /// Records the progress of a transfer from a file, with the checksum of all records that were written or rejected, and the rejected ones. The file is
     /// written at most twice a second.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Writes many entities. The changes in each partition are grouped into transactions, and several transactions are in progress at a time.
+//! Writes many entities. Changes in the same partition are grouped into transactions, several of which are in progress at a time.
 
 mod buffer;
 mod group;
@@ -24,9 +24,9 @@ use group::{Group, Written};
 use settlement::Settlement;
 use table_inspect::record::Rejected;
 
-/// The maximum number of transactions in progress.
+/// The maximum number of transactions in progress at a time.
 const CONCURRENCY: usize = 16;
-/// The maximum number of records from the first unsettled one on. A resumed transfer repeats at most `OPEN` records.
+/// The maximum number of records from the first unsettled one onwards. A resumed transfer repeats at most `OPEN` records.
 const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
@@ -82,7 +82,7 @@ impl Writer {
         self
     }
 
-    /// Makes the writer continue after rejected records, which count as settled. For callers that write them to a separate file.
+    /// Makes the writer continue after rejected records instead of stopping. For callers that write them to a separate file.
     #[must_use]
     pub fn tolerant(mut self) -> Self {
         self.settlement.is_tolerant = true;
@@ -115,7 +115,8 @@ impl Writer {
         self.bound_open().await
     }
 
-    /// Writes the oldest changes if too many later records wait for them to be settled. The first unsettled record is being written, or is in the oldest group.
+    /// Writes the oldest changes if too many later records are waiting for them. The first record without an outcome is either being written or in the
+    /// oldest group.
     async fn bound_open(&mut self) -> Result<()> {
         if self.settlement.open() < OPEN {
             return Ok(());
@@ -151,7 +152,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends a group. First waits while too many transactions are in progress.
+    /// Sends a group as a transaction. Waits first while too many transactions are in progress.
     async fn submit(&mut self, group: Group) -> Result<()> {
         if let Some(rate) = &mut self.rate {
             rate.wait(group.len()).await;
@@ -170,7 +171,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until a transaction in progress ends. Returns `false` if none is in progress.
+    /// Waits until one of the transactions in progress completes. Returns `false` if none is in progress.
     async fn settle(&mut self) -> Result<bool> {
         let Some(written) = self.under_way.next().await else { return Ok(false) };
         let written = written?;
@@ -199,13 +200,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the number of settled records before the first unsettled one.
+    /// Returns the number of settled records: those written or rejected, up to the first record whose outcome is not yet known.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.settlement.settled()
     }
 
-    /// Takes the settled rejected records that have not been taken yet, in order. If the writer does not continue after rejected records, this returns at most
+    /// Takes the rejected records that were settled since the last call, in order. If the writer does not continue after rejected records, returns at most
     /// the first one, because settlement ends there.
     pub fn take_rejected(&mut self) -> Vec<Rejected> {
         self.settlement.take_rejected()

@@ -13,7 +13,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Runtime::new().unwrap().block_on(future)
 }
 
-/// Runs a command line on a folder, whose path is written as `DIR`, and its subfolder `db` as `DB`.
+/// Runs a command line on a folder. `DIR` in the line is replaced with the folder's path, and `DB` with the path of its subfolder `db`.
 pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, String) {
     let (db, dir) = (folder.join("db").display().to_string(), folder.display().to_string());
     // The name of a temporary folder is random and may contain a placeholder, so no placeholder is searched for in a path.
@@ -32,7 +32,7 @@ pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, Strin
     (exit, String::from_utf8(out).unwrap().replace(&dir, "DIR"))
 }
 
-/// Splits a line at blanks outside quotes, which are single or double.
+/// Splits a line at spaces outside single and double quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut quote) = (vec![String::new()], None);
     for character in line.chars() {

@@ -1,4 +1,4 @@
-//! Tables with each kind of derived rows, which a program fills and checks.
+//! Tables with each kind of derived rows, such as index rows, copies and views, which a program fills and checks.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -43,7 +43,7 @@ entity!(Across, #[entity(table = "Across", crate = table_patterns)] #[index(Othe
 entity!(Counted, #[entity(table = "Counted", crate = table_patterns, feed)]);
 entity!(Source, #[entity(table = "Sources", crate = table_patterns, copied_by(CopiedName))]);
 
-/// An entity that holds a copy of the name of a source in the same partition.
+/// An entity that contains a copy of the name of another entity in the same partition.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Holders", crate = table_patterns, copies_from(CopiedName))]
 #[partition_key(team)]
@@ -80,7 +80,7 @@ impl CopyRelation for CopiedName {
     }
 }
 
-/// The number of entities in a team.
+/// The number of entities in a team, maintained by a view.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Sizes", crate = table_patterns)]
 #[partition_key(team)]
@@ -101,7 +101,7 @@ impl View for Sizes {
     }
 }
 
-/// Fills or checks both sides of the relation, and returns the number of holders whose copy differs from its source.
+/// Fills or checks both entity types of the copy relation. Returns the number of copied names that differ from the original.
 async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("outbox").unwrap());
     outbox.create_queues().await.unwrap();
@@ -123,7 +123,7 @@ async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) 
     wrong
 }
 
-/// Fills or checks the source of the view, and returns 1 if the view counts a different number of entities.
+/// Fills or checks the entities counted by the view. Returns 1 if the view has a different count.
 async fn visit_view(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let is_new = !ids.is_empty();
     let entities = engine.entities::<Counted>().create_if_missing().await.unwrap();
@@ -223,7 +223,7 @@ impl Kind {
         }
     }
 
-    /// Inserts entities whose names begin with a prefix into a store in a folder, and returns the number of faults that a program finds there.
+    /// Inserts entities whose names begin with `prefix` into the store in a folder. Returns the number of defects that a program then finds.
     pub(crate) fn visit(self, folder: &Path, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
         let found = block_on(async {
             let engine = Engine::open(folder).unwrap();

@@ -17,7 +17,7 @@ struct Numbered {
     name: String,
 }
 
-/// Inserts entities, and returns 1 if the sequence gives out the number of an existing entity.
+/// Inserts entities, and returns 1 if the sequence issues the number of an existing entity.
 pub(super) async fn visit(engine: &Engine, ids: Range<u32>, prefix: &str) -> u64 {
     let entities = engine.entities::<Numbered>().create_if_missing().await.unwrap();
     let numbers = GaplessSequence::new(&entities, "number").unwrap();

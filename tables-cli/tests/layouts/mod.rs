@@ -1,4 +1,4 @@
-//! Rows in the layouts of published programs, for inference.
+//! Rows in the layouts of published programs, as input for inference.
 
 pub(crate) mod published;
 
@@ -50,7 +50,7 @@ pub(crate) fn logs() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns metrics by resource and hour. Some of the metrics have no value.
+/// Returns metrics by resource and hour. Some of them have no value.
 pub(crate) fn metrics() -> Vec<TableEntity> {
     let line = |n: i64| {
         let mut entity =
@@ -64,7 +64,7 @@ pub(crate) fn metrics() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns users with an index row for the address, whose key repeats a property.
+/// Returns users with an index row by address, whose key repeats a property.
 pub(crate) fn identity() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..10 {
@@ -79,7 +79,7 @@ pub(crate) fn identity() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns the state of actors in chunks.
+/// Returns actor states stored in chunks.
 pub(crate) fn chunks() -> Vec<TableEntity> {
     let line = |n: i32| {
         row(
@@ -110,7 +110,7 @@ pub(crate) fn sagas() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns leases, with one row for each partition of a task hub.
+/// Returns the leases of a task hub's partitions, one row for each partition.
 pub(crate) fn leases() -> Vec<TableEntity> {
     let line = |n: i32| {
         let at = ticks::to_datetime(638_000_000_000_000_000 + u64::from(n.unsigned_abs())).unwrap();

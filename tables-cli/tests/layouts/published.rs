@@ -1,4 +1,4 @@
-//! More rows in the layouts of published programs.
+//! More rows in the layouts of published programs, as input for inference.
 
 use base64::Engine as _;
 use table_core::{TableEntity, Value, ticks};
@@ -21,7 +21,8 @@ fn guid(number: u64) -> Uuid {
     Uuid::from_u128((u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 64) | u128::from(number))
 }
 
-/// Returns logs from Windows Azure Diagnostics: the partition is a minute in ticks after a zero, and the row is a role, an instance and a number.
+/// Returns logs of Windows Azure Diagnostics. The PartitionKey is a zero followed by the ticks of the minute; the RowKey is a role, an instance and a
+/// number.
 pub(crate) fn wad_logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let key = format!("ab12cd___Web___Web_IN_{}___{:010}___WADLogs", n % 3, 4_000_000_000 + n);
@@ -39,7 +40,7 @@ pub(crate) fn wad_logs() -> Vec<TableEntity> {
     (0..60).map(line).collect()
 }
 
-/// Returns Durable Functions instances: one instance in each partition, with an empty RowKey.
+/// Returns Durable Functions instances. The PartitionKey is the instance, and the RowKey is empty.
 pub(crate) fn durable_instances() -> Vec<TableEntity> {
     let line = |n: u64| {
         let mut entity = row(
@@ -88,7 +89,7 @@ pub(crate) fn durable_history() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns Orleans reminders: the partition is a service and a hash, and the row is a grain and the name of the reminder.
+/// Returns Orleans reminders. The PartitionKey is a service and a hash; the RowKey is a grain and the name of the reminder.
 pub(crate) fn orleans_reminders() -> Vec<TableEntity> {
     let line = |n: u64| {
         let hash = n.wrapping_mul(0x9E37_79B1) & 0xFFFF_FFFF;
@@ -123,7 +124,7 @@ pub(crate) fn orleans_state() -> Vec<TableEntity> {
     (0..40).map(line).collect()
 }
 
-/// Returns `NServiceBus` subscriptions: the partition is a message type, and the row is an endpoint in base64.
+/// Returns `NServiceBus` subscriptions. The PartitionKey is a message type; the RowKey is an endpoint in base64.
 pub(crate) fn subscriptions() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for message in ["OrderPlaced", "OrderBilled", "OrderShipped"] {
@@ -136,7 +137,7 @@ pub(crate) fn subscriptions() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns an Akka.Persistence journal: padded numbers, and one row with the highest number.
+/// Returns an Akka.Persistence journal, whose keys are padded numbers, with one row for the highest number.
 pub(crate) fn akka_journal() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for actor in ["order-1", "order-2", "cart-7"] {
@@ -171,7 +172,7 @@ pub(crate) fn elmah() -> Vec<TableEntity> {
     (0..50).map(line).collect()
 }
 
-/// Returns Serilog events: the partition is a minute in ticks, and the row is a level, a template and a GUID.
+/// Returns Serilog events. The PartitionKey is a minute in ticks; the RowKey is a level, a template and a GUID.
 pub(crate) fn serilog() -> Vec<TableEntity> {
     let line = |n: u64| {
         let level = if n.is_multiple_of(5) { "Warning" } else { "Information" };
@@ -187,7 +188,7 @@ pub(crate) fn serilog() -> Vec<TableEntity> {
     (0..70).map(line).collect()
 }
 
-/// Returns telemetry with inverted ticks and a two-digit number in the RowKey.
+/// Returns telemetry. Its `RowKey`s contain inverted ticks and a two-digit number.
 pub(crate) fn telemetry() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (AT + n * 10_000_000);

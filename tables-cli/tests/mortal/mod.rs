@@ -1,4 +1,4 @@
-//! Stores for a process that dies at one of its requests, before or after the store executes it; and stores whose requests are counted.
+//! Stores for a simulated process that dies at one of its requests, before or after the store executes it; and stores that count requests.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -13,20 +13,20 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{DynTableStore, Engine, EntityKey, Result, TableName, TableStore, Transaction};
 use tokio::sync::Notify;
 
-/// The number of rows on a page, small enough that a small table has several pages.
+/// The number of rows on a page. It is small, so even a small table has several pages.
 const PAGE: usize = 40;
 
 /// The remaining requests of one process.
 #[derive(Debug)]
 struct Life {
-    /// The number of requests that the process makes before it dies; `usize::MAX` for all.
+    /// The number of requests that the process makes before it dies; `usize::MAX` if it does not die.
     left: AtomicUsize,
-    /// `true` if the last request reaches the store.
+    /// `true` if the store still executes the last request.
     is_last_sent: bool,
     died: Notify,
 }
 
-/// A store as used by a process.
+/// A store as seen by one process.
 #[derive(Debug)]
 struct Mortal {
     engine: Engine,
@@ -89,7 +89,7 @@ impl TableStore for Mortal {
     }
 }
 
-/// Runs a command in several processes in sequence. All processes except the last may die at one of their first requests. Returns the result of the
+/// Runs a command in several processes, one after another. All processes except the last may die at one of their first requests. Returns the result of the
 /// last process, and the number of processes that died.
 pub(crate) async fn killed<T, const N: usize>(
     random: &mut StdRng,

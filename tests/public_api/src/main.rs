@@ -13,7 +13,7 @@ use std::{env, fs};
 use clap::Parser;
 use public_api::Builder;
 
-/// The version of rustdoc's JSON that the crate `public-api` reads. It changes with the toolchain, without a promise.
+/// The version of rustdoc's JSON that the crate `public-api` reads. Any release of the toolchain may change it.
 const FORMAT: u64 = 57;
 
 const PACKAGES: [&str; 13] = [

@@ -1,4 +1,4 @@
-//! The macros in a crate that depends on `table-core` under the name `store`, without a prelude and with all lints denied.
+//! Tests the macros in a crate that depends on `table-core` under the name `store`, without a prelude and with all lints denied.
 #![no_implicit_prelude]
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, warnings)]
 

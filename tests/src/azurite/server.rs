@@ -12,17 +12,17 @@ use super::install::install;
 use crate::npm::NotInstalled;
 
 const ACCOUNT: &str = "devstoreaccount1";
-/// The well-known account key of the emulator (AUTH-30), in two halves because Microsoft's documentation breaks it across two lines.
+/// The emulator's well-known account key (AUTH-30), in two halves because Microsoft's documentation breaks it across two lines.
 const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
-/// The maximum time that a start may take. It is a limit, not a delay: a server that needs longer will never start.
+/// The time limit for starting. If the server needs longer, it will never start.
 const START: Duration = Duration::from_secs(10 * 60);
-/// The keep-alive time. It is one day, so that the server does not close connections while a test pauses.
+/// The keep-alive time of connections: one day, so the server does not close connections while a test pauses.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
-/// A running Azurite server on its own ports, without files on disk. It stops when this value is dropped, and also whenever this process ends,
-/// because the server reads from a pipe that only this process holds.
+/// A running Azurite server with its own ports and data in memory. It stops when this value is dropped, and also whenever this process ends, because it
+/// reads from a pipe that only this process holds open.
 #[derive(Debug)]
 pub struct AzuriteServer {
     process: Child,
@@ -87,7 +87,7 @@ impl AzuriteServer {
         server.as_ref()
     }
 
-    /// Returns the id of the process.
+    /// Returns the server's process ID.
     #[must_use]
     pub fn process_id(&self) -> u32 {
         self.process.id()

@@ -1,5 +1,5 @@
-//! `differential --sequences N [--first N] [--server]` compares the engine in memory with Azurite, or with `table-server` if `--server` is given. It
-//! runs more random programs than CI.
+//! `differential --sequences N [--first N] [--server]` runs random programs on the in-memory engine and on Azurite (or on `table-server` with `--server`),
+//! and compares the results. It runs more programs than CI.
 
 use std::process::ExitCode;
 

@@ -8,9 +8,9 @@ use tests::fuzz::{Session, TARGETS, Target};
 struct Plan {
     targets: Vec<Target>,
     seed: u64,
-    /// The number of inputs to read per target, unless a time is given.
+    /// The number of inputs per target if no time is given.
     count: u64,
-    /// The time to spend on all targets together.
+    /// The total time to spend on all targets.
     time: Option<Duration>,
 }
 

@@ -1,4 +1,5 @@
-//! `torture` repeatedly kills a process that writes to a folder, and checks the folder; or it compares the engine with `SQLite` for a given time.
+//! `torture` repeatedly kills a process that writes to a folder, and checks the folder; alternatively, it compares the engine with `SQLite` for a given
+//! time.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Returns the path of a new folder for this run, below `parent`. It is never a folder that the caller named, because the run deletes it repeatedly.
+/// Returns the path of a new folder for this run inside `parent`. The run deletes its folder repeatedly, so it never uses a folder given by the caller.
 fn folder_in(parent: &Path) -> PathBuf {
     parent.join(format!("tables-torture-{}", std::process::id()))
 }
@@ -109,7 +110,7 @@ fn parent(words: &[&str]) -> Outcome {
     Err(outcome.wrong.join("\n").into())
 }
 
-/// Repeatedly kills a server, or a process that uses all patterns.
+/// Repeatedly kills a server, or a process that uses all patterns, and checks the stored data.
 #[cfg(feature = "services")]
 fn services(
     all_patterns: bool,

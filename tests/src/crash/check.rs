@@ -1,4 +1,4 @@
-//! Checks the content of a store after a crash against the writes that were acknowledged before it.
+//! Checks the stored data after a crash against the writes that were acknowledged before it.
 
 use std::collections::BTreeMap;
 
@@ -28,10 +28,10 @@ impl Evidence {
     }
 }
 
-/// Compares a store with the evidence. Returns a description of each defect, or an empty list if the store is correct.
+/// Compares a store with the evidence. Returns a description of each defect, so an empty list means that the store is correct.
 ///
 /// # Errors
-/// Any error from the store. If a store cannot be read after a crash, the check has also failed.
+/// Any error from the store. An error counts as a failed check, because a store must be readable after a crash.
 pub async fn check(store: &impl TableStore, evidence: &Evidence) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (writer, last) in &evidence.last {
@@ -70,7 +70,7 @@ async fn check_writer(
     Ok(())
 }
 
-/// Returns the number that each row in a writer's slots contains, by `RowKey`.
+/// Returns the transaction number in each row of a writer's slots, by `RowKey`.
 async fn slots(
     store: &impl TableStore,
     table: &TableName,

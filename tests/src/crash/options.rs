@@ -1,4 +1,4 @@
-//! Engine options derived from a seed, so each opening of a folder can use different options.
+//! Derives engine options from a seed, so each opening of a folder can use different options.
 
 use std::time::Duration;
 

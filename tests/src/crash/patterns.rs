@@ -1,8 +1,8 @@
 //! Crash tests for the patterns: a process that uses all patterns is killed, and the remaining data is checked.
 //!
-//! Each thread reports a line to the parent process before it starts a change, and another line after the change has returned. For every key,
-//! the parent therefore knows which changes were acknowledged, and which were in progress when the child was killed; the store must contain no
-//! effects of other changes. Before the check, the recovery prescribed in the patterns' documentation runs: a sweep, workers, and garbage collection.
+//! Each thread sends the parent process one line before it starts a change, and another once the change completes. The parent therefore knows which changes
+//! to each key were acknowledged, and which were in progress when the child was killed; the stored data must contain no effects of other changes. Before
+//! the check, the recovery prescribed in the patterns' documentation runs: a sweep, workers, and garbage collection.
 
 mod books;
 mod books_hand;

@@ -11,7 +11,7 @@ use simulation::power::SimulatedDisk;
 /// Opens an engine on the simulated disk. Its options cause frequent checkpoints and journal rotations.
 ///
 /// # Errors
-/// Any error from opening.
+/// Any error from opening the engine.
 pub fn open(disk: &SimulatedDisk) -> table_core::Result<Engine> {
     EngineOptions::new()
         .disk(Arc::new(disk.clone()))
@@ -50,7 +50,7 @@ pub fn write(
     (evidence.into_inner().unwrap_or_else(PoisonError::into_inner), outcome.err())
 }
 
-/// Returns the defects found on a disk after a power loss. `evidence` contains the writes acknowledged before the loss.
+/// Returns the defects found on a disk after a power loss. `evidence` contains the writes acknowledged before it.
 #[must_use]
 pub fn findings(disk: &SimulatedDisk, evidence: &Evidence) -> Vec<String> {
     match open(disk).and_then(|engine| check(&engine, evidence).block_on()) {

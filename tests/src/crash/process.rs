@@ -42,7 +42,7 @@ pub struct Outcome {
     pub early: usize,
     /// The total number of acknowledged transactions.
     pub acknowledged: u64,
-    /// The longest time that reopening a folder took.
+    /// The longest time needed to reopen a folder.
     pub slowest_reopen: Duration,
     /// The duration of the slowest write in each round.
     pub longest_writes: Vec<Duration>,
@@ -91,7 +91,7 @@ struct Longest(Duration);
 impl Longest {
     const WORD: &str = "waited";
 
-    /// Returns a report line for the parent if this write took longer than all earlier writes by the thread.
+    /// Returns a report line for the parent if this write was the thread's slowest so far.
     fn note(&mut self, begun: Instant) -> Option<String> {
         let took = begun.elapsed();
         (took > self.0).then(|| {
@@ -152,7 +152,7 @@ pub fn run_child(folder: &Path, writers: usize, rows: u64, seed: Option<u64>) ->
     Ok(())
 }
 
-/// Runs a torture run, using `program` as the child process.
+/// Runs all rounds of a torture run, using `program` as the child process.
 ///
 /// # Errors
 /// An error if a process cannot be started, or a folder cannot be created or opened.

@@ -1,4 +1,4 @@
-//! The workload of the crash tests: numbered transactions, made by one writer.
+//! The workload of the crash tests: numbered transactions, each made by one writer.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ pub const TABLE: &str = "Torture";
 pub const SLOTS: u64 = 37;
 /// The number of rows that one transaction writes in addition to the counter.
 pub const ROWS_OF_A_SLOT: u64 = 5;
-/// One in `DELETE_EVERY` transactions deletes its slot.
+/// One in `DELETE_EVERY` transactions deletes the rows of its slot.
 const DELETE_EVERY: u64 = 11;
 
 /// A writer, with the number of its next transaction.
@@ -28,7 +28,7 @@ pub struct Writer {
     filler: String,
 }
 
-/// An acknowledged transaction. It is sent between processes as one line of text.
+/// An acknowledged transaction, which a process reports to its parent as one line of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledged {
     /// The writer.

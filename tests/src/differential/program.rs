@@ -28,7 +28,7 @@ const ROWS: [&str; 8] = ["", "'", "1", "10", "2", "a b+c%", "\u{1F600}", "\u{FF2
 /// The property names. Each name is always used with the same type.
 const NAMES: [&str; 8] = ["Bin", "Bool", "Dbl", "Guid", "I32", "I64", "Text", "Time"];
 
-/// A partition, and the writes that a transaction makes to its rows.
+/// A partition, and the writes of a transaction to its rows.
 pub type Writes = (&'static str, Vec<(&'static str, Write)>);
 
 /// One step of a program. A program uses only one table.
@@ -117,7 +117,7 @@ fn write() -> impl Strategy<Value = Write> {
     parts::write(properties, || parts::condition([3, 3], 1..3))
 }
 
-/// Generates writes to different rows, because a transaction with two writes to the same row cannot be built.
+/// Generates writes to different rows. A transaction cannot contain two writes to the same row.
 fn writes() -> impl Strategy<Value = Writes> {
     let rows = vec((row(), write()), 1..5).prop_map(|mut rows| {
         rows.sort_by_key(|(row, _)| *row);

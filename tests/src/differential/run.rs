@@ -14,7 +14,7 @@ use super::program::{Step, Writes};
 use crate::random::{Condition, Properties, Write};
 use crate::suite::scene::fresh_name;
 
-/// The maximum number of pages that a query may have. Programs insert fewer entities than that.
+/// The maximum number of pages of a query. No program inserts enough entities to reach it.
 const MOST_PAGES: usize = 200;
 
 /// An entity without its `ETag` and Timestamp, which differ between stores: its keys, and its properties as text.
@@ -27,7 +27,7 @@ struct Pair<'a, A, B> {
     left: &'a A,
     right: &'a B,
     table: TableName,
-    /// For each key, the version created by each write, in the left store and in the right store.
+    /// For each key, the `ETag`s that each write created in the left store and in the right store.
     versions: HashMap<EntityKey, Vec<[ETag; 2]>>,
 }
 
@@ -115,7 +115,8 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
         Ok(())
     }
 
-    /// Checks that pages of equal size contain equal entities, and that the second page shows writes made after the first page was read (CON-9).
+    /// Checks that both stores return pages of equal size with equal entities, and that the second page shows writes made after the first page was read
+    /// (CON-9).
     async fn query_across(&mut self, query: &Query, writes: &Writes) -> std::result::Result<(), String> {
         let first =
             |page: Result<Page>| outcome(page.and_then(|page| Ok((entities(&page)?, page.continuation))));

@@ -13,9 +13,9 @@ use super::{run, smallest};
 const STEPS: usize = 14;
 const THREADS: usize = 8;
 
-/// Runs the programs `numbers` on both stores, which nothing else may use in the meantime. Calls `done` with the number of programs that
-/// were started before. Returns the differences, each with the number of its program and the smallest program that shows it. After the first
-/// difference, no further programs are started.
+/// Runs the programs with the given numbers on both stores, which must not be used otherwise in the meantime. Calls `done` with the number of programs
+/// started so far. Returns the differences, each with its program's number and the smallest program that shows it. After the first difference, no further
+/// programs are started.
 ///
 /// ```
 /// use table_core::Engine;

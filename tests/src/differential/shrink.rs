@@ -2,7 +2,7 @@
 
 use super::program::Step;
 
-/// Removes steps one by one as long as `differs` still reports a difference. Returns the remaining steps and the last reported difference.
+/// Removes steps one by one as long as `differs` still reports a difference. Returns the remaining steps and the last difference.
 ///
 /// ```
 /// use tests::differential::{program::Step, smallest};

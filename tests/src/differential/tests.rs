@@ -1,4 +1,4 @@
-//! Tests of the differential test itself: it must accept equal stores, and detect a store with a single fault.
+//! Tests of the differential test itself: it must accept equal stores and detect a single fault.
 
 use std::fmt;
 

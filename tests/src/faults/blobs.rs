@@ -1,4 +1,4 @@
-//! Blob stores whose requests a test controls. A killed process loses access to its blobs and its tables at the same request.
+//! Blob stores whose requests a test controls. A killed process loses access to its blobs and its tables at the same call.
 
 use std::pin::Pin;
 use std::sync::Arc;

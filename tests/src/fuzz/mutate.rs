@@ -5,9 +5,9 @@ use rand::rngs::StdRng;
 
 /// The maximum size of an input, in bytes.
 const LONGEST: usize = 1 << 16;
-/// Bytes with a meaning in some format, such as quotes and brackets.
+/// Bytes that are significant in some format, such as quotes and brackets.
 const BYTES: [u8; 16] = *b"\0\x01\x7F\x80\xFF\"'(){}[]\\% ";
-/// Numbers near overflows and near limits of the formats.
+/// Numbers close to overflow, or to limits of the formats.
 const NUMBERS: [u64; 10] =
     [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF];
 

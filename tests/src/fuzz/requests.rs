@@ -1,4 +1,4 @@
-//! A fuzz target for complete HTTP requests. A server in the same process answers them without a connection.
+//! A fuzz target for complete HTTP requests, answered by a server in the same process without a connection.
 
 use std::time::Duration;
 
@@ -97,7 +97,7 @@ pub fn judge(response: &Response<Bytes>) -> bool {
     status < 400
 }
 
-/// Sends a request to a newly created account, so that the result does not depend on earlier inputs.
+/// Sends a request to a new account, so the result does not depend on earlier inputs.
 pub(super) fn request(bytes: &[u8]) -> bool {
     ask(&account(), bytes).as_ref().is_some_and(judge)
 }

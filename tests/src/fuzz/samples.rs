@@ -15,7 +15,7 @@ use table_core::{Operation, OperationKind, Row, TableName, TableStore, Transacti
 
 const FOLDER: &str = "/data";
 
-/// Returns a row that has up to seven properties of different types. `number` determines the properties.
+/// Returns a row with up to seven properties of different types, determined by `number`.
 pub(super) fn row(number: u8) -> Row {
     let mut row = RowWriter::new();
     let text = "text ".repeat(usize::from(number));
@@ -73,12 +73,12 @@ pub(super) fn indexes() -> Vec<Vec<u8>> {
     [1, 2, 20].into_iter().map(index).collect()
 }
 
-/// Returns the content of the `BASE` file in several folders, which have different numbers of tables and layers.
+/// Returns the contents of the `BASE` files in several folders, which have different numbers of tables and layers.
 pub(super) fn bases() -> Vec<Vec<u8>> {
     [0, 1, 4].into_iter().map(|checkpoints| content(&written(checkpoints))).collect()
 }
 
-/// Returns the content of the first copy in the `BASE` file, without the preceding magic number, version and length.
+/// Returns the contents of the first copy in the `BASE` file, without the preceding magic number, version and length.
 fn content(disk: &SimulatedDisk) -> Vec<u8> {
     let copies = file(disk, "BASE");
     let length = copies[12..16].try_into().map(u32::from_le_bytes).unwrap_or_default() as usize;

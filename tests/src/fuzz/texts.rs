@@ -21,7 +21,7 @@ pub(super) fn token(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads a filter. An accepted filter is printed, parsed again, which must not change it, and evaluated for an entity.
+/// Reads a filter. An accepted filter is printed and parsed again, which must not change it, and is then evaluated for an entity.
 pub(super) fn filter(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(Some(filter)) = Filter::parse(text) else { return false };

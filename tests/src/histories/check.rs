@@ -1,8 +1,8 @@
 //! Checks a history by searching for an order of all effects that explains every result. This is the algorithm of Wing and Gong, extended
 //! to remember the states that it has tried.
 //!
-//! Each object is searched separately, because an order for each object gives an order for all objects (linearizability is local). All rows form one
-//! object, since a unit of work can write several of them. Each counter is another object.
+//! Each object is searched separately, because an order for each object implies an order for all objects (linearizability is local). All rows together form
+//! one object, because a unit of work can write several rows. Each counter is a separate object.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -14,7 +14,7 @@ use crate::histories::history::{Call, Change, Content, History, Outcome, Record,
 /// Checks that the results of a history are possible.
 ///
 /// # Errors
-/// A description of the object for which no order exists, and of the calls on it.
+/// A description of the object for which no order exists, with the calls on it.
 pub fn check(history: &History) -> Result<(), String> {
     let rows = rows(history);
     if !search(&rows, Rows::default()) {
@@ -42,11 +42,11 @@ fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> Str
     format!("no order of effects explains the answers about {what}:\n{}", lines.join("\n"))
 }
 
-/// An effect of a call, and the interval in which it may have happened.
+/// An effect of a call, and the interval in which it may have taken place.
 #[derive(Clone, Debug)]
 struct Effect<A> {
     began: usize,
-    /// The event by which the effect must have happened; `None` if it may never have happened.
+    /// The event by which the effect must have taken place; `None` if it may never have.
     by: Option<usize>,
     action: A,
 }
@@ -95,7 +95,7 @@ struct Rows([Option<(Content, Version)>; ROWS]);
 
 enum Action {
     Get(usize, Option<(Content, String)>),
-    /// The write was applied. The second field contains the new versions, as far as the client received them.
+    /// The write was applied. The second field contains the new `ETag`s, as far as the client received them.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
     /// The write was refused with this error code.
     Refused(Vec<Write>, ErrorCode),
@@ -137,7 +137,7 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
     effects
 }
 
-/// Returns `true` if a refusal with this code depends on the stored data.
+/// Returns `true` if a rejection with this code depends on the stored data.
 const fn says_why(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -146,7 +146,7 @@ const fn says_why(code: ErrorCode) -> bool {
 }
 
 impl Rows {
-    /// Returns the error code with which a write is refused, or `None` if it is accepted.
+    /// Returns the error code with which a write is rejected, or `None` if it is accepted.
     fn refuses(&self, write: &Write) -> Option<ErrorCode> {
         let found = self.0[write.row].as_ref();
         match (&write.change, found) {
@@ -232,7 +232,7 @@ struct Sum {
     received: Option<i64>,
 }
 
-/// Returns the effect of a call on a counter, or `None` if the call had no effect.
+/// Returns the effect of a call on a counter, or `None` for a call without an effect.
 fn sum(record: &Record) -> Option<Effect<Sum>> {
     let Record { began, ended, .. } = *record;
     let by = match record.call {

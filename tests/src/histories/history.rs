@@ -1,4 +1,4 @@
-//! The history of a run: the calls made by clients, and their results, in real-time order.
+//! The history of a run: the calls of all clients and their results, in real-time order.
 
 use std::fmt;
 
@@ -74,7 +74,7 @@ pub struct Record {
     pub ended: usize,
     /// The outcome.
     pub outcome: Outcome,
-    /// The number of times that the account received the call's write.
+    /// The number of times that the account received the write of this call.
     pub arrivals: usize,
 }
 
@@ -92,7 +92,7 @@ fn version(f: &mut fmt::Formatter<'_>, condition: Option<&String>) -> fmt::Resul
     }
 }
 
-/// Returns the part of an `ETag` that differs between versions.
+/// Returns the part of an `ETag` that identifies the version.
 fn short(etag: &str) -> &str {
     etag.split_once('T').map_or(etag, |(_, time)| time.trim_end_matches(['\'', '"', 'Z']))
 }

@@ -1,4 +1,4 @@
-//! Clients with known faults. The check of histories must detect each of them.
+//! Clients with deliberate faults. The check of histories must detect each of them.
 
 use std::error::Error as _;
 use std::fmt;
@@ -19,7 +19,7 @@ use table_wire::batch::{NewResponse, write_responses};
 pub enum Mutant {
     /// Assumes that a write was applied if the stored entity has the same content.
     EqualContent,
-    /// Assumes that a write was applied if the stored entity has any operation ID.
+    /// Assumes that a write was applied if the stored entity has any operation ID, even that of a different write.
     AnyIdentifier,
     /// Treats a rejection after a lost response as final.
     RefusalStands,
@@ -45,7 +45,7 @@ impl Mutant {
         Self::StaleReads,
     ];
 
-    /// Wraps `wire`, a client's connection, if the fault is in the connection: [`CutBatchIsDone`](Self::CutBatchIsDone). Otherwise returns `wire`.
+    /// Wraps a client's connection, `wire`, if the fault is in the connection: [`CutBatchIsDone`](Self::CutBatchIsDone). Otherwise returns `wire`.
     pub(super) fn wire(fault: Option<Self>, wire: Arc<dyn Wire>) -> Arc<dyn Wire> {
         if fault == Some(Self::CutBatchIsDone) { Arc::new(WholeBatches(wire)) } else { wire }
     }
@@ -66,7 +66,7 @@ impl MutantStore {
         Self { tables, fault }
     }
 
-    /// Decides the outcome of an ambiguous write as the faulty client would.
+    /// Resolves an ambiguous write as the faulty client would.
     async fn decide(&self, table: &TableName, error: Error) -> Result<Committed> {
         let (Some(sent), Some(last)) = (AmbiguousWrite::of(&error), error.last_response()) else {
             return Err(error);
@@ -91,7 +91,7 @@ impl MutantStore {
         }
     }
 
-    /// Returns the `ETag`s of the stored entities if the faulty client would take them for the entities that it wrote.
+    /// Returns the `ETag`s of the stored entities if the faulty client would mistake them for the entities that it wrote.
     async fn evidence(&self, table: &TableName, sent: &Transaction) -> Result<Option<Committed>> {
         let mut committed = Committed::new();
         for operation in sent.operations() {
@@ -163,7 +163,7 @@ impl TableStore for MutantStore {
     }
 }
 
-/// A connection that replaces each truncated batch response with one that reports success for all operations.
+/// A connection that turns each truncated batch response into one that reports success for all operations.
 #[derive(Debug)]
 struct WholeBatches(Arc<dyn Wire>);
 

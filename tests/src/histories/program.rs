@@ -1,4 +1,4 @@
-//! The random program that one client runs in a history.
+//! The random program that each client runs in a history.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ use crate::histories::wire::LossyWire;
 const PARTITION: &str = "p";
 const NAMES: [&str; 2] = ["A", "B"];
 
-/// A counter that is stored as a series with one slot. The second kind of counter is an entity that a closure updates.
+/// A counter stored as a series with one slot. The other kind of counter is an entity updated with a closure.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Objects")]
 #[partition_key(partition)]
@@ -72,12 +72,12 @@ impl Recorder {
     }
 }
 
-/// A client's network, which attributes each request to a step of the client's program.
+/// A client's network. It attributes each request to a step of the client's program.
 pub trait Steps: Send + Sync + 'static {
     /// Attributes all later requests to a step.
     fn begin(&self, step: usize);
 
-    /// Returns how often the write made by a step arrived at the account. Used for writes that may be applied once per delivery.
+    /// Returns how often the write of a step arrived at the account. Needed for writes that may take effect once per delivery.
     fn arrivals(&self, step: usize) -> usize;
 }
 
@@ -154,7 +154,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         self
     }
 
-    /// Adds the client's calls to the history. No request may be in progress.
+    /// Adds the client's calls to the history. The network must have no pending requests.
     pub fn tell(self) {
         for (step, record) in self.steps {
             self.recorder.add(Record { arrivals: self.wire.arrivals(step), ..record });
@@ -265,7 +265,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 }
 
-/// Inserts the counter that a closure updates, with the value 0.
+/// Inserts the counter that is updated with a closure, with the value 0.
 ///
 /// # Errors
 /// Any error from the store.

@@ -159,7 +159,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
 /// The maximum delay of a delayed request.
 const LATEST: Duration = Duration::from_secs(3);
 
-/// Returns a script that chooses the fate of each request at random. Three quarters of the requests are answered normally.
+/// Returns a script that chooses the fate of each request at random. Three quarters of the requests are served normally.
 fn by_chance(account: Account, seed: u64) -> Script {
     let mut random = StdRng::seed_from_u64(seed);
     Box::new(move |_: &WireRequest| {

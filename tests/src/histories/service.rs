@@ -1,4 +1,4 @@
-//! A fake account: a map of entities with exact semantics for writes, conditions and change sets. It keeps all past states for stale reads.
+//! A fake account: a map of entities with exact semantics for writes, conditions and change sets. It keeps all past states, to answer stale reads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,7 +36,7 @@ struct State {
     past: Vec<(Instant, Rows)>,
     last: u64,
     began: Instant,
-    /// The time, in ticks, by which the service's clock has jumped ahead.
+    /// The amount, in ticks, by which the service's clock was moved forward.
     ahead: u64,
 }
 
@@ -66,7 +66,7 @@ impl Account {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the service's clock jump ahead by the given time.
+    /// Moves the service's clock forward by `time`.
     pub fn jump(&self, time: Duration) {
         self.state().ahead += u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     }
@@ -97,7 +97,7 @@ impl Account {
         }
     }
 
-    /// Returns the response from a secondary whose content lags behind by the given time.
+    /// Returns the response of a secondary whose data lags behind by the given time.
     #[must_use]
     pub fn answer_of_secondary(&self, request: &WireRequest, behind: Duration) -> WireAnswer {
         let state = self.state();

@@ -50,9 +50,9 @@ pub struct LossyWire {
     script: Mutex<Script>,
     /// The time by which the secondary lags behind.
     behind: Duration,
-    /// The step of the client's program to which requests are attributed.
+    /// The current step of the client's program, to which requests are attributed.
     step: AtomicUsize,
-    /// For each step, how often the account received its write.
+    /// For each step, how often the account received the step's write.
     arrivals: Arc<Mutex<Vec<usize>>>,
     log: Arc<Mutex<Vec<String>>>,
 }
@@ -77,13 +77,13 @@ impl LossyWire {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Returns how often the account received the write made by a step.
+    /// Returns how often the account received a step's write.
     #[must_use]
     pub fn arrivals(&self, step: usize) -> usize {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).get(step).copied().unwrap_or(0)
     }
 
-    /// Returns all requests that were sent, each with its fate.
+    /// Returns all requests that the client sent, each with its fate.
     #[must_use]
     pub fn log(&self) -> Vec<String> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()

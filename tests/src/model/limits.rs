@@ -1,4 +1,4 @@
-//! Checks the limits of entities and transactions, as directly as possible (ENT-2, TYPE-10, SIZE-1 to SIZE-4, EGT-2, EGT-3).
+//! Checks the limits of entities and transactions, following the text of the rules (ENT-2, TYPE-10, SIZE-1 to SIZE-4, EGT-2, EGT-3).
 
 use table_core::limits::Limits;
 use table_core::transaction::Transaction;
@@ -14,7 +14,7 @@ fn refuse(code: ErrorCode, rule: &'static str) -> Result<()> {
     Err(Error::new(code, "over a limit of the model").with_rule(rule))
 }
 
-/// Checks all rules for a transaction that do not depend on stored data (ENG-7).
+/// Checks a transaction against all rules that do not depend on stored data (ENG-7).
 pub(super) fn check_transaction(limits: &Limits, transaction: &Transaction) -> Result<()> {
     let partition_key = transaction.partition_key().as_str();
     let operations = transaction.operations();
@@ -67,7 +67,7 @@ pub(super) fn size(partition_key: &str, row_key: &str, properties: &Properties) 
         + properties.iter().map(|(name, v)| 8 + 2 * units(name) + value(v)).sum::<usize>()
 }
 
-/// Checks the limits of an entity in the form in which it would be stored (SIZE-6).
+/// Checks the limits of an entity as it would be stored (SIZE-6).
 pub(super) fn check_entity(
     limits: &Limits,
     partition_key: &str,

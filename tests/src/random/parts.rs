@@ -39,7 +39,7 @@ pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     ]
 }
 
-/// Generates conditions: any version, the last version, or sometimes an earlier version from `before`.
+/// Generates conditions: any version, the last version, or sometimes the version from a number of writes ago in `before`.
 pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<Value = Condition> {
     prop_oneof![
         any => Just(Condition::Any),
@@ -48,7 +48,8 @@ pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<V
     ]
 }
 
-/// Generates filters: comparisons joined by `and` and `or`, up to `depth` deep, about `size` in total. If `not` is 1, some are negated.
+/// Generates filters: comparisons joined by `and` and `or`, at most `depth` levels deep, with about `size` terms in total. If `not` is 1, some terms are
+/// negated.
 pub fn filter(
     leaf: impl Strategy<Value = Filter> + 'static,
     (depth, size): (u32, u32),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Rule;
 use super::words::named_in;
 
-/// The location at which a test cites a rule. The most significant location comes first.
+/// The place in which a test cites a rule. The most significant one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The rule is in the name of the test.
@@ -95,8 +95,8 @@ fn case_of(file: &Path, name: &str, comment: &str, body: &str) -> Case {
     Case { name: name.to_owned(), file: file.to_owned(), rules }
 }
 
-/// Returns the functions in a file that are tests. The source must be formatted by rustfmt, because the search assumes that a body ends at a
-/// brace with the same indentation as its function.
+/// Returns the test functions in a file. The source must be formatted by rustfmt, because a function's body is assumed to end at the first brace with the
+/// function's indentation.
 fn functions(file: &Path, text: &str) -> Vec<Case> {
     let is_suite = file.starts_with("tests/src/suite") && !file.ends_with("scene.rs");
     let mut cases = Vec::new();
@@ -137,7 +137,7 @@ fn function(code: &str) -> Option<&str> {
     name.get(..end)
 }
 
-/// Returns the scenarios that are expected to fail on Azurite. The tests run these scenarios and check that they fail.
+/// Returns the scenarios that are expected to fail on Azurite. They count as tests, because the suite runs them and checks that they fail.
 fn deviations(file: &Path, text: &str) -> Vec<Case> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
     let entries = text.split("(\"").skip(1).filter_map(|entry| {

@@ -1,4 +1,4 @@
-//! All rules, as families with ranges of rule numbers.
+//! All rules, as families with ranges of numbers.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct Family {
     pub numbers: &'static [(u32, u32)],
 }
 
-/// A rule, such as `KEY-3`.
+/// The identifier of a rule in the specification, such as `KEY-3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule {
     /// The name of the family, such as `KEY`.

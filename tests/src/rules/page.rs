@@ -13,10 +13,10 @@ const NAMED: usize = 3;
 /// The environment variable that makes the test update the pages instead of comparing them.
 pub const UPDATE: &str = "TABLES_UPDATE";
 
-/// The prefix of the line that lists the tests of a rule. The line follows rules that are list items.
+/// The prefix of the line that lists a rule's tests. The line follows each rule that is a list item.
 const TESTS: &str = "  Tests: ";
 
-/// The heading above the list of tests at the end of a page, for rules that are not list items.
+/// The heading of the list of tests at the end of a page, for rules that are not list items.
 const AT_THE_END: &str = "## Tests";
 
 /// One page: its path, its stored text, its expected text, and its rules.
@@ -123,7 +123,7 @@ impl<'a> Tests<'a> {
         format!("{TESTS}{}", self.links(rule, depth))
     }
 
-    /// Returns links to the tests of a rule, or the reason why it has no tests. `depth` is the page's folder depth, for relative links.
+    /// Returns links to a rule's tests, or the reason why it has none. `depth` is the page's folder depth, for relative links.
     fn links(&self, rule: Rule, depth: usize) -> String {
         let Some(cases) = self.0.get(&rule) else {
             return format!("*{}*", reason(rule).unwrap_or("open: no test yet"));

@@ -1,10 +1,10 @@
-//! Finds the rules cited in a string.
+//! Finds the rules cited in a text.
 
 use std::collections::BTreeSet;
 
 use super::{FAMILIES, Rule, rules};
 
-/// Returns the rules cited in a string: `PAT-IX-3` anywhere, and `key_3`, `key_3_and_4` or `pat_ix_3_to_5` in names that contain no other numbers.
+/// Returns the rules cited in a text: `PAT-IX-3` anywhere, and `key_3`, `key_3_and_4` or `pat_ix_3_to_5` in names that contain no other numbers.
 pub(super) fn named_in(text: &str) -> BTreeSet<Rule> {
     let mut named = BTreeSet::new();
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');

@@ -1,4 +1,4 @@
-//! `SQLite` as the store to compare with: all rows are in one in-memory table.
+//! The `SQLite` side of the differential test: all rows are in one in-memory table.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use table_core::ErrorCode;
@@ -65,7 +65,7 @@ impl Peer {
         })
     }
 
-    /// Applies a transaction. If a table store must refuse it, returns the expected error and the index of the failed operation instead.
+    /// Applies a transaction. If a table store would reject it, returns the expected error and the index of the failed operation instead.
     pub(super) fn submit(
         &mut self,
         number: u8,
@@ -105,7 +105,7 @@ impl Peer {
         Ok(None)
     }
 
-    /// Returns a table's rows from one position (inclusive) to another (exclusive), in one partition or in all.
+    /// Returns the rows of a table from a start position (inclusive) to an end position (exclusive), in one partition or in all.
     pub(super) fn page(
         &self,
         number: u8,

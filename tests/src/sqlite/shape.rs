@@ -1,11 +1,11 @@
-//! The shape of the keys and rows in each table.
+//! The size and number of keys and rows in each table of the differential test.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 use table_core::row::{RowView, RowWriter};
 use table_core::{Row, ValueRef};
 
-/// The shape of the keys and rows in a table.
+/// The shape of a table: the size and number of its keys and rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     number: u8,
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Replaces the kind with one that succeeds for a row that exists (`there`) or does not exist. With `deletes`, existing rows are deleted.
+    /// Returns this kind of write, or one that succeeds instead: `there` means that the row exists, and `deletes` that existing rows are deleted.
     pub(super) fn fitting(self, there: bool, deletes: bool) -> Self {
         match (self, there) {
             (_, true) if deletes => Self::Delete,
@@ -122,7 +122,7 @@ impl Shape {
         row.finish()
     }
 
-    /// Returns the version of a row. Fails if any part of the row does not belong to that version.
+    /// Returns the version of a row. Fails if any part of the row belongs to a different version.
     pub(super) fn version(self, row: RowView<'_>) -> Result<i64, Box<dyn std::error::Error>> {
         let Some(ValueRef::Int64(version)) = row.find("Version", &mut 0)? else {
             return Err("a row has no version".into());

@@ -1,4 +1,4 @@
-//! Scenarios for concurrency: the states that readers and writers on several threads may see (CON, EGT-9, EGT-13 rules).
+//! Scenarios for concurrency: the states that concurrent readers and writers may see (CON, EGT-9, EGT-13 rules).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,7 +38,7 @@ pub async fn con_5_exactly_one_of_two_writers_with_one_etag_succeeds<S: TableSto
     }
 }
 
-/// Reading does not lock an entity: it never blocks a writer. The reader learns from its own conditional write that another writer committed first.
+/// Tests that reading an entity does not block a writer. When another writer has committed first, the reader's own conditional write fails.
 pub async fn con_6_reading_an_entity_blocks_no_writer<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(0)).await.unwrap();
@@ -70,7 +70,7 @@ pub async fn con_3_no_increment_is_lost<S: TableStore>(store: &S) {
     assert_eq!(scene.properties("p", "r").await, is_a(100));
 }
 
-/// One page is a snapshot of its partition (CON-8, ENG-15).
+/// Tests that a page is a snapshot of its partition (CON-8, ENG-15).
 pub async fn con_7_and_egt_9_no_reader_sees_a_partial_transaction<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let keys: Vec<String> = (0..20).map(|number| number.to_string()).collect();

@@ -4,7 +4,7 @@ use table_core::{TableStore, Value};
 
 use super::scene::{Scene, row};
 
-/// Checks whether an entity matches each filter. The entity's only property `P` has this value, or is absent.
+/// Checks which of the filters match an entity whose only property `P` has this value, or is absent.
 async fn judged<S: TableStore>(store: &S, stored: Option<Value>, cases: &[(&str, bool)]) {
     let scene = Scene::new(store).await;
     match stored.clone() {

@@ -5,7 +5,7 @@ use table_core::{ErrorCode, IfMatch, TableStore};
 
 use super::scene::{Scene, a, refused, stale};
 
-/// Every write except an insert requires a version. `*` accepts any version (IMP-2).
+/// Tests that every write except an insert requires a version, and that `*` accepts any version (IMP-2).
 pub async fn ifm_1_any_and_the_current_etag_are_accepted<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let mut etag = scene.insert("p", "r", a(0)).await.unwrap();

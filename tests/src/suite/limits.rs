@@ -6,7 +6,7 @@ use table_core::{ErrorCode, IfMatch, Row, TableStore, ValueRef};
 
 use super::scene::{Scene, a, refused, row};
 
-/// Returns `true` if the store has the portable limits, except for the key length and the measure of transaction sizes, which differ between backends.
+/// Returns `true` if the store has the portable limits. The key length and the unit of transaction sizes are ignored, because they differ between backends.
 fn portable<S: TableStore>(store: &S) -> bool {
     let mut limits = store.capabilities().limits;
     (limits.key_units, limits.measure) = (Limits::PORTABLE.key_units, Limits::PORTABLE.measure);
@@ -76,7 +76,7 @@ pub async fn type_10_and_11_values_at_their_limits<S: TableStore>(store: &S) {
     refused(scene.insert("p", "r", a(vec![0_u8; 65_537])).await, ErrorCode::PropertyValueTooLarge);
 }
 
-/// Returns a row such that an entity with the keys `p` and `r` has exactly `bytes` bytes, according to the published formula.
+/// Returns a row such that an entity with the keys `p` and `r` has exactly `bytes` bytes by the published formula.
 fn sized(prefix: &str, bytes: usize) -> Row {
     let mut writer = RowWriter::new();
     let mut left = bytes - 4 - 2 * 2;

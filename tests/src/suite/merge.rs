@@ -4,7 +4,7 @@ use table_core::{ErrorCode, IfMatch, TableStore};
 
 use super::scene::{Scene, a, is, is_a, refused, row, stale};
 
-/// A merge writes only the given properties (IMP-1).
+/// Tests that a merge writes only the given properties (IMP-1).
 pub async fn mrg_1_merge_adds_and_replaces_and_keeps_the_rest<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert("p", "r", row([("A", 1.into()), ("B", 2.into())])).await.unwrap();

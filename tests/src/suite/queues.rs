@@ -18,7 +18,7 @@ use table_core::{QueueStore, Result};
 pub struct QueueScene<'a, Q> {
     pub store: &'a Q,
     pub queue: QueueName,
-    /// A function that lets the given time pass, as the store measures it.
+    /// A function that lets the given time pass for the store.
     pub pass: &'a (dyn Fn(Duration) + Sync),
 }
 
@@ -28,9 +28,9 @@ impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
     }
 }
 
-/// The number of seconds for which a message is hidden if it must not reappear during a test. It exceeds any pause of the test machine.
+/// The number of seconds for which a message is hidden if it must not reappear during a test. It exceeds any pause of a slow test machine.
 pub const HIDDEN: u64 = 3_600;
-/// The maximum number of seconds that a test lets pass while it waits for a message. It is a limit, not a delay.
+/// The maximum number of seconds for which a test waits for a message. It is a limit, not a delay.
 const PASSES: usize = 300;
 
 /// Returns a duration of `seconds` seconds.
@@ -98,7 +98,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
     }
 }
 
-/// Calls a macro once per family with the names of the queue scenarios in it: `$run! { family, [scenario, …] }`.
+/// Calls a macro once per family of queue scenarios: `$run! { family, [scenario, …] }`.
 #[macro_export]
 macro_rules! for_each_queue_scenario {
     ($run:ident) => {

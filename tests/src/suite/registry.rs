@@ -1,6 +1,6 @@
 //! The list of all scenarios in the behaviour suite, for the tests that run them.
 
-/// Calls a macro once per family with the names of the scenarios in it: `$run! { family, [scenario, …] }`.
+/// Calls a macro once per family of scenarios: `$run! { family, [scenario, …] }`.
 #[macro_export]
 macro_rules! for_each_scenario {
     ($run:ident) => {

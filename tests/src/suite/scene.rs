@@ -1,4 +1,4 @@
-//! The fixture of a scenario: a new table in the store under test, and short functions for using it.
+//! The fixture for a scenario: a new table in the tested store, and short functions for using it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,12 +54,12 @@ pub fn a(value: impl Into<Value>) -> Row {
     row([("A", value.into())])
 }
 
-/// Returns the properties that a row created by [`a`] has when it is read.
+/// Returns the properties read back from a row that [`a`] created.
 pub fn is_a(value: impl Into<Value>) -> Properties {
     is([("A", value.into())])
 }
 
-/// Returns the properties that a row created by [`row`] has when it is read.
+/// Returns the properties read back from a row that [`row`] created.
 #[must_use]
 pub fn is<const N: usize>(properties: [(&str, Value); N]) -> Properties {
     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
@@ -88,7 +88,7 @@ pub fn refused<T: std::fmt::Debug>(result: Result<T>, code: ErrorCode) -> Error 
     error
 }
 
-/// Returns the `RowKey` of each pair of keys.
+/// Returns the `RowKey` in each pair of keys.
 #[must_use]
 pub fn row_keys(keys: &[(String, String)]) -> Vec<&str> {
     keys.iter().map(|(_, row_key)| row_key.as_str()).collect()
@@ -115,7 +115,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         Self { store, table }
     }
 
-    /// Creates a scene whose table does not exist.
+    /// Creates a fixture whose table does not exist.
     pub fn missing(store: &'a S) -> Self {
         Self { store, table: fresh_name() }
     }
@@ -205,8 +205,8 @@ impl<'a, S: TableStore> Scene<'a, S> {
         })
     }
 
-    /// Returns the keys on all pages of a query. Checks that no page exceeds its size, that the keys are ordered, and that each entity occurs once.
-    /// If the store returns entities in no particular order (COS-1), the keys are sorted first.
+    /// Returns the keys on all pages of a query. Checks that no page exceeds its size, that the keys are ordered, and that no entity occurs twice. The keys
+    /// are sorted first if the store does not return entities in key order (COS-1).
     pub async fn keys(&self, query: &Query) -> Vec<(String, String)> {
         let mut keys: Vec<(String, String)> = Vec::new();
         let mut from = None;

@@ -140,8 +140,8 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
-/// Faults that can be found without reading the table are reported first, in any order. Here, the store must report the duplicate entity rather than
-/// the first operation, which would also fail. The error always contains the index of the failed operation.
+/// Tests that a store reports errors that do not depend on stored data before all others, in any order among themselves. Here, it must report the duplicate
+/// entity rather than the first operation, which would also fail. The error always contains the index of the failed operation.
 pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "1")]).await;
@@ -174,7 +174,7 @@ pub async fn egt_14_all_writes_of_a_transaction_get_an_etag<S: TableStore>(store
     assert!(scene.keys(&Query::new(KeyRange::ALL)).await.is_empty());
 }
 
-/// A store must either evaluate a check, without writing to its row, or refuse the transaction. Ignoring a check would drop a condition.
+/// Tests that a store either evaluates a check without writing to its row, or rejects the transaction. Ignoring the check would drop a condition.
 pub async fn eng_21_a_check_holds_at_the_commit_and_writes_nothing_or_is_refused<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "there")]).await;

@@ -4,7 +4,7 @@ use table_core::{ErrorCode, IfMatch, TableStore};
 
 use super::scene::{Scene, a, is, is_a, refused, row, stale};
 
-/// An update replaces the stored entity (IMP-1).
+/// Tests that an update replaces the stored entity (IMP-1).
 pub async fn upd_1_and_4_replace_removes_omitted_properties<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert("p", "r", row([("A", 1.into()), ("B", 2.into())])).await.unwrap();

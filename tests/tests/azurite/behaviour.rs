@@ -1,4 +1,4 @@
-//! Tests Azurite with every scenario of the behaviour suite.
+//! Tests that run every scenario of the behaviour suite on Azurite.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ macro_rules! family {
     };
 }
 
-/// Runs a scenario on Azurite. A scenario with a known deviation must fail, so the list of deviations stays current.
+/// Runs a scenario on Azurite. A scenario in the list of known deviations must fail, so the list stays up to date.
 fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     let Some(connection) = crate::azurite() else { return };
     let store = AzureTables::from_connection_string_with(&connection, crate::patient()).unwrap();

@@ -230,8 +230,8 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
     });
 }
 
-/// A log is stored like the service's own logs: as block blobs in a container, listed and read by name. Azurite returns the metadata with names in
-/// lower case (BLB-9), but blobs outside the requested range are still skipped.
+/// Tests that a log is stored like the service's own logs: as block blobs in a container, listed and read by name. Azurite returns metadata names in lower
+/// case (BLB-9), but blobs outside the requested time range are skipped nevertheless.
 #[test]
 fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read() {
     in_container("logs", async |_, store| {
@@ -273,7 +273,7 @@ fn blb_2_a_container_is_deleted_with_all_its_blobs() {
     });
 }
 
-/// An index stores its lists in blobs, in the account that also contains the indexed entities (PAT-IX option 1).
+/// Tests an index that stores its lists in blobs, in the same account as the indexed entities (PAT-IX option 1).
 #[test]
 fn pat_ix_4_lists_in_blobs_of_an_account() {
     #[expect(

@@ -10,7 +10,8 @@ pub(crate) enum Fails {
 }
 use Fails::{Always, Sometimes};
 
-/// The scenario, how reliably it fails, the rules, and the difference. If no AZ rule describes the difference, the violated rule is named.
+/// Each entry contains the scenario, how reliably it fails, the rules, and the difference. If no AZ rule describes the difference, the violated rule is
+/// named.
 pub(crate) const DEVIATIONS: &[(&str, Fails, &str, &str)] = &[
     ("etag::etag_1_and_2_the_etag_is_the_timestamp_in_the_services_form", Sometimes, "AZ-5", SEVEN_DIGITS),
     (

@@ -1,6 +1,6 @@
 //! Tests of the clients against Azurite: the behaviour suite, the queue suite, SAS, stored policies and blobs.
 //!
-//! If Azurite is known to differ from the service, [`deviations`] lists the difference with its rule, and a test verifies it.
+//! If Azurite is known to differ from the service, [`deviations`] lists the difference with its rule, and a test verifies that it still exists.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -22,7 +22,7 @@ fn azurite() -> Option<String> {
     AzuriteServer::shared().map(AzuriteServer::connection_string)
 }
 
-/// Returns the client options for these tests. The timeouts are long, so a slow machine causes no retries.
+/// Returns client options with long timeouts, so a slow machine causes no retries.
 fn patient() -> Options {
     Options::new().retry(RetryPolicy {
         attempt_timeout: Duration::from_secs(60 * 60),

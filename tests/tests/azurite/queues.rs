@@ -1,4 +1,4 @@
-//! Tests Azurite with all scenarios of the queue suite.
+//! Tests that run all scenarios of the queue suite on Azurite.
 
 use std::thread;
 

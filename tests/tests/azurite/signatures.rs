@@ -1,4 +1,4 @@
-//! Tests of SAS tokens that this library creates and Azurite checks: permitted and refused requests (SAS, ASAS, ACL rules).
+//! Tests of SAS tokens created by this library and verified by Azurite: permitted and rejected requests (SAS, ASAS, ACL rules).
 
 use std::time::Duration;
 

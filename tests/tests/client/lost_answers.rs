@@ -40,7 +40,7 @@ struct Employee {
     photo: Option<BlobRef>,
 }
 
-/// Creates a client for the account, over a connection that follows `script`. Retries are sent after 0.4 s.
+/// Creates a client for the account, over a connection whose faults follow `script`. Retries are sent after 0.4 s.
 fn client(
     account: &Account,
     options: Options,
@@ -51,7 +51,7 @@ fn client(
     account_client(wire, options.retry(retry), 7).unwrap()
 }
 
-/// Returns a script that applies `act` to the first write, and answers all other requests normally.
+/// Returns a script that applies `act` to the first write, and serves all other requests normally.
 fn first_write(act: Act) -> impl FnMut(&WireRequest) -> Act + Send {
     let mut first = true;
     move |request| if request.method != "GET" && std::mem::take(&mut first) { act } else { Act::Serve }
@@ -61,7 +61,8 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Sends two concurrent increments to a slot with the value 5. `lost` is the fate of the first one's request. Returns both results, and the stored sum.
+/// Sends two concurrent increments to a slot with the value 5. `lost` is the fate of the first increment's request. Returns both results, and the stored
+/// sum.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
@@ -77,7 +78,7 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// Both increments write equal content within a short time, so the second one could be mistaken for the first.
+/// Tests two increments that write equal content within a short time, so the second could be mistaken for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
@@ -89,7 +90,7 @@ async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// If no other client writes, an increment whose response is lost succeeds when it is retried.
+/// Tests that an increment whose response was lost succeeds when it is retried, if no other client writes in between.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id() {
     let account = Account::default();
@@ -101,7 +102,7 @@ async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id
     }
 }
 
-/// Replaces a photo through the client `photographer`, and returns the result. Checks that the blob of the stored entity exists in any case.
+/// Replaces a photo through the client `photographer`, and returns the result. Checks that the stored entity's blob exists, whatever the result.
 async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> {
     let blobs = Arc::new(InMemory::new());
     let calm = client(account, Options::new().operation_ids(true), |_| Act::Serve);
@@ -118,8 +119,8 @@ async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> 
     outcome.map(|written| written.etag().clone())
 }
 
-/// The first attempt is applied but its response is lost, the retry is refused, and the primary is busy when the client reads the entity to find the
-/// outcome. The client must not read it from the configured secondary, which lags behind.
+/// Tests a write whose first attempt is applied but whose response is lost, and whose retry is rejected. The primary is busy when the client reads the
+/// entity to determine the outcome; the client must not read it from the configured secondary, which lags behind.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_secondary() {
     for ids in [false, true] {
@@ -140,7 +141,7 @@ async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_second
     }
 }
 
-/// The machine sleeps for an hour between two attempts, which the client's monotonic clock does not notice.
+/// Tests a machine that sleeps for an hour between two attempts. The client's monotonic clock does not advance during that time.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     for ids in [false, true] {
@@ -159,7 +160,7 @@ async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     }
 }
 
-/// A read for the caller may return old data from the secondary; an update reads current data.
+/// Tests that a read for the caller may return old data from the secondary, but an update reads current data.
 #[tokio::test(start_paused = true)]
 async fn con_2_and_rty_5_a_secondary_an_hour_behind_affects_no_decision() {
     let account = Account::default();

@@ -1,8 +1,7 @@
-//! Tests a ticket type for each pair of indexes, each with a feed, a view, a participant and parts.
+//! Tests of ticket types, one for each pair of indexes. Each type also has a feed, a view, a participant (extra code that runs with each write) and parts.
 //!
-//! Each case is a ticket type with two or more declarations. Writers make changes that are interleaved at random; requests are refused, and writers die
-//! before or after any request, while workers settle changes (complete the work recorded in the outbox). In the end, all derived data must match the
-//! tickets, and each ticket must match the results that its writers received.
+//! In each random history, writers make interleaved changes, requests are rejected, and writers die before or after any request, while workers complete the
+//! work recorded in the outbox. In the end, all derived data must match the tickets, and each ticket must match the results that its writers received.
 
 mod case;
 mod check;

@@ -1,10 +1,10 @@
-//! Tests the backends that run in this process with all scenarios of the behaviour suite.
+//! Tests that run all scenarios of the behaviour suite on the backends that need no server.
 
 use table_core::TableStore;
 use table_core::embedded::Engine;
 use tests::ModelStore;
 
-/// Declares a module with the tests of one scenario family. The backend is opened by `super::store`.
+/// Declares a module with the tests of one scenario family. `super::store` opens the tested backend.
 macro_rules! family {
     ($family:ident, [$($scenario:ident,)*]) => {
         mod $family {

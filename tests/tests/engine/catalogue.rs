@@ -1,4 +1,4 @@
-//! Tests how much tables write to disk: creating and dropping a table among thousands writes no more than among a few.
+//! Tests that creating or dropping a table writes no more bytes among thousands of tables than among a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use simulation::power::{Call, SimulatedDisk};
 use table_core::embedded::{Engine, EngineOptions};
 use table_core::{Error, Result, TableEntity, TableName, TableStore, TableStoreExt};
 
-/// Counts the bytes written by an engine since the last call of `take`.
+/// Counts the bytes that an engine has written since the last call of `take`.
 struct Written(Arc<AtomicU64>);
 
 impl Written {

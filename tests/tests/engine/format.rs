@@ -17,22 +17,22 @@ use table_core::{
 };
 use uuid::Uuid;
 
-/// A fixture file that lists the folder's expected content: one line for each table, entity and property.
+/// The fixture file that lists a folder's expected contents: one line for each table, entity and property.
 const CONTENTS: &str = "CONTENTS.txt";
 
 /// The formats with a fixture: all released formats, and the current one.
 const FORMATS: [u32; 5] = [2, 3, 4, 5, CURRENT];
-/// The format that the engine writes.
+/// The number of the format that the engine currently writes.
 const CURRENT: u32 = 6;
 
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
 }
 
-/// The minimum number of equal bytes that are packed. Most of a journal file consists of long runs of equal bytes.
+/// The length from which a run of equal bytes is compressed. Journal files consist mostly of such runs.
 const RUN: usize = 16;
 
-/// Packs bytes as repeated groups: a `u32` length, that many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.
+/// Compresses bytes into groups: a `u32` length, that many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.
 fn pack(mut bytes: &[u8]) -> Vec<u8> {
     let length = |bytes: usize| u32::try_from(bytes).unwrap().to_le_bytes();
     let mut packed = Vec::new();
@@ -73,7 +73,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 }
 
-/// Returns a new folder with the unpacked fixture for the given format.
+/// Decompresses the fixture for a format into a new folder.
 fn unpacked(format: u32) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files(&fixture(format)) {
@@ -267,7 +267,7 @@ async fn write_base(engine: &Engine) -> Result<UntypedTable<Engine>> {
     Ok(table)
 }
 
-/// Writes the fixture of the current format: `cargo test -p tests --test engine format -- --ignored`.
+/// Writes the fixture for the current format. Run with `cargo test -p tests --test engine format -- --ignored`.
 #[test]
 #[ignore = "writes the fixture of a new format"]
 fn write_the_fixture() {
@@ -308,7 +308,7 @@ fn write_the_fixture() {
         .unwrap();
 }
 
-/// A clean-up may remove the lock file, so the engine also locks the manifest.
+/// Tests that a folder stays locked even if a clean-up removes its lock file, because the engine also locks the manifest.
 #[test]
 fn a_folder_that_is_upgraded_stays_locked_without_its_lock_file() {
     for format in FORMATS {

@@ -10,7 +10,7 @@ use tests::compare::{InMemory, Subject, run};
 use tests::effort::effort;
 use tests::random::program;
 
-/// Returns the number of programs to run.
+/// Returns the number of random programs to run.
 fn cases(count: u64) -> u32 {
     u32::try_from(effort(count)).unwrap_or(u32::MAX)
 }
@@ -86,7 +86,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
-    /// The comparison must find no difference between two models.
+    /// Tests that the comparison finds no difference between two instances of the model.
     #[test]
     fn the_model_agrees_with_itself(program in program(60)) {
         run(&mut InMemory(ModelStore::new()), &program);

@@ -1,4 +1,4 @@
-//! Tests that no acknowledged write is lost in a power loss, whatever happens to unsynced data (design promise 8, CON-1, EGT-9).
+//! Tests that no acknowledged write is lost in a power loss, whichever unsynced data survives (design promise 8, CON-1, EGT-9).
 
 use simulation::power::{Fault, SimulatedDisk};
 use tests::crash::Evidence;
@@ -9,9 +9,9 @@ const STEPS: usize = 60;
 /// The number of different disk images tested per power loss. They differ in the unsynced data that survives.
 const IMAGES: u64 = 6;
 
-/// Runs writers and cuts the power at each of the syncs `cuts`, until a run has fewer syncs than that.
+/// Runs writers and cuts the power at each sync in `cuts`, until a run has fewer syncs than the next cut.
 ///
-/// The number of syncs in a run is not known in advance, because concurrent writers share syncs and checkpoints run at the same time.
+/// The number of syncs in a run varies, because concurrent writers share syncs and checkpoints run at the same time.
 fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
     let mut last = 0;
     for cut in cuts {

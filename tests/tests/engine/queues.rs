@@ -1,4 +1,4 @@
-//! Tests the backends that run in this process with all scenarios of the queue suite.
+//! Tests that run all scenarios of the queue suite on the backends that need no server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use table_core::queue::DynQueueStore;
 
 type Pass<'a> = &'a (dyn Fn(Duration) + Sync);
 
-/// Declares a module with the tests of one scenario family. The backend is opened by `super::store`.
+/// Declares a module with the tests of one scenario family. `super::store` opens the tested backend.
 macro_rules! family {
     ($family:ident, [$($scenario:ident,)*]) => {
         mod $family {

@@ -32,13 +32,13 @@ const PACKAGES: [(&str, &str); 3] = [
 /// The path of the browser tests. The file is read when this test runs, so changing it does not require a rebuild.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite.mjs");
 
-/// Returns the number of rows in a large partition, and the number of partitions in a large table. `EXPLORER_ROWS` sets both.
+/// Returns the number of rows in the large partition, and the number of partitions in the large table. `EXPLORER_ROWS` sets both.
 fn large() -> (usize, usize) {
     let given = env::var("EXPLORER_ROWS").ok().and_then(|rows| rows.parse().ok());
     given.map_or((1_000_000, 100_000), |rows| (rows, rows))
 }
 
-/// Returns how many screenfuls of rows are scrolled down and back, from `EXPLORER_WINDOWS`; `all` scrolls to the end.
+/// Returns how many screenfuls of rows the test scrolls down and back, from `EXPLORER_WINDOWS`; `all` means to the end.
 fn windows() -> String {
     env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "25".to_owned())
 }
@@ -105,7 +105,7 @@ async fn store() -> Engine {
     engine
 }
 
-/// Fills both large tables, one after the other, while the browser tests other pages.
+/// Fills the large partition and the large table, one after the other, while the browser tests other pages.
 async fn fill(engine: Engine) {
     let ((rows, partitions), begun) = (large(), std::time::Instant::now());
     let mut groups = Groups { engine, under_way: VecDeque::new() };
@@ -124,7 +124,7 @@ fn group(engine: &Engine, partition: &str) -> Transaction {
     Transaction::new(PartitionKey::new(partition).unwrap(), engine.capabilities().limits).unwrap()
 }
 
-/// Inserts entities in groups, several of them concurrently.
+/// Inserts entities in batches, several of which run concurrently.
 struct Groups {
     engine: Engine,
     under_way: VecDeque<JoinHandle<table_core::Result<Committed>>>,
@@ -154,7 +154,7 @@ impl Groups {
     }
 }
 
-/// Repeatedly writes a change to the feed of one partition, as an application would, and reads other partitions.
+/// Repeatedly writes a change to one partition's feed, as an application would, and reads other partitions.
 async fn write_feed(program: CountingStore<Engine>) {
     let (feed, table) = (Feed::new(program.clone()), TableName::new("HelpDesk").unwrap());
     let source = RowKey::new("ticket_000007").unwrap();

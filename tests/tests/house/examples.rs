@@ -1,4 +1,4 @@
-//! Tests that a runnable example shows every public type, in its own documentation or in its module's (CONTRIBUTING, "Requirements").
+//! Tests that every public type appears in a runnable example in its own documentation or in its module's (CONTRIBUTING, "Requirements").
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,7 +91,7 @@ fn names(code: &str, name: &str) -> bool {
     code.split(|character: char| !character.is_alphanumeric() && character != '_').any(|word| word == name)
 }
 
-/// Returns `true` if the doc comment that ends `before` contains a sample, or includes a file.
+/// Returns `true` if the doc comment at the end of `before` contains a sample or includes a file.
 fn has_own_docs(before: &[&str]) -> bool {
     let docs = before.iter().rev().take_while(|line| !line.trim().is_empty() && !line.starts_with('}'));
     docs.into_iter().any(|line| line.contains("/// ```") || line.contains("include_str!"))

@@ -11,7 +11,7 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Returns the paths (relative to the root) and contents of the files in a folder whose names have one of these suffixes, ordered by path.
+/// Returns the paths (relative to the root) and contents of the files in a folder whose names end with one of these suffixes, ordered by path.
 pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let (mut files, mut folders) = (Vec::new(), vec![root.join(folder)]);

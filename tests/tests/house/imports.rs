@@ -1,6 +1,6 @@
 //! Tests that the modules of a package do not import each other in a cycle (ARCHITECTURE, "Layers of the core").
 //!
-//! An import counts as an import of the file that defines the item, even if it uses a re-export.
+//! An import counts as an import of the file that defines the item, even if it names a re-export.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -40,8 +40,8 @@ fn no_package_has_a_cycle_of_imports() {
 
 /// Returns the imports in a package that are part of a cycle.
 ///
-/// Two modules are compared at the first segment in which their paths differ. A file and the files in the folder with the same name count as one
-/// module there, and may import each other.
+/// Two modules are compared at the first segment in which their paths differ. At that point, a file and the files in the folder of the same name count as
+/// one module, and may import each other.
 fn circles(package: &str) -> BTreeSet<String> {
     let imports = Package::read(package).imports();
     let meetings = imports.iter().filter_map(|(from, to)| {
@@ -71,10 +71,10 @@ fn reaches(next: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool 
     false
 }
 
-/// The paths used in a package's files.
+/// The imports and re-exports in a package's files.
 #[derive(Default)]
 struct Package {
-    /// For each file, the imported paths and the paths in expressions, relative to the root of the package.
+    /// For each file, the paths that it imports or uses in expressions, relative to the root of the package.
     uses: BTreeMap<Module, Vec<Vec<String>>>,
     /// The path of each re-exported item, by file and name.
     exports: BTreeMap<(Module, String), Vec<String>>,
@@ -137,7 +137,7 @@ impl Package {
         pairs.filter(|(from, to)| from != to).collect()
     }
 
-    /// Returns the file that defines an item: the longest prefix of its path that is a module, or the module from which that file re-exports the item.
+    /// Returns the file that defines an item: the module with the longest matching path, or the module from which it re-exports the item.
     fn file_of(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
         for _ in 0..8 {
@@ -165,7 +165,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Appends the paths in a `use` tree to `paths`, each with the name that it introduces.
+/// Appends the paths in a `use` tree to `paths`, each with the local name that it introduces.
 fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String>, String)>) {
     let mut end = |before: &[String], last: &syn::Ident, name: &syn::Ident| {
         let path = if last == "self" { before.to_vec() } else { [before, &[last.to_string()]].concat() };

@@ -1,11 +1,11 @@
-//! Tests of the numbered rules. `cargo test -p tests --test house rules -- --nocapture` prints the rules that have a test, by family.
+//! Tests that the numbered rules have tests. `cargo test -p tests --test house rules -- --nocapture` prints the tested rules by family.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use tests::rules::{Case, FAMILIES, Rule, UNSHOWN, UPDATE, cases, pages, reason, rules};
 
-/// The minimum number of rules that have a test. It exposes changes that remove a rule's last test.
+/// The minimum number of rules that have a test, to detect a change that removes a rule's last test.
 const PINNED: usize = 585;
 
 fn workspace() -> &'static Path {
@@ -42,7 +42,7 @@ fn rules_are_pinned_by_tests() {
     assert!(cited.len() >= PINNED, "{} rules have a test, {PINNED} had", cited.len());
 }
 
-/// Checks that no rule has both a test and a reason why no test can demonstrate it.
+/// Tests that no rule has both a test and a reason why no test can demonstrate it.
 #[test]
 fn no_test_shows_a_rule_listed_as_untestable() {
     let known: BTreeSet<Rule> = rules().collect();
@@ -56,7 +56,7 @@ fn no_test_shows_a_rule_listed_as_untestable() {
     }
 }
 
-/// Checks that exactly one page contains the text of each rule.
+/// Tests that the text of each rule is on exactly one page.
 #[test]
 fn every_rule_has_its_text_once() {
     let mut with_text: Vec<Rule> =
@@ -68,7 +68,7 @@ fn every_rule_has_its_text_once() {
     assert_eq!(text, known);
 }
 
-/// Checks that the pages list the current tests of each rule.
+/// Tests that the pages list the current tests of each rule.
 #[test]
 fn pages_name_the_tests() {
     for page in pages(workspace(), &cases(workspace()).unwrap()).unwrap() {
@@ -114,7 +114,7 @@ fn every_scenario_is_run() {
     assert!(count > 100);
 }
 
-/// Checks that the tests and examples named on the parity page exist.
+/// Tests that the tests and examples named on the parity page exist.
 #[test]
 fn parity_is_shown_by_existing_tests_and_examples() {
     let page = std::fs::read_to_string(workspace().join("docs/parity.md")).unwrap();

@@ -1,11 +1,11 @@
-//! Tests that the maintenance tasks in CONTRIBUTING, and all pages and comments, name only files, folders and tests that exist.
+//! Tests that CONTRIBUTING, all other pages and the comments name only files, folders and tests that exist.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::files::{below, prose, root};
 
-/// Pages that may name missing files: one names deleted files, the other placeholders.
+/// Pages that may name files that do not exist: one names deleted files, the other contains placeholders.
 const EXEMPT: [&str; 2] = ["CHANGELOG.md", "docs/designs/template.md"];
 
 #[test]
@@ -78,7 +78,7 @@ fn functions(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns `true` if a name reads like a sentence, because only tests have such names.
+/// Returns `true` if a name reads like a sentence, which is true only of tests.
 fn is_test(name: &str) -> bool {
     let is_plain =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '_';
@@ -88,7 +88,7 @@ fn is_test(name: &str) -> bool {
         && !name.ends_with('_')
 }
 
-/// Returns `true` if a name is that of a Rust or Markdown file, with or without a path.
+/// Returns `true` if a name is the name of a Rust or Markdown file, with or without a path.
 fn is_file(name: &str) -> bool {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./".contains(character);
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());

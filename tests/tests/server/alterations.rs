@@ -1,4 +1,4 @@
-//! Attacks on shared access signatures: one parameter is altered, or a token is used for a different resource, by a different caller or at a different time.
+//! Tests of attacks on SAS tokens: one parameter is altered, or a token is used for a different resource, by a different caller or at a different time.
 
 use std::net::Ipv4Addr;
 
@@ -41,7 +41,7 @@ fn alterations(token: &str) -> Vec<String> {
     altered
 }
 
-/// Returns parameters that the token does not contain. Adding any of them would change the text that the signature covers.
+/// Returns parameters that a token lacks. Adding any of them would change the text that the signature covers.
 fn additions(token: &str) -> Vec<String> {
     let all = [
         "st=2020-01-01",
@@ -130,7 +130,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     }
 }
 
-/// A token is valid only for its table, service and account, and only for the caller and the time that it specifies.
+/// Tests that a token is valid only for its table, service and account, and only for the caller and the time that it specifies.
 #[test]
 fn sas_1_a_token_is_bound_to_its_place_caller_and_time() {
     create("Bound");

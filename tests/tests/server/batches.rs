@@ -1,4 +1,4 @@
-//! Attacks through batch bodies: boundaries, line ends, nesting, limits and partitions. A refused batch must change nothing.
+//! Tests of attacks with batch bodies: boundaries, line ends, nesting, limits and partitions. A rejected batch must not change anything.
 
 use tests::ask::{Answer, Ask};
 
@@ -196,7 +196,7 @@ fn egt_3_and_req_7_a_batch_has_at_most_four_mebibytes() {
     assert_eq!((answer.status, rows("Mebibytes")), (202, 1), "{}", answer.body);
 }
 
-/// A change set whose parts use the wrong boundary must not be read as an empty change set. That would succeed, and its writes would be lost.
+/// Tests that a change set whose parts use the wrong boundary is not read as an empty change set: it would succeed without its writes.
 #[test]
 fn egt_21_a_change_set_with_text_has_parts() {
     create("WrongBoundary");
@@ -226,7 +226,7 @@ fn egt_20_a_batch_is_multipart_mixed() {
     assert_eq!(rows("OtherTypes"), 0);
 }
 
-/// The message must contain the index of the failed operation, because clients read the index from it.
+/// Tests that the message contains the index of the failed operation, which clients read from it.
 #[test]
 fn egt_34_and_35_a_missing_table_is_the_fault_of_the_first_operation() {
     for count in [1, 3] {

@@ -1,4 +1,4 @@
-//! Tests `table-server` with all scenarios of the behaviour suite.
+//! Tests that run all scenarios of the behaviour suite on `table-server`.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Tests of headers that decide the effect of a request: `If-Match`, `Prefer` and `Accept`, in every form that HTTP allows or forbids.
+//! Tests of headers that affect the execution of a request: `If-Match`, `Prefer` and `Accept`, in every form that HTTP allows or forbids.
 
 use tests::ask::{Answer, Ask};
 
@@ -75,7 +75,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
     }
 }
 
-/// The headers of an operation in a batch have the same effect as the headers of a separate request.
+/// Tests that headers of an operation in a batch have the same effect as headers of a separate request.
 #[test]
 fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     let target = table("MalformedInBatch");
@@ -118,7 +118,8 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     assert!(merged.body.contains("HTTP/1.1 204 "), "{}", merged.body);
 }
 
-/// `If-None-Match` cannot be a condition of an update or a delete. If the server ignored it, a client would overwrite an entity that it wanted to keep.
+/// Tests `If-None-Match`, which cannot be a condition of an update or a delete. If the server ignored it, a client could overwrite an entity that it meant
+/// to keep.
 #[test]
 fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     let target = table("NoneMatch");
@@ -163,7 +164,7 @@ fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     assert_eq!((answer.status, read(&missing).status), (400, 404), "{}", answer.body);
 }
 
-/// A condition must not be ignored because its header contains bytes that are not valid UTF-8, in a batch or in a separate request.
+/// Tests that a condition is not ignored because its header is not valid UTF-8, either in a batch or in a separate request.
 #[test]
 fn egt_23_a_header_of_a_part_is_utf_8() {
     let target = table("NotText");

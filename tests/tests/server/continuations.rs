@@ -1,6 +1,6 @@
-//! Attacks through continuation tokens: altered, truncated, in other encodings, and from other tables, queries and accounts.
+//! Tests of attacks with continuation tokens: altered, truncated, encoded differently, or taken from other tables, queries and accounts.
 //!
-//! A token contains only a key, which is not secret. For any token, the response must be a refusal, or a page of the query in the request.
+//! A token contains only a key, which is not secret. Whatever the token, the server must reject the request, or return a page of the requested query.
 
 use table_wire::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use tests::ask::{Answer, Ask};
@@ -68,7 +68,7 @@ fn page_3_every_token_of_a_query_continues_it() {
     }
 }
 
-/// Checks that a response is a refusal, or a page of the query, ordered by key.
+/// Checks that a response is a rejection, or a page of the query in key order.
 fn judge(answer: &Answer, is_of_query: impl Fn(&(String, String)) -> bool, context: &str) {
     if answer.status != 200 {
         assert_eq!(answer.code(), (400, "InvalidInput"), "{context}: {}", answer.body);
@@ -132,7 +132,8 @@ fn page_9_an_altered_token_is_refused_or_names_another_key() {
     assert!(matches!(answer.status, 200 | 400 | 414 | 431), "{}", answer.status);
 }
 
-/// A token contains only a key (PAGE-7). It continues any query at that key, and never returns rows of the table or account from which it came.
+/// Tests a token, which contains only a key (PAGE-7), with other queries. It continues any query at that key, and never returns rows of the table or
+/// account from which it came.
 #[test]
 fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     let emulator = SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY);
@@ -162,7 +163,8 @@ fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     }
 }
 
-/// The token of a table list is a table name. Any other string is also accepted, and continues the list after the names that sort before it.
+/// Tests tokens for the list of tables. A token is a table name; any other string is also accepted, and continues the list after the names that sort before
+/// it.
 #[test]
 fn page_12_the_token_of_a_list_of_tables_is_any_name() {
     create("Listed1", &SERVER);

@@ -1,7 +1,7 @@
-//! Tests that the engine in memory and a server with a second engine return equal results for random programs.
+//! Tests that the in-memory engine and a server with its own engine return equal results for random programs.
 //!
-//! The environment variables `SEQUENCES` (number of programs, default 500) and `FIRST_SEQUENCE` (first number, default 0) correspond to the options of the
-//! `differential` program.
+//! The environment variables `SEQUENCES` (the number of programs, 500 by default) and `FIRST_SEQUENCE` (the number of the first program, 0 by default)
+//! correspond to options of the `differential` program.
 
 use std::env;
 

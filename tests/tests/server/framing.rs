@@ -1,6 +1,6 @@
-//! Tests of HTTP request framing (RFC 9112). The server must find the same end and the same host for each request as a proxy between it and the client.
+//! Tests of HTTP request framing (RFC 9112). The server must agree with any proxy about the end and the host of each request.
 //!
-//! In each case, a second request follows on the same connection. It must be answered as a request or not at all, but never be read as a
+//! In each case, a second request follows on the same connection. The server must answer it as a separate request or not at all, but never read it as a
 //! part of the first request.
 
 use std::io::{Read, Write};
@@ -20,7 +20,7 @@ fn host() -> &'static str {
     SERVER.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap()
 }
 
-/// Sends bytes, and returns the statuses of all responses received until the connection closes.
+/// Sends bytes, and returns the statuses of all responses until the connection closes.
 fn statuses(sent: &str) -> Vec<u16> {
     let mut stream = TcpStream::connect(host()).unwrap();
     // The server may close the connection before it has read everything.
@@ -50,7 +50,8 @@ fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
 
-/// Sends a request with the headers `framing`, in which `N` is replaced with the body length, and then a second request. Returns the response statuses.
+/// Sends a request with the headers `framing`, in which `N` is replaced with the body length, and then a second request. Returns the statuses of the
+/// responses.
 fn with_length(framing: &str) -> Vec<u16> {
     let (_, body) = create("");
     let (head, body) = create(&framing.replace('N', &body.len().to_string()));
@@ -79,7 +80,8 @@ fn a_length_is_one_number() {
     }
 }
 
-/// If a request has both `Transfer-Encoding` and `Content-Length`, its body is read in chunks and the connection is closed (RFC 9112, section 6.1).
+/// Tests that the body of a request with both `Transfer-Encoding` and `Content-Length` is read in chunks, and that the connection is then closed (RFC 9112,
+/// section 6.1).
 #[test]
 fn a_body_in_chunks_with_a_length_ends_the_connection() {
     for framing in [
@@ -118,7 +120,7 @@ fn the_only_transfer_coding_is_chunked() {
     assert_eq!(statuses(&format!("{head}{}{}", chunked(&body), last())), [400]);
 }
 
-/// A function that encodes a body in chunks, in a valid or invalid form.
+/// A function that encodes a body in chunks, validly or invalidly.
 type Form = fn(&str) -> String;
 
 #[test]
@@ -221,7 +223,7 @@ fn err_3_a_missing_or_empty_host_has_its_own_code() {
     }
 }
 
-/// Host names are case-insensitive (RFC 9110, section 4.2.3).
+/// Tests host names in upper and lower case, which are equivalent (RFC 9110, section 4.2.3).
 #[test]
 fn acc_1_a_host_names_its_account_in_any_case() {
     let key = AccountKey::new(crate::ACCOUNT, crate::KEY).unwrap();
@@ -238,7 +240,7 @@ fn acc_1_a_host_names_its_account_in_any_case() {
     }
 }
 
-/// Requests with proxy methods or absolute targets are not forwarded to another host. The connection remains usable, or is closed.
+/// Tests that requests with proxy methods or absolute targets are not forwarded to another host. The connection remains usable, or is closed.
 #[test]
 fn the_server_is_no_proxy_and_has_no_tunnel() {
     for request in [
@@ -271,7 +273,7 @@ fn http_1_0_keeps_a_connection_only_on_request() {
     assert_eq!(statuses(&format!("{}{}", old("connection: keep-alive\r\n"), last())).len(), 2);
 }
 
-/// The body of a refused request is not read as a separate request, even if it has the form of one.
+/// Tests that the body of a rejected request is not read as a separate request, even if it looks like one.
 #[test]
 fn the_body_of_a_refused_request_is_no_request() {
     let inner = last();

@@ -1,4 +1,4 @@
-//! Tests with malformed requests and broken connections.
+//! Tests of malformed requests and broken connections.
 
 use std::net::SocketAddr;
 
@@ -8,13 +8,13 @@ use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The number of random requests. `fuzz` sends many more in CI.
+/// The number of random requests. In CI, the `fuzz` program sends many more.
 const REQUESTS: u64 = 10_000;
 /// The number of requests after which the account is replaced, to free its memory.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
-/// Sends many mutated requests to a server in the test's process. The test panics if a response violates a guarantee, for example if it has no error
-/// code, reports an internal error, or contains the account key.
+/// Sends many mutated requests to a server in the test process. The test fails if a response violates a guarantee, for example if it has no error code,
+/// reports an internal error, or contains the account key.
 #[test]
 fn malformed_requests_are_answered() {
     thread_local! {
@@ -38,7 +38,7 @@ fn malformed_requests_are_answered() {
     assert!((REQUESTS / 100..REQUESTS * 9 / 10).contains(&session.accepted), "{session:?}");
 }
 
-/// A response over HTTP/1.1 states how long an idle connection stays open.
+/// Tests that a response over HTTP/1.1 states how long an idle connection stays open.
 #[test]
 fn keep_alive_is_named_over_http_1_1() {
     with_server(Config::on_loopback(account()), async |connection, _| {
@@ -53,7 +53,7 @@ fn keep_alive_is_named_over_http_1_1() {
     });
 }
 
-/// A connection is released if its input is not HTTP, is incomplete, or never ends.
+/// Tests that a connection is closed and released if its input is not HTTP, is incomplete, or never ends.
 #[test]
 fn broken_connections_are_released() {
     // The limit is lower than the number of connections that are broken below, so leaked connections would exhaust it.

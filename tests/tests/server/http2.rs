@@ -57,7 +57,7 @@ fn requests_share_a_connection_of_http_2() {
     });
 }
 
-/// The host is not signed. A request must therefore not name two different hosts, because different components might each use a different one.
+/// Tests that a request with two different hosts is rejected. The host is not signed, and different components might each use a different one.
 #[test]
 fn a_host_other_than_the_authority_is_refused() {
     with_server(Config::on_loopback(account()), async |connection, _| {

@@ -30,7 +30,7 @@ fn elements(answer: &Answer, name: &str) -> Vec<String> {
     parts.map(|part| part.split('<').next().unwrap().to_owned()).collect()
 }
 
-/// The id and the receipt of a received message, encoded for use in a URL.
+/// The id and the pop receipt of a received message, encoded for use in a URL.
 struct Leased {
     id: String,
     receipt: String,
@@ -193,7 +193,7 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
     assert_eq!(second.update("receipts", "1", Some("d")).code(), (404, "MessageNotFound"));
 }
 
-/// If several clients use the same receipt concurrently, exactly one of them succeeds.
+/// Tests that exactly one of several clients that concurrently use the same pop receipt succeeds.
 #[test]
 fn que_12_updates_with_one_receipt_race_for_it() {
     create("races");

@@ -1,4 +1,4 @@
-//! Tests of hostile clients: many connections that never send a request with a valid signature must not affect a well-behaved client.
+//! Tests that a well-behaved client is unaffected by hostile clients: many connections that never send a request with a valid signature.
 //!
 //! By default, each kind of hostile client opens more connections than the server's limit for connections without a verified request.
 //! `HOSTILE_CONNECTIONS=5000` opens more, with the server's default limits. The benchmarks measure the latency of a client among such connections
@@ -24,16 +24,16 @@ use crate::http2::request;
 
 /// The server's limit for connections without a verified request, called guests. Each kind of hostile client opens more.
 const GUESTS: usize = 64;
-/// The number of connections in a burst. The kernel must queue them; before version 5.4, Linux queues only 128 by default.
+/// The number of connections opened at once. The kernel must queue them; before version 5.4, Linux queues only 128 by default.
 const BURST: usize = 1_000;
 /// The number of unsigned requests sent on one connection.
 const UNSIGNED: usize = 2_000;
-/// The minimum time that the unsigned requests must take: 200 µs each, except for the first ones.
+/// The minimum time that the unsigned requests must take: 200 µs for each except the first ones.
 const UNSIGNED_TIME: Duration = Duration::from_millis(398);
 /// The number of connections of each kind, unless `HOSTILE_CONNECTIONS` is set.
 const CONNECTIONS: usize = 160;
 
-/// The kinds of unfinished requests: a name, and the bytes that a connection sends before it stops sending.
+/// The kinds of unfinished requests: a name, and the bytes that a connection sends before it stalls.
 const KINDS: [(&str, &str); 6] = [
     ("silent", ""),
     ("half a head", "GET /contoso/Tables HTTP/1.1\r\nHost: a\r\nX-A"),
@@ -133,7 +133,8 @@ fn a_client_does_not_notice_unfinished_requests() {
     }
 }
 
-/// Each hostile HTTP/2 connection opens as many streams as the server allows, each with an unsigned request whose body is unfinished.
+/// Tests hostile HTTP/2 connections, each of which opens as many streams as the server allows. Each stream contains an unsigned request whose body is
+/// unfinished.
 #[test]
 fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     run(async |host, connections| {
@@ -166,7 +167,7 @@ fn streams(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// A burst of connections is queued until the server accepts them. If the kernel's queue were too short, clients would wait a second or more.
+/// Tests that a burst of connections is queued until the server accepts them. If the kernel's queue were too short, clients would wait a second or more.
 #[tokio::test]
 async fn a_burst_of_connections_waits_in_the_queue() {
     // The server does not accept connections in this test.
@@ -179,7 +180,7 @@ async fn a_burst_of_connections_waits_in_the_queue() {
     drop(open);
 }
 
-/// A new connection is not closed to make room for later ones until the server has read its first request.
+/// Tests that a new connection is not closed to make room for later ones before the server has read its first request.
 #[test]
 fn a_burst_of_signed_connections_is_answered() {
     let mut config = Config::on_loopback(account());
@@ -202,7 +203,7 @@ fn a_burst_of_signed_connections_is_answered() {
     });
 }
 
-/// Each unsigned request on a connection delays the next one. A signed request is not delayed.
+/// Tests that each unsigned request on a connection delays the next one, and that signed requests are not delayed.
 #[test]
 fn unsigned_requests_have_a_rate() {
     with_server(Config::on_loopback(account()), async |connection, _| {
@@ -223,7 +224,7 @@ fn unsigned_requests_have_a_rate() {
     });
 }
 
-/// Unsigned requests are rejected before they count towards the limit on concurrent requests, even if that limit is 1.
+/// Tests that unsigned requests are rejected before they count towards the limit on concurrent requests, even if that limit is 1.
 #[test]
 fn unsigned_requests_take_no_capacity() {
     let mut config = Config::on_loopback(account());

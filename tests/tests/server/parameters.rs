@@ -1,4 +1,4 @@
-//! Tests of query parameters: names in upper and lower case, which are equivalent for signatures, and values that are not valid UTF-8.
+//! Tests of query parameters: names in upper and lower case, which signatures treat as equal, and values that are not valid UTF-8.
 
 use tests::ask::{Answer, Ask};
 
@@ -13,7 +13,7 @@ fn put(query: &str, text: &str) -> u16 {
     Ask::queue("POST", format!("cases/messages{query}")).body("application/xml", body).of(&SERVER).status
 }
 
-/// If `PeekOnly` were ignored because of its case, the message would be hidden from its consumers.
+/// Tests parameter names in any case. If `PeekOnly` were ignored because of its case, the message would be hidden from its consumers.
 #[test]
 fn auth_22_parameters_of_queues_have_names_in_any_case() {
     assert_eq!(Ask::queue("PUT", "cases").of(&SERVER).status, 201);
@@ -48,7 +48,7 @@ fn auth_22_parameters_of_tables_have_names_in_any_case() {
     }
 }
 
-/// If invalid bytes were replaced with U+FFFD, the request would read a different entity than the client asked for.
+/// Tests that invalid bytes are rejected. If they were replaced with U+FFFD, the request would read a different entity than the client asked for.
 #[test]
 fn qry_2_a_query_is_utf_8() {
     assert_eq!(Ask::new("POST", "Tables").json("{\"TableName\":\"NotUtf8\"}").of(&SERVER).status, 201);

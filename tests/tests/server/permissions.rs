@@ -1,4 +1,4 @@
-//! Tests of shared access signatures: every operation with each set of permissions. No request may leave the key range of its token.
+//! Tests of table and queue SAS tokens: every operation with each set of permissions. No request may access keys outside its token's range.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(crate) fn with(ask: &Ask, target: &str, token: &str) -> Answer {
     ask.clone().signed(None).target(format!("{target}{separator}{token}")).of(&SERVER)
 }
 
-/// The operations on tables and entities, each with the permissions that it needs; `None` if no table SAS can permit it.
+/// The operations on tables and entities, each with the permissions that a table SAS needs; `None` if no table SAS can permit it.
 fn table_operations() -> Vec<(Ask, String, Option<&'static str>)> {
     let entity = "Letters(PartitionKey='p',RowKey='r')";
     let any = |verb| Ask::new(verb, "").json("{}").header("if-match", "*");
@@ -86,7 +86,7 @@ fn table_operations() -> Vec<(Ask, String, Option<&'static str>)> {
     .into()
 }
 
-/// Returns `true` if a request was executed, or `false` if it was refused. For a batch, the status is in the body.
+/// Returns `true` if a request was executed, or `false` if it was rejected. The status of a batch is in the response body.
 fn is_executed(answer: &Answer, context: &str) -> bool {
     let refused = answer.status == 403 || answer.body.contains("HTTP/1.1 403 ");
     assert!(refused || answer.status < 300, "{context}: {} {}", answer.status, answer.body);
@@ -122,7 +122,7 @@ fn sas_5_each_set_of_letters_permits_exactly_its_operations() {
     }
 }
 
-/// The operations on queues, each with the permission letter that it needs; `None` if no queue SAS can permit it.
+/// The operations on queues, each with the permission letter that a queue SAS needs; `None` if no queue SAS can permit it.
 fn queue_operations(id: &str, receipt: &str) -> Vec<(Ask, String, Option<char>)> {
     let message = "<QueueMessage><MessageText>a</MessageText></QueueMessage>";
     let ask = |verb| Ask::queue(verb, "");
@@ -183,7 +183,7 @@ fn sas_5_each_set_of_letters_of_a_queue_permits_exactly_its_operations() {
     }
 }
 
-/// A token for one partition gives no access to others, even through a continuation, a filter, a batch, or a key in a different spelling.
+/// Tests that a token for one partition gives no access to others, even with a continuation, a filter, a batch, or a key spelled differently.
 #[test]
 fn sas_8_no_request_leaves_the_range_of_its_token() {
     create("Ranged");

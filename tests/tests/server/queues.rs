@@ -1,4 +1,4 @@
-//! Tests `table-server` with all scenarios of the queue suite.
+//! Tests that run all scenarios of the queue suite on `table-server`.
 
 use std::thread;
 

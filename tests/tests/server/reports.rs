@@ -1,4 +1,4 @@
-//! Tests based on public bug reports about Azurite, the service and its clients. Each test names its report, and expects the service's behaviour.
+//! Tests for public bug reports about Azurite, the service and its clients. Each test names its report, and expects the service's behaviour.
 
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ fn filters_of_reports_find_what_the_service_finds() {
     );
 }
 
-/// azure-sdk-for-python 45046: a filter for Timestamps later than the latest one must find no entity.
+/// azure-sdk-for-python 45046: a filter for Timestamps later than the latest one must not match any entity.
 #[test]
 fn timestamps_are_compared_to_the_last_digit() {
     create("Watermarks");

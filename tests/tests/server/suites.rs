@@ -1,4 +1,4 @@
-//! Tests of behaviour that other projects' test suites expect, sent as raw requests. Each test names the suite and its tests.
+//! Tests of behaviour expected by other projects' test suites, sent as raw requests. Each test names its suite and the original tests.
 //!
 //! The suites are those in Azurite 3.36 (`tests/table`, `tests/queue`) and in `azure-cosmosdb-table` 1.0.6 for Python. None of their code
 //! is copied.
@@ -13,7 +13,7 @@ use tests::ask::{Answer, Ask};
 
 use crate::{ACCOUNT, KEY, SERVER};
 
-/// The connection string for the emulator's account on the same server.
+/// The connection string of the same server for the emulator's account.
 static EMULATOR: LazyLock<String> =
     LazyLock::new(|| SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY));
 
@@ -59,7 +59,7 @@ fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     }
 }
 
-/// Azurite, `table.entity.apostrophe.*.test.ts`, and all raw requests: they sign `%27` and also send `%27`.
+/// Azurite, `table.entity.apostrophe.*.test.ts`, and all tests with raw requests: they sign `%27`, and also send `%27`.
 #[test]
 fn auth_6_the_path_is_signed_in_the_spelling_that_is_sent() {
     create("Spelling");

@@ -1,5 +1,5 @@
-//! Tests of behaviour that the live tests of `azure-data-tables` 12.7 and `azure-storage-queue` 12.18 for Python expect, sent as raw requests. Each
-//! test names its origin. None of their code is copied.
+//! Tests of behaviour expected by the live tests of `azure-data-tables` 12.7 and `azure-storage-queue` 12.18 for Python, sent as raw requests. Each test
+//! names the original test. None of their code is copied.
 
 use tests::ask::{Answer, Ask};
 
@@ -16,9 +16,8 @@ fn refused(answer: &Answer, code: (u16, &str), sentence: &str) {
     assert!(answer.body.contains(sentence), "{}", answer.body);
 }
 
-/// `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and `test_table_batch.py`: the
-/// client's endpoint ends with a table name. The client adds a hint to the resulting errors, which it recognises by sentences in their
-/// messages.
+/// `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and `test_table_batch.py`: the client's
+/// endpoint ends with a table name. The client adds a hint to the resulting errors, which it recognises by sentences in their messages.
 #[test]
 fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences() {
     let missing = "The table specified does not exist.";
@@ -101,7 +100,7 @@ fn acl_2_a_policy_without_values_has_no_access_policy() {
     assert_eq!(found.matches("<AccessPolicy>").count(), 1, "{found}");
 }
 
-/// `azure-storage-queue`, `test_get_user_delegation_sas` of `test_queue.py`: the service creates a key for a token of Entra ID.
+/// `azure-storage-queue`, `test_get_user_delegation_sas` in `test_queue.py`: the service creates a key for an Entra ID token.
 #[test]
 fn a_user_delegation_key_is_not_implemented() {
     let body = "<KeyInfo><Start>2026-11-27T00:00:00Z</Start><Expiry>2026-11-28T00:00:00Z</Expiry></KeyInfo>";

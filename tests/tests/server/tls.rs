@@ -25,7 +25,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::http2::request;
 
-/// The environment variable with which the test passes the connection string to another process of itself.
+/// The environment variable that passes the connection string when the test runs itself in a second process.
 const CONNECTION: &str = "TABLES_TEST_TLS_CONNECTION";
 
 fn under_tls(folder: &Path) -> Config {
@@ -55,7 +55,8 @@ async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<Tcp
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }
 
-/// Our client trusts the system's certificates. `SSL_CERT_FILE` replaces them for an entire process, so this test runs itself in another process.
+/// Tests the project's own client, which trusts the system's certificates. `SSL_CERT_FILE` replaces them for an entire process, so the test runs itself in
+/// a second process.
 #[test]
 fn our_client_works_once_it_trusts_the_certificate() {
     if let Ok(connection) = env::var(CONNECTION) {
@@ -107,7 +108,7 @@ fn http_2_is_negotiated_in_the_handshake() {
     });
 }
 
-/// TLS handshakes are released if the client does not speak TLS, stops in the middle, or never sends anything.
+/// Tests that a connection is released if the client does not speak TLS, stops in the middle of the handshake, or never sends anything.
 #[test]
 fn broken_handshakes_are_released() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,17 +8,17 @@ use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// The number of requests per connection. Their responses together exceed a connection's send buffer, which is at most 4 MiB on Linux.
+/// The number of requests per connection. Their responses exceed a connection's send buffer, which is at most 4 MiB on Linux.
 const REQUESTS: usize = 16;
 const CONNECTIONS: usize = 12;
 /// The size of the requested entity, in characters.
 const CHARACTERS: usize = 13 * 32_000;
 /// The server's limit for unread responses, in bytes. It is enough for five responses.
 const LIMIT: usize = 2 << 20;
-/// The number of requests that the well-behaved client makes before the test gives up.
+/// The maximum number of requests that the well-behaved client makes.
 const ATTEMPTS: usize = 10_000;
 
-/// Sends a request and returns the response. The request runs on a separate thread, because the server needs the test's thread.
+/// Sends a request and returns the response. The request runs on a separate thread, because the server occupies the test's thread.
 async fn send(connection: &str, ask: Ask) -> Answer {
     let connection = connection.to_owned();
     tokio::task::spawn_blocking(move || ask.of(&connection)).await.unwrap()

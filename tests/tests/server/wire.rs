@@ -1,4 +1,4 @@
-//! Tests of requests that other clients do not send, and of responses that other clients do not show. Requests are written byte by byte.
+//! Tests that need requests or responses that client libraries cannot send or show. The requests are written byte by byte.
 
 use chrono::{TimeDelta, Utc};
 use table_wire::auth::{Scheme, print_http_date};

@@ -1,4 +1,4 @@
-//! Tests of handles whose program has only a SAS for one partition.
+//! Tests of table handles in a program that has only a SAS for one partition.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::duplicated_attributes, reason = "two indexes are unique")]
@@ -59,7 +59,7 @@ fn a_bearer_writes_an_entity_with_a_feed_into_a_partition_that_is_kept_listed() 
     });
 }
 
-/// Returns a store that permits only the operations that a SAS for one partition of `table` allows.
+/// Returns a store that executes only the operations permitted by a SAS for one partition of `table`.
 fn bearer(store: &Engine, table: &str) -> impl TableStore + Clone + 'static {
     let key = AccountKey::new("contoso", "a2V5").unwrap();
     let sas = TableSas::table(TableName::new(table).unwrap()).partition("contoso").unwrap();

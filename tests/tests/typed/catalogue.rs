@@ -1,4 +1,4 @@
-//! Tests of rules for table design that the tests of individual patterns do not demonstrate (DQ, IMP, PAT-HET rules).
+//! Tests of table design rules that the tests of individual patterns do not cover (DQ, IMP, PAT-HET rules).
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -74,7 +74,8 @@ struct Staff {
     name: String,
 }
 
-/// A table has only one clustered index. Without further indexes, finding other properties means reading everything; other lookups and orders need copies.
+/// Tests that only the primary key supports lookups. Without indexes, finding an entity by a property means reading everything; other lookups and sort
+/// orders need copies.
 #[test]
 fn dq_9_and_11_other_lookups_and_orders_come_from_copies() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of two entity types that use the same keys in an index's table: the second type may use the keys only after the table was deleted.
+//! Tests of two entity types whose index rows would use the same keys: the second type may use them only after the table was deleted.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

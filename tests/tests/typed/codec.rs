@@ -1,4 +1,4 @@
-//! Tests of a key codec in another crate, which uses only the public API. It writes trace identifiers as 32 hexadecimal digits, in numeric order.
+//! Tests of a custom key codec that uses only the public API. It writes trace identifiers as 32 hexadecimal digits, in numeric order.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
@@ -73,7 +73,7 @@ impl KeyPart for TraceId {
     type Codec = OfTraceId;
 }
 
-/// A span whose keys use the codec in every position: as a level, alone, between literals, reversed, and in an index key.
+/// A span whose keys use the codec in every position: as a level, alone, between literals, in descending order, and in an index key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spans")]
 #[partition_key(tenant, trace)]
@@ -146,7 +146,7 @@ fn texts_that_the_codec_does_not_write_are_not_read() {
     assert_eq!(error.code(), ErrorCode::EntityMismatch);
 }
 
-/// Generates numbers of every length, with their neighbours and the ends of ranges.
+/// Generates numbers of every length, their neighbours, and the smallest and largest numbers.
 fn number() -> impl Strategy<Value = u128> {
     (any::<u128>(), 0..128_u32).prop_map(|(number, bits)| number >> bits)
 }

@@ -1,6 +1,6 @@
-//! Tests of the convergence of everything that is derived in other partitions (index entries, copies, and rows and sums of views) while processes are
-//! suspended, die, lose responses or receive old ones, even after a suspension. Each process has its own clock, which may be wrong. The proof is
-//! `docs/convergence.md`; these tests remove each condition of the proof in turn, and the runs must then find a difference.
+//! Tests that everything derived in other partitions (index entries, copies, and view rows and totals) converges to the entities' state, while processes
+//! are suspended, die, lose responses or receive outdated ones. Each process has its own clock, which may be wrong. The proof is in `docs/convergence.md`;
+//! these tests remove each of its conditions in turn, and the runs must then find a difference.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -168,7 +168,7 @@ fn imp_6_sums_do_not_converge_without_the_conditions_of_records() {
     assert_do_not(Answers::True, Without::Records);
 }
 
-/// An old response about the entity, such as one from before the change, must not end the settling of the change.
+/// Tests that an outdated response about the entity, such as one from before a change, does not count as completion of the derived rows.
 #[test]
 fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
     let world = World::new(Without::Nothing);

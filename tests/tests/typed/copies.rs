@@ -1,4 +1,4 @@
-//! Tests of index copies that contain the whole entity, including properties without a field and values in chunks.
+//! Tests of index copies that contain the whole entity, including properties without a struct field and values stored in chunks.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Tests of forms in which other programs store data: key fields that are also properties, a field for remaining properties, chunks, rows in one
-//! partition that differ only in their kind, and keys that are not parsed.
+//! Tests of data formats used by other programs: key fields that are also properties, a field for all remaining properties, values in chunks, rows in one
+//! partition that differ only in their kind, and keys that cannot be parsed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::struct_field_names, reason = "names of layouts")]
@@ -14,7 +14,8 @@ use table_core::{
 
 use crate::published::both_ways;
 
-/// The head of a `Streamstone` stream, `SS-HEAD`. Its events have the keys `SS-SE-0000000001` and so on, and also store their version as a property.
+/// The head of a `Streamstone` stream, in the row `SS-HEAD`. The stream's events have the row keys `SS-SE-0000000001` and so on, and also store their
+/// version as a property.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -292,8 +293,7 @@ fn one_field_in_chunks() {
     });
 }
 
-/// An Orleans reminder with the key `{grain}-{name}`. Both parts may contain `-`, so the key is not parsed; the fields are also stored as
-/// properties.
+/// An Orleans reminder with the key `{grain}-{name}`. Both parts may contain `-`, so the key cannot be parsed; the fields are also stored as properties.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders", allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(service, "_", hex(8, upper, hash))]
@@ -348,8 +348,8 @@ fn a_key_that_cannot_be_read_back() {
     });
 }
 
-/// The requests in one hour, as counted by Storage Analytics, with keys such as `20140423T0900` and
-/// `user;GetBlob`. The test reads a copy in a table with a different name, because the engine has no metrics tables.
+/// The requests in one hour as counted by Storage Analytics, with keys such as `20140423T0900` and `user;GetBlob`. The test stores a copy in a table with a
+/// different name, because the engine has no metrics tables.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsBlob",

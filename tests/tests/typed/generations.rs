@@ -1,4 +1,4 @@
-//! Tests of an older and a newer version of a program on one store: the older version never loses data that only the newer schema declares.
+//! Tests of an older and a newer version of a program on one store: the older version must not lose data that only the newer schema declares.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -140,7 +140,7 @@ mod copied {
     }
 }
 
-/// Returns the table handle of a program that uses the clock of `time`.
+/// Returns the table handle of a program with the clock of `time`.
 fn table_at<E: Entity>(time: &Time, store: &Engine) -> Table<E, Engine> {
     store.table::<E>().with_retry(Retry::default().with_runtime(time.runtime()))
 }
@@ -280,7 +280,8 @@ fn unknown_properties_pass_through_an_older_program_or_it_is_refused() {
     });
 }
 
-/// Returns `true` if a program of version `before` can write while one of version `New` is open, but is refused after feed and copies were backfilled.
+/// Returns `true` if a program of version `before` can write while version `New` has the table open, but is rejected after the feed and copies were
+/// backfilled.
 async fn is_refused_after_the_backfill<New: Entity + Send + Sync>() -> bool {
     let time = Time::default();
     let store = time.engine();

@@ -1,4 +1,4 @@
-//! Tests of generic entities in stored rows: the key schema is fixed, and type parameters are property types.
+//! Tests of generic entities: all type arguments have the same key schema, and type parameters are property types.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Tests of declared indexes: the exact layout of their rows, the properties that they omit, and reads through them.
+//! Tests of declared indexes: the exact layout of their rows, the properties that index rows omit, and reads through indexes.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
@@ -155,7 +155,8 @@ fn pat_intra_inter_ix_layouts() {
     );
 }
 
-/// An index omits entities that its filter function rejects, and entities without a value for the index key, even if the field's type is an alias of `Option`.
+/// Tests that an index omits entities that its filter function rejects, and entities without a value for the index key, even if the field's type is an
+/// alias of `Option`.
 #[test]
 fn sparse_indexes_omit_entities() {
     let [young] = &staff()[3..] else { panic!("four are employed") };
@@ -303,7 +304,7 @@ fn a_copy_that_contradicts_its_key_is_refused() {
     assert_eq!(EmployeeByEmail::owner(stranger).unwrap_err().code(), ErrorCode::EntityMismatch);
 }
 
-/// Both the entity's partition key and the index's partition key have levels, but the shared levels are at different positions.
+/// An entity whose partition key has levels, and whose index's partition key has some of the same levels at different positions.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(tenant, user)]
 #[row_key("event_", at, "_", number)]

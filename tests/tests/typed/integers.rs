@@ -1,4 +1,4 @@
-//! Tests of property types: 64-bit integers, days, times, IP addresses, and a deprecated field.
+//! Tests of field types: 64-bit integers, days, times, IP addresses, and a deprecated field.
 
 #![deny(deprecated, reason = "generated code must not warn about a deprecated field")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -10,7 +10,7 @@ use pollster::block_on;
 use table_core::entity::check_round_trip;
 use table_core::{Engine, Entity, EntityKey, ErrorCode, TableEntity, TableStoreExt, Value};
 
-/// A .NET `long`, which is stored as `D11` in the key and as a property of type `Edm.Int64`.
+/// A .NET `long`, formatted with `D11` (at least eleven digits) in the key, and stored as a property of type `Edm.Int64`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Bands")]
 #[partition_key(region)]

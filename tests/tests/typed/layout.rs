@@ -1,4 +1,4 @@
-//! Tests of stored schemas: a schema is stored when its table is first opened, and compared with the declaration at each later opening.
+//! Tests of stored schemas: opening a table for the first time stores the schema, and each later opening compares it with the declaration.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ mod first {
     }
 }
 
-/// The first schema with an added nickname, which is compatible.
+/// The first schema with a nickname added, which is compatible.
 mod nickname {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -166,7 +166,7 @@ fn evo_6_a_widened_number_is_read_but_misfiltered_until_it_is_rewritten() -> Res
     })
 }
 
-/// Rows written as `wide` are read as `narrow`, which omits one property, makes another optional, and allows the separator in its text.
+/// Entities written as `wide` are read as `narrow`, which omits one property, makes another optional, and allows the separator in its text.
 mod narrow {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Rooms")]

@@ -1,4 +1,4 @@
-//! Tests of the layout file: its content, the changes that make the check fail, and when the file is rewritten.
+//! Tests of the layout file: its contents, the changes that make the check fail, and when it is rewritten.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -111,7 +111,7 @@ fn the_line_ends_of_a_checkout_do_not_matter() {
     check(&file(Some(&GOLDEN.replace('\n', "\r\n"))).path, &first(), UpdateMode::Never).unwrap();
 }
 
-/// The layout file shows the effect of a schema change before the change is made (DQ-1).
+/// Tests that the layout file shows the effect of a schema change before the change is deployed (DQ-1).
 #[test]
 fn a_compatible_change_fails_until_the_file_is_rewritten() {
     let file = file(Some(GOLDEN));

@@ -1,4 +1,4 @@
-//! Tests of lent entities, each of which overwrites the previous one in memory. Each must equal the entity when it is read separately.
+//! Tests of entities that are lent by a reader: each overwrites the previous one in memory, and must equal the same entity when it is read separately.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use chrono::{DateTime, Utc};
@@ -47,7 +47,7 @@ impl Sample {
     }
 }
 
-/// A stored row that may or may not be readable as a `Sample`.
+/// A stored row that may or may not be decodable as a `Sample`.
 #[derive(Clone, Debug)]
 struct Stored {
     keys: (String, String),
@@ -55,7 +55,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Returns the stored form of a sample, with some properties removed, some replaced, and the order changed.
+    /// Encodes a sample as a row, with some properties removed, some replaced, and the order changed.
     fn of(sample: &Sample, lacks: &[usize], others: &[(usize, Value)], turned: usize) -> Self {
         let key = sample.key_of().unwrap();
         let row = sample.to_row().unwrap();

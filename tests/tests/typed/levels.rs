@@ -106,7 +106,7 @@ fn utf16(texts: [&str; 3]) -> [Vec<u16>; 3] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// The complete key is computed from the entity (HPK-34).
+    /// Tests that all levels can be read back, and that the complete key is computed from the entity (HPK-34).
     #[test]
     fn k1_and_k4_levels_are_read_as_they_were_written(event in event(), reading in reading()) {
         prop_assert_eq!(event.key_of().unwrap().partition_key.as_str().matches('!').count(), 3);
@@ -205,8 +205,8 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
-/// The levels given determine the query class, whatever the number of partitions (HPK-39). A point has all levels (HPK-36), given together or one after
-/// another (HPK-35). A prefix reads only the partitions that it covers (HPK-25, HPK-37).
+/// Tests that the given levels determine the query class, whatever the number of partitions (HPK-39). A point query has all levels (HPK-36), given together
+/// or one after another (HPK-35). A prefix reads only the partitions that it covers (HPK-25, HPK-37).
 #[test]
 fn hpk_38_the_given_levels_decide_the_class() {
     let point: Selection<Event, Point> = Event::key("Microsoft", "ada", "1", 7);

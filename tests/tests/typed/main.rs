@@ -1,5 +1,5 @@
-//! Tests of the typed table and the patterns with the engine in memory, one module per subject. They form one test binary, because each binary
-//! links all packages.
+//! Tests of the typed table and the patterns with the in-memory engine, one module per subject. They form one test binary, because each binary links all
+//! packages.
 
 mod adopted;
 mod bearer;

@@ -1,4 +1,4 @@
-//! Tests of ranges of partitions whose keys have no levels, with layouts from public projects: by time, by hash, and by the beginning of a name.
+//! Tests of ranges of partitions whose keys have no levels, with layouts from public projects: by time, by hash, and by the first characters of a name.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -60,7 +60,8 @@ fn diagnostics_by_time() {
     });
 }
 
-/// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`. A silo reads the hash ranges that it is responsible for.
+/// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`. Each silo reads the ranges of hashes for which it is
+/// responsible.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders")]
 #[partition_key(service, "_", hex(8, upper, hash))]
@@ -110,7 +111,7 @@ fn reminders_of_a_range_of_the_ring() {
     });
 }
 
-/// An instance in the Durable Task Framework (`DurableTask.AzureStorage`), with an escaped instance id as partition key and an empty `RowKey`.
+/// An instance in the Durable Task Framework (`DurableTask.AzureStorage`). The `PartitionKey` is the escaped instance id, and the `RowKey` is empty.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Instances")]
 #[partition_key(caret(instance))]
@@ -137,7 +138,7 @@ fn instances_by_the_beginning_of_their_ids() {
     });
 }
 
-/// A visit in a daily log. Each day is spread over several partitions by user.
+/// A visit in a daily log. Each day is distributed over several partitions by user.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits")]
 #[partition_key(bucket(user, 4), "_", pattern("yyyyMMdd", day))]
@@ -165,7 +166,7 @@ fn days_of_all_buckets() {
     assert!(!copies.ranges().unwrap()[0].contains("day_x", "x"));
 }
 
-/// A shopping cart in a partition for the hash of its user. Several readers each read a share of the hashes.
+/// A shopping cart in the partition for its user's hash. Several readers each read a share of the hashes.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Carts")]
 #[partition_key(hash(crc32, 8, user))]

@@ -1,4 +1,4 @@
-//! Tests of a renamed entity type. `schema_name` keeps its stored schema; without it, a schema with the new name is refused if the table has rows.
+//! Tests of a renamed entity type. With `schema_name`, it keeps its stored schema; otherwise, the new name is rejected if the table has rows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -84,7 +84,7 @@ mod wider {
     }
 }
 
-/// Unrelated types in the table. Their keys differ in literals, parts or codecs, or their kind differs.
+/// Unrelated types in the table. Their keys differ in literals, parts or codecs, or their stored kinds differ.
 mod others {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company")]

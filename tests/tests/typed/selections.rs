@@ -1,4 +1,4 @@
-//! Tests that compare derived selections with a model: a selection must read exactly the keys whose parts have the requested values.
+//! Tests of derived selections against a model: a selection must read exactly the keys whose parts have the requested values.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::ops::{Bound, RangeBounds};
@@ -21,8 +21,8 @@ enum Stage {
 #[digits(4)]
 struct Number(u16);
 
-/// An entry whose key has ordered parts of every kind: a part of fixed length, a reversed part,
-/// text that ends at `!`, an enum that ends at a space, and text at the end.
+/// An entry whose row key has ordered parts of every kind: one of fixed length, a descending one, text terminated by `!`, an enum terminated by a space,
+/// and text at the end.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(number, "_", tenant)]
 #[row_key("v1_", delta, desc(at), escaped(name), "!", stage, " ", note)]

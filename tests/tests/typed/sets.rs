@@ -1,4 +1,4 @@
-//! Tests of entity sets and groups: partitions with several types, read as enums and as structs, without dropping any row (PAT-HET, PAT-CK).
+//! Tests of entity sets and groups: partitions with several types are read as enums and as structs, and no row is dropped (PAT-HET, PAT-CK).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -43,7 +43,7 @@ struct Review {
     rating: Option<i32>,
 }
 
-/// A note, which is recognised by its stored kind, because its keys could also belong to an employee or a review.
+/// A note, recognised by its stored kind, because its keys could also belong to an employee or a review.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "Note")]
 #[partition_key(department)]

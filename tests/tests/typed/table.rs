@@ -1,4 +1,4 @@
-//! Tests of every operation of the typed table, with the engine in memory and a hand-written entity implementation.
+//! Tests of every operation of the typed table, with the in-memory engine and a hand-written entity implementation.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests of typed transactions and bulk writes: errors reported when an operation is added, results, and resuming.
+//! Tests of typed transactions and bulk writes: errors reported when an operation is added, results, and resuming after an error.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests of tables with untyped entities, with the engine in memory.
+//! Tests of tables with untyped entities, with the in-memory engine.
 
 use table_core::embedded::Engine;
 use table_core::query::TextRange;

@@ -1,4 +1,4 @@
-//! Tests of patterns on a store whose Timestamps are whole seconds: guarded outbox steps without a version are refused, and all else works.
+//! Tests of patterns on a store whose Timestamps are whole seconds: guarded outbox steps without a version are rejected, and everything else works.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ impl View for Headcounts {
     }
 }
 
-/// Returns a store whose clock stays within one second. The engine increments the ticks for each write.
+/// Returns a store whose clock advances by less than one second. The engine increments the ticks for each write.
 fn one_second() -> Seconds<Engine> {
     Seconds::new(EngineOptions::new().clock(Clock::new(|| 639_307_584_000_000_000)).in_memory())
 }
@@ -134,7 +134,7 @@ async fn staff(store: &Seconds<Engine>) -> (Table, Outbox<Seconds<Engine>, Engin
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The order of changes follows from the `ETag`s of the entity and its guard rows, not from Timestamps.
+    /// Tests that changes are ordered by the `ETag`s of the entity and its guard rows, not by Timestamps.
     #[test]
     fn etag_6_and_pat_inter_3_cross_partition_indexes_follow_changes_of_one_second(
         changes in prop::collection::vec((0..3_u32, prop::option::of(0..4_u32), any::<bool>()), 1..16),

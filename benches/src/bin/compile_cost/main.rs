@@ -1,4 +1,4 @@
-//! Measures the compile-time cost of the derives: entities with indexes, compared with the same structs with serde's derives in the same run.
+//! Measures the compile time of the derives: entities with indexes, compared with the same structs with serde's derives in the same run.
 //!
 //! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the check time or the expanded size is more than 1.7 times
 //! that of serde's derives.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// Returns the source of structs with this project's derive. Each struct has two indexes: one copies the entire entity, and the
-/// other includes two properties.
+/// Returns the source of structs with this project's derive. Each struct has two indexes: one copies the entire entity, and the other copies two
+/// properties.
 pub(crate) fn tables(entities: usize) -> String {
     let header = "//! Entities.\n\nuse table_core::Entity;\n";
     crate_of(header, entities, |number| {

@@ -1,4 +1,4 @@
-//! The entity types of the ledger. All their rows are in the tenant's partition.
+//! The ledger's entity types. All their rows are in the tenant's partition.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::books::TENANT;
 /// The number of accounts whose balances share one row.
 pub(super) const SLOTS: u32 = 200;
 
-/// The state of the tenant's books.
+/// The tenant's books: their state, which each post checks.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) closed_until: NaiveDate,
 }
 
-/// A posting as it is stored in its entry.
+/// A posting as stored in its journal entry.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posted {
     pub(super) account: u32,
@@ -53,7 +53,7 @@ pub(super) struct Entry {
     pub(super) lines: Vec<Posted>,
 }
 
-/// A line in an account's statement. The newest line sorts first.
+/// A line of an account statement. The newest line sorts first.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -80,7 +80,7 @@ pub(super) struct Balances {
     pub(super) tenant: String,
     #[digits(4)]
     pub(super) page: u32,
-    /// The closed accounts among the 200 accounts in this row.
+    /// The accounts in this row that are closed.
     #[property(json)]
     pub(super) closed: BTreeSet<u32>,
 }
@@ -140,7 +140,7 @@ pub(super) struct Audit {
     pub(super) change: String,
 }
 
-/// A participant that adds a line to the audit log for each change to an entry.
+/// A participant (extra code that runs with each write) that adds a line to the audit log for each change to an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AuditTrail;
 

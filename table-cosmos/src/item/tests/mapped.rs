@@ -1,4 +1,4 @@
-//! Tests that compare mapped items with a model: written values are read back, and members written by other programs are kept.
+//! Tests of mapped items against a model: written values can be read back, and members written by other programs are kept.
 
 use std::collections::BTreeMap;
 
@@ -168,7 +168,7 @@ fn write_over(row: &Row, write_id: &str, over: Option<&Json>) -> Json {
 }
 
 proptest! {
-    /// Tests two programs that take turns: this library replaces and merges items, and the other program sets unmapped members.
+    /// Tests two programs that write in turn: this library replaces and merges items, and the other program sets unmapped members.
     #[test]
     fn wire_6_a_mapped_item_is_its_model_and_keeps_the_members_of_others(
         first in properties(),

@@ -58,7 +58,7 @@ async fn world() -> (Emulator, CosmosTables, TableName) {
     (account, store, table)
 }
 
-/// Returns the stored document, as another program reads it.
+/// Returns a stored document as another program would read it.
 async fn document(account: &Emulator, table: &TableName, id: &str) -> Option<serde_json::Value> {
     let target = format!("/dbs/tables/colls/{table}/docs/{id}");
     let headers = [("x-ms-documentdb-partitionkey".to_owned(), KEY.to_owned())];

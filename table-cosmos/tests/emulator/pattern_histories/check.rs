@@ -1,4 +1,4 @@
-//! Recovers after a history, and checks the conditions that must then hold.
+//! Completes the work that remains after a history, and checks the results.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
 use tokio::time::sleep;
 
-/// The treatment of the chosen request. All other requests are processed normally.
+/// The fate of the chosen request. All other requests are processed normally.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
     /// A response from the service: status, sub-status, and the delay that it requests in milliseconds.
@@ -19,7 +19,7 @@ pub(super) enum Fate {
     AppliedThenBroken,
     /// The connection breaks, and the request arrives ten minutes later.
     BrokenThenApplied,
-    /// No response ever arrives. `true` if the request is applied.
+    /// No response ever arrives. The field is `true` if the request is applied.
     Silence(bool),
 }
 

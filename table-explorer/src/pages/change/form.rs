@@ -1,4 +1,4 @@
-//! The forms with which entities are changed.
+//! The forms for changing entities.
 
 use maud::{Markup, html};
 use table_core::{EdmType, TableEntity, TableName, Value};
@@ -12,7 +12,7 @@ use table_inspect::kind::Kind;
 
 /// The maximum size in bytes of a value that can be edited in a form. Longer values are kept unchanged.
 const EDITABLE: usize = 8_000;
-/// The number of empty rows for additional properties.
+/// The number of empty rows in the form for additional properties.
 const FURTHER: usize = 2;
 
 /// Returns the form for editing an entity: fields for its properties, and the delete button.
@@ -93,7 +93,7 @@ const fn mode(edm: EdmType) -> &'static str {
     }
 }
 
-/// Returns the input pattern for a type, which the browser checks during editing.
+/// Returns the regular expression for a type, which the browser checks while the user edits a value.
 const fn pattern(edm: EdmType) -> Option<&'static str> {
     match edm {
         EdmType::Int32 => Some("-?[0-9]{1,10}"),

@@ -1,4 +1,4 @@
-//! Positions in a feed: reads and replaces the change number in the stored form of a cursor.
+//! Positions in a feed: reads and replaces the change number in a serialized cursor.
 
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;
@@ -9,7 +9,7 @@ pub(super) fn number(cursor: &Cursor) -> u64 {
     stored.get("number").and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// Returns the cursor for another change number in the same feed.
+/// Returns a cursor for a different change number in the same feed.
 pub(super) fn at(cursor: &Cursor, number: u64) -> Cursor {
     let mut stored = serde_json::to_value(cursor).unwrap_or_default();
     if let Some(stored) = stored.get_mut("number") {

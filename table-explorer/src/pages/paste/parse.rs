@@ -32,7 +32,7 @@ pub(super) fn lines(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Rec
     Ok(lines)
 }
 
-/// Returns the entities in cells. A property without a type column has its declared type, or else the type inferred from its text.
+/// Converts rows of cells to entities. A property without a type column has its declared type, or else the type guessed from its text.
 fn cells(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
     if text.trim().is_empty() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! The form of a query.
+//! The form for a query.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -14,7 +14,7 @@ use crate::show;
 const OPERATORS: [(&str, &str); 6] =
     [("eq", "="), ("ne", "≠"), ("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤")];
 
-/// Returns the form with the conditions of the request, followed by a plan.
+/// Returns the form filled with the requested conditions, followed by a plan.
 pub(crate) fn render(context: &Context<'_>, table: &TableName, plan: &Markup) -> Markup {
     let schemas: Vec<&StoredSchema> = context.known.of(table).collect();
     let schema = form_query::schema(context, table);

@@ -13,7 +13,7 @@ use crate::oauth::Level;
 use crate::spelled::Spelled;
 use crate::trial::{FaultList, Targets};
 
-/// The content of the configuration file. Its names are the names of the flags.
+/// The contents of the configuration file. Its keys have the same names as the flags.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct File {

@@ -10,11 +10,11 @@ use table_server::Bearer;
 use crate::fault::ProgramFault;
 use crate::file::File;
 
-/// The checks of tokens that are accepted without keys.
+/// The checks on bearer tokens when no signing keys are configured.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
-    /// Lifetime, issuer and audience, without the signature.
+    /// Checks lifetime, issuer and audience, but not the signature.
     Basic,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct OAuthFlags {
 }
 
 impl OAuthFlags {
-    /// Returns the tokens that the flags accept, or otherwise the tokens that the file accepts.
+    /// Returns the bearer tokens to accept, as configured by the flags or, without such flags, by the file.
     ///
     /// # Errors
     /// `InvalidInput` if an issuer has no keys, a file is not a key set, or the program was built without TLS. `Io` if a file cannot be read.

@@ -1,4 +1,4 @@
-//! Determines the accounts and the configuration that the flags and the file request.
+//! Derives accounts and server configuration from the flags and the configuration file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,7 +21,7 @@ pub(crate) enum Place {
     Folder(PathBuf),
 }
 
-/// An account before it is opened.
+/// An account to be served, before its engine is opened.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) key: AccountKey,
@@ -56,7 +56,8 @@ impl fmt::Display for Planned {
     }
 }
 
-/// Returns the accounts that are named by the flags and the file, or else the emulator's account. `fallback` is the key of accounts whose flag has none.
+/// Returns the accounts named by the flags and the file, or the emulator's account if neither names any. `fallback` is the key for accounts whose flag has
+/// none.
 ///
 /// # Errors
 /// `InvalidInput` if a name is invalid or duplicate, or an account has no key or no location.

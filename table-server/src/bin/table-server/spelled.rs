@@ -18,7 +18,7 @@ pub(crate) struct Spelled {
 }
 
 impl Spelled {
-    /// Returns the account's own key, or else `fallback`, or else the public key if the account is the emulator's.
+    /// Returns the account's own key, otherwise `fallback`, otherwise the well-known key if the account is the emulator's.
     ///
     /// # Errors
     /// `InvalidInput` if the name is invalid or the key is missing. `AuthenticationFailed` if the key is not base64.

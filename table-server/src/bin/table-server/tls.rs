@@ -42,7 +42,7 @@ pub(crate) struct TlsFlags {
     self_signed: Option<PathBuf>,
 }
 
-/// The source of a certificate.
+/// The source of the certificate: two files, or the folder of a self-signed certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Source {
     Files { certificate: PathBuf, key: PathBuf },
@@ -50,7 +50,7 @@ enum Source {
 }
 
 impl TlsFlags {
-    /// Returns the source that the flags specify, or otherwise the file's.
+    /// Returns the source of the certificate according to the flags or, without such flags, to the configuration file.
     fn source(&self, file: &File) -> Result<Option<Source>> {
         let own = (&self.certificate, &self.key, &self.self_signed);
         let files = (&file.tls_certificate, &file.tls_key, &file.tls_self_signed);

@@ -28,7 +28,7 @@ pub(crate) struct Trial {
     faults: Option<FaultList>,
 }
 
-/// Targets above which requests are throttled.
+/// The targets above which requests are throttled.
 #[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Targets {
@@ -45,7 +45,7 @@ impl Trial {
         self.faults.or(file.faults).unwrap_or_default().0
     }
 
-    /// Returns the account, with throttling if the flags or the file request it.
+    /// Adds throttling to the account if the flags or the file request it.
     pub(crate) fn throttled(&self, account: Account, file: &File) -> Account {
         match self.throttle.or(file.throttle) {
             Some(Targets::Published) => account.throttled(Throttle::published(Clock::default())),
@@ -54,7 +54,7 @@ impl Trial {
     }
 }
 
-/// Faults as listed in a flag or a file.
+/// The faults to inject, parsed from a flag or the configuration file.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct FaultList(FaultInjection);

@@ -1,4 +1,4 @@
-//! Tests of the signature vectors in the rules, each consisting of a string to sign and its signature.
+//! Tests the signature vectors in the rules, each consisting of a string to sign and its signature.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 

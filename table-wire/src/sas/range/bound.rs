@@ -4,8 +4,8 @@ use std::ops::Bound;
 
 use table_core::key::text::is_legal;
 
-/// Returns the first key within a lower bound. No key contains a character that sorts before the space (KEY-3), so the key after an excluded one is the same
-/// text followed by a space.
+/// Returns the first key within a lower bound. No key contains a character that sorts before the space (KEY-3), so the next key after an excluded one is
+/// the same text followed by a space.
 pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),
@@ -14,7 +14,7 @@ pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// Returns approximately the last key within an upper bound.
+/// Returns the last key within an upper bound, or an approximation below it if the bound is exclusive.
 pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),

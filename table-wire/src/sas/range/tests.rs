@@ -1,4 +1,4 @@
-//! Tests of ranges against the text of the rule, and against the results of an engine.
+//! Tests ranges against a literal implementation of SAS-6, and against the results of an engine.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Tests of scoped views of an embedded engine, with tokens from the signature vectors.
+//! Tests of scoped views of an embedded engine, with the tokens of the signature vectors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -163,7 +163,7 @@ fn sas_6_and_8_reads_and_writes_stay_inside_the_compound_range() {
     assert_eq!(keys(&engine, &Query::new(KeyRange::ALL)).len(), 6);
 }
 
-/// Tests continuations through a server, which checks the position in a continuation against its client's query and creates the next one from it.
+/// Tests continuations behind a server, which compares a client's continuation with the query, and creates the next continuation from that query.
 #[test]
 fn sas_8_and_page_6_a_continuation_belongs_to_the_query_of_the_caller() {
     let (engine, authority, _) = scene();

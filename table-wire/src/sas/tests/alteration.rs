@@ -30,7 +30,7 @@ pub(super) fn texts() -> impl Strategy<Value = String> {
 /// An alteration of a query string.
 #[derive(Clone, Debug)]
 pub(super) enum Alteration {
-    /// Removes the parameters whose bits are set.
+    /// Removes each parameter whose bit is set.
     Remove(u16),
     Empty(Index),
     Double(Index),
@@ -45,9 +45,9 @@ pub(super) enum Alteration {
     Encode(Index, bool),
     /// Writes a space as `+`.
     Plus(Index),
-    /// Adds a string at the start or the end of a value.
+    /// Adds a string at the start or end of a value.
     Append(Index, &'static str, bool),
-    /// Assigns the signed lines to different fields of a token of the same kind. Some line breaks remain within values.
+    /// Distributes the signed lines differently among the fields of a token of the same kind. Some line breaks remain within values.
     Cut(bool, Vec<Index>),
 }
 

@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Tests tokens from other signers, with errors that this library never makes.
+/// Tests that an empty field counts as missing. Other programs may sign such tokens; this library never does.
 #[test]
 fn sas_2_an_empty_field_equals_a_missing_one() {
     let clock = Clock::of_instants(|| at(0));

@@ -180,7 +180,7 @@ impl Storage for Folder {
     }
 }
 
-/// A file that grows at its end.
+/// A file that is being appended to.
 #[derive(Debug)]
 struct Growing {
     path: PathBuf,

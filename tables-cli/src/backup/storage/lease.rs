@@ -1,4 +1,4 @@
-//! The lock of a prefix in an object store. It consists of numbered objects; the command that created the one with the highest number holds the lock.
+//! The lock of a prefix in an object store: numbered objects. The command that created the object with the highest number holds the lock.
 //!
 //! Unlike a file system, an object store does not release a lock when a process ends. The holder therefore renews its lock: it creates the object with
 //! the next number, and deletes the previous one. If another command sees the same highest number for [`PATIENCE`], it takes over the lock by creating the
@@ -8,9 +8,9 @@
 //! Numbers are never reused, because the last holder leaves an object that marks the lock as free. A command that has lost the lock can therefore never
 //! hold the highest number.
 //!
-//! A command completes its work by writing one last file. It first creates the next object with a record of this file. Creating the object succeeds if the
-//! command still holds the lock, and fails if another command has taken over. Checking the lock before an ordinary write would not be sufficient, because
-//! the write could arrive after a take-over. If the command dies before it writes the file, the next command that takes over writes it.
+//! A command completes its work by writing one last file. It first creates the next lock object, which records this file. That succeeds if the command
+//! still holds the lock, and fails if another command has taken over. Checking the lock before an ordinary write would not be sufficient, because the write
+//! could arrive after a takeover. If the command dies before it writes the file, the next command that takes over writes it.
 //!
 //! The write of the file itself may also arrive late, after the command that took over has removed the file. The file's name is therefore first reserved
 //! with an empty object, and the write replaces only this object.
@@ -29,10 +29,10 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) const RENEWAL: Duration = Duration::from_secs(5);
 /// The content of the object that the last holder leaves to mark the lock as free.
 const FREE: &[u8] = b"free";
-/// The folder of the objects.
+/// The folder of the lock objects.
 pub(super) const LOCKS: &str = "locks";
 
-/// A lock that this command holds.
+/// The lock of a prefix, held by this command.
 #[derive(Debug)]
 pub(super) struct Lease {
     number: u64,
@@ -89,7 +89,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Writes the file that completes the work of the holder, provided that it still holds the lock.
+    /// Writes the file that completes the holder's work, provided that the holder still has the lock.
     pub(super) fn commit(
         &mut self,
         requests: &Requests,
@@ -119,7 +119,7 @@ impl Lease {
     }
 }
 
-/// The file that completes the work of a command.
+/// The last file of a command, which completes its work.
 struct File {
     name: String,
     content: Bytes,

@@ -1,4 +1,4 @@
-//! Storage in a prefix of an object store: Amazon S3, Azure Blob Storage, Google Cloud Storage, a file system, or memory.
+//! Storage under a prefix of an object store: Amazon S3, Azure Blob Storage, Google Cloud Storage, a file system, or memory.
 
 use std::fmt;
 use std::io::Read;
@@ -28,7 +28,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Creates the storage of a prefix. `shown` is the location in messages.
+    /// Creates storage under a prefix. `shown` is the location used in messages.
     ///
     /// # Errors
     /// `File` if the runtime for requests cannot be started.

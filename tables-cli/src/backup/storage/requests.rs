@@ -1,4 +1,4 @@
-//! Sends requests to an object store, and blocks until their responses arrive.
+//! Sends requests to an object store, and blocks until the responses arrive.
 
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::failure::{Failure, Result};
 
-/// Sends the requests to a prefix of an object store, on its own runtime. The caller may itself run on another runtime.
+/// Sends requests to a prefix of an object store on a separate runtime, so the caller may itself run on a runtime.
 #[derive(Debug)]
 pub(super) struct Requests {
     store: Arc<dyn ObjectStore>,
@@ -82,7 +82,7 @@ impl Requests {
         })
     }
 
-    /// Creates an empty object, which a file will replace later, and returns its version. An existing object keeps its content.
+    /// Creates an empty object, to be replaced by a file later, and returns its version. An existing object keeps its content.
     pub(super) fn reserve(&self, name: &str) -> Result<UpdateVersion> {
         let (store, path) = (self.store.clone(), self.path(name));
         self.wait(name, async move {
@@ -97,7 +97,7 @@ impl Requests {
         })
     }
 
-    /// Replaces an object if it still has this version. If it has not, another command has replaced or removed it, which is not an error. A store that does not
+    /// Replaces an object if it still has this version. Otherwise another command has replaced or removed it, which is not an error. A store that does not
     /// compare versions, such as a file system, always replaces the object.
     pub(super) fn update(&self, name: &str, content: Bytes, version: UpdateVersion) -> Result<()> {
         let (store, path) = (self.store.clone(), self.path(name));

@@ -1,4 +1,4 @@
-//! Growing files in a store whose objects cannot grow. Each file is a sequence of objects, named by their offset in the file.
+//! Growing files in an object store, where objects cannot grow. Each file is a sequence of objects, named by their offset in the file.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Read for Reading {
     }
 }
 
-/// A file that grows. An object is written at each sync, and whenever the bytes in memory fill an object.
+/// A file that is being appended to. Its bytes are written as an object at each sync, and whenever they fill an object.
 #[derive(Debug)]
 pub(super) struct Growing {
     shared: Arc<Shared>,

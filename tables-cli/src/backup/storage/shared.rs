@@ -1,4 +1,4 @@
-//! The state that is shared by an object store's storage and its open files.
+//! The state shared by an object store's storage and its open files.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -8,17 +8,17 @@ use table_core::{DynTableStore, EntityKey, FromEntity, Query, TableEntity, Table
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 
-/// The rows of a table whose keys are rewritten.
+/// The rows of a table, with the function that rewrites their keys.
 pub(super) struct Rewritten<'a> {
     pub(super) source: &'a DynTableStore,
     pub(super) table: &'a TableName,
     pub(super) query: Query,
-    /// Converts a row of the source into the row to write.
+    /// Converts a source row to the row to write.
     pub(super) rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
 }
 
 impl Rewritten<'_> {
-    /// Returns an error if several rows have the same new key. Reads the rows once, and keeps eight bytes in memory for each. If two hashes are
+    /// Returns an error if several rows have the same new key. Reads the rows once, keeping an eight-byte hash of each new key in memory. If two hashes are
     /// equal, reads the rows a second time.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the first rows with equal keys among 40 rows, whose new row keys are their numbers modulo `modulus`.
+    /// Tests 40 rows whose new row keys are their numbers modulo `modulus`. Returns the first rows with equal new keys.
     async fn first_equal(modulus: u32, hash: impl Fn(&EntityKey) -> u64) -> Option<[String; 2]> {
         let engine = DynTableStore::new(Engine::in_memory());
         let table = TableName::new("Things").unwrap();

@@ -1,4 +1,4 @@
-//! Fills in the patterns by which `tables copy` rewrites keys.
+//! Fills in the patterns that `tables copy` uses to rewrite keys.
 
 use table_core::TableEntity;
 

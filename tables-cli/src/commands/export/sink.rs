@@ -23,7 +23,7 @@ pub(super) enum Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Creates a file. Some formats have a header, for which all rows must be read once before the first one is written.
+    /// Creates a file. Some formats have a header that depends on all rows, which are then read once in advance.
     pub(super) async fn open<'p>(
         form: FileForm,
         out: &'a mut (dyn Write + Send),
@@ -73,7 +73,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Calls a function for each entity in the pages.
+/// Calls a function for each entity on the remaining pages.
 async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity)) -> Result<()> {
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {

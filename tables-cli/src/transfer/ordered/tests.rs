@@ -17,7 +17,7 @@ async fn fill(store: DynTableStore) -> DynTableStore {
     store
 }
 
-/// Creates a store that returns rows in arbitrary order. `says_so` determines whether its capabilities report this.
+/// Creates a store that returns rows in arbitrary order. If `says_so` is `true`, its capabilities report this.
 fn shuffled(says_so: bool) -> LimitedStore<Engine> {
     LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = !says_so).shuffled(7)
 }

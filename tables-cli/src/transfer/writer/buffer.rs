@@ -1,4 +1,4 @@
-//! The groups of changes that have not been written yet, one for each partition. They allow rows in any order to be written in few transactions.
+//! Buffers changes in groups, one for each partition, so rows in any order can be written in few transactions.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,7 +19,7 @@ const STALE: usize = 1_000;
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,
-    /// The groups in the order in which they were started. An entry is stale if the number of the partition's current group differs.
+    /// The groups in the order in which they were started. An entry is stale if its number differs from that of the partition's current group.
     order: VecDeque<(u64, PartitionKey)>,
     begun: u64,
     changes: usize,
@@ -31,7 +31,7 @@ pub(super) struct Buffer {
 pub(super) struct Pushed {
     /// The previous group of the partition, if the change did not fit into it.
     pub(super) full: Option<Group>,
-    /// The change and the reason, if no group can contain it.
+    /// The change with the reason for its rejection, if no group can contain it.
     pub(super) refused: Option<(Numbered, Error)>,
 }
 

@@ -1,4 +1,4 @@
-//! One group of changes in a partition, written as a transaction.
+//! A group of changes in one partition, written as a transaction.
 
 use table_core::limits::Limits;
 use table_core::{
@@ -10,7 +10,7 @@ use crate::transfer::change::{Change, Mode, Numbered};
 use crate::transfer::parts::StoredParts;
 use table_inspect::record::Rejected;
 
-/// Changes that are written together, and their transaction.
+/// Changes that are written together, with their transaction.
 pub(super) struct Group {
     changes: Vec<Numbered>,
     transaction: Transaction,
@@ -20,9 +20,9 @@ pub(super) struct Group {
 pub(super) struct Written {
     /// The number of each record, and the reason if it was rejected.
     pub(super) outcomes: Vec<(u64, Option<Rejected>)>,
-    /// The keys of the group.
+    /// The keys of the changes in the group.
     pub(super) keys: Vec<EntityKey>,
-    /// The size of the group.
+    /// The size of the group in bytes.
     pub(super) bytes: usize,
 }
 
@@ -91,7 +91,7 @@ impl Group {
 }
 
 impl Group {
-    /// Removes the rows that would mix parts of a wide entity from different writes. Returns the numbers of their records, each with the reason.
+    /// Removes rows that would mix parts of a wide entity from different writes. Returns the numbers of their records with the reasons.
     async fn reject_torn(
         &mut self,
         store: &DynTableStore,

@@ -16,7 +16,7 @@ enum Slot {
 pub(super) struct Settlement {
     /// The number of settled records.
     settled: u64,
-    /// The states of the records after the settled ones.
+    /// The states of the records that follow the settled ones.
     slots: VecDeque<Slot>,
     /// The rejections that were settled but have not been taken yet.
     rejected: Vec<Rejected>,
@@ -73,7 +73,7 @@ impl Settlement {
         self.settled
     }
 
-    /// Returns the number of records from the first unsettled one on.
+    /// Returns the number of records from the first unsettled one onwards.
     pub(super) fn open(&self) -> usize {
         self.slots.len()
     }

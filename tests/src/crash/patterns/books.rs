@@ -1,4 +1,4 @@
-//! Crash tests for the example ledger: entries with gapless numbers, postings, balances, requests, audit lines and a feed. Each post is one unit of work.
+//! Crash tests of the example ledger: entries with gapless numbers, postings, balances, requests, audit lines and a feed. Each post is one unit of work.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) const CLOSED: NaiveDate = match NaiveDate::from_ymd_opt(2026, 1, 31) 
     None => NaiveDate::MIN,
 };
 
-/// The ledger of the example, with its accounts.
+/// The handles of the example ledger, with its accounts.
 pub(super) struct Books {
     pub(super) keeping: Bookkeeping,
     pub(super) chart: Chart,
@@ -44,7 +44,7 @@ impl Books {
     }
 }
 
-/// Returns the store's error. A refusal for any other reason is not expected, and becomes `InvalidInput`.
+/// Returns the store's error. Any other reason for a rejection is unexpected and becomes `InvalidInput`.
 pub(super) fn failure(refused: Refused) -> Error {
     match refused {
         Refused::Store(error) => error,
@@ -52,7 +52,7 @@ pub(super) fn failure(refused: Refused) -> Error {
     }
 }
 
-/// Returns the key of a request in the ledger of evidence.
+/// Returns the key under which a request is recorded in the [evidence](super::ledger).
 pub(super) fn request_key(tenant: &str, request: &str) -> String {
     format!("{tenant}/{request}").replace(' ', "_")
 }
@@ -63,7 +63,7 @@ pub(super) fn lines_text(lines: &[Line]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join(",")
 }
 
-/// Checks the invariants of the ledger, and returns the postings of each request that was answered.
+/// Checks the invariants of the ledger, and returns the postings of each answered request.
 pub(super) async fn stored(books: &Books, wrong: &mut Vec<String>) -> Result<Values> {
     let mut values = Values::new();
     for tenant in TENANTS {
@@ -194,7 +194,7 @@ async fn records(
     Ok(())
 }
 
-/// Deletes a tenant's first row whose `RowKey` has the given prefix, which may be reserved.
+/// Deletes a tenant's first row whose `RowKey` has the given prefix, which may be one reserved by the library.
 #[cfg(test)]
 pub(super) async fn delete_row(stores: &super::Stores, prefix: &str) -> Result<()> {
     use table_core::query::{KeyRange, Query, TextRange};
@@ -211,7 +211,7 @@ pub(super) async fn delete_row(stores: &super::Stores, prefix: &str) -> Result<(
     stores.engine.submit(table, transaction).await.map(drop)
 }
 
-/// Adds one cent to a balance, as damage that the check must find.
+/// Adds one cent to a balance. The check must find this damage.
 #[cfg(test)]
 pub(super) async fn add_cent(books: &Books) -> Result<()> {
     use examples::model::ledger::Balances;

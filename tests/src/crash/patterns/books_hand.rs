@@ -1,4 +1,4 @@
-//! The ledger's part of the workload: posts entries of 2 to 50 lines, reverses entries, and repeats requests.
+//! The workload thread for the example ledger: it posts entries of 2 to 50 lines, reverses entries, and repeats requests.
 
 use chrono::Days;
 use examples::ledger::books::Draft;
@@ -11,7 +11,7 @@ use super::ledger::Kind;
 use super::workload::Hand;
 
 impl Hand<'_> {
-    /// Posts an entry, reverses the last entry posted by this [`Hand`], or repeats a request.
+    /// Posts an entry, reverses the last entry that this thread posted, or repeats a request.
     pub(super) async fn post(&mut self) -> Result<()> {
         let tenant = TENANTS[self.number % TENANTS.len()];
         let choice = self.random.random_range(0..6_u32);
@@ -62,7 +62,7 @@ impl Hand<'_> {
         self.make(at, Some(lines_text(&lines)), change).await
     }
 
-    /// Repeats a request. The repetition must change nothing and return the first response.
+    /// Repeats a request. The repeated request must change nothing and return the first response.
     async fn repeat(&mut self, tenant: &str, draft: Draft, number: u32) -> Result<()> {
         let books = &self.stores.books;
         let again =

@@ -29,19 +29,19 @@ const MOST: u64 = 10_000_000;
 /// The recovery steps to run before the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// Runs sweeps and workers until nothing is pending, then collects orphans.
+    /// Runs sweeps and workers until nothing is pending, then collects orphans (blobs that nothing refers to).
     Whole,
-    /// Runs everything except sweeps, so work whose queue message was lost is never done.
+    /// Runs everything except sweeps. Work whose queue message was lost is then never done.
     WithoutSweep,
-    /// Runs everything except the collection of orphans (blobs that nothing refers to).
+    /// Runs everything except the collection of orphans.
     WithoutCollection,
 }
 
-/// Runs the recovery, and compares the stores with the ledger of evidence. Returns a description of each defect. The ledger then continues
-/// from the stored data.
+/// Runs the recovery, and compares the stores with the evidence in `ledger`. Returns a description of each defect. Afterwards, the stored data becomes the
+/// expected state for the next round.
 ///
 /// # Errors
-/// Any error from the stores. If the data cannot be read after a crash, the check has also failed.
+/// Any error from the stores. An error counts as a failed check, because the data must be readable after a crash.
 pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     settle(stores, recovery, &mut wrong).await?;
@@ -80,7 +80,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     Ok(wrong)
 }
 
-/// Performs all pending work recorded by outboxes (PAT-EC-8).
+/// Completes the work that is pending in the outboxes (PAT-EC-8).
 async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) -> Result<()> {
     stores.later_worker(1).run_until_idle().await?;
     if recovery == Recovery::WithoutSweep {
@@ -104,7 +104,7 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
     Ok(())
 }
 
-/// Collects orphans (unreferenced blobs) twice, with clocks past the grace period. The first collection marks them, the second deletes them (PAT-LARGE-2).
+/// Collects orphans twice, with clocks past the grace period: the first collection marks them, and the second deletes them (PAT-LARGE-2).
 pub(super) async fn collect(stores: &Stores) -> Result<()> {
     for days in [3, 6] {
         let clock = Clock::new(move || {
@@ -178,7 +178,7 @@ async fn sheets(stores: &Stores) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the documents. Each must have complete blobs, and each blob must belong to a document (PAT-LARGE-2).
+/// Returns the documents. Each must have a complete blob, and each blob must belong to a document (PAT-LARGE-2).
 async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut named) = (Values::new(), BTreeSet::new());
     for document in stores.documents.table().scan("check after a crash").max_rows(MOST).collect().await? {
@@ -241,7 +241,7 @@ async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the rows in the hourly tables. If a table was being dropped, it must either contain all its rows or not exist.
+/// Returns the rows in the hourly tables. A table whose drop was interrupted must contain all its rows or not exist.
 async fn periods(stores: &Stores, ledger: &mut Ledger, wrong: &mut Vec<String>) -> Result<Values> {
     let mut held = Values::new();
     let mut there = BTreeSet::new();

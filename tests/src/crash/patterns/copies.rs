@@ -1,4 +1,4 @@
-//! Crash tests for copied properties: desks and rooms copy their owner's name, from the same partition and from another table.
+//! Crash tests of copied properties: desks and rooms contain their owner's name, copied from the same partition or from a different table.
 
 use std::collections::BTreeMap;
 
@@ -89,13 +89,13 @@ macro_rules! owned {
 owned!(OwnerOfDesk, Desk, "desk");
 owned!(OwnerOfRoom, Room, "room");
 
-/// Returns the people, by id.
+/// Returns the stored people, by id.
 pub(super) async fn people(stores: &Stores) -> Result<Values> {
     let people = stores.people.table().query(Person::rows(TEAM)).collect().await?;
     Ok(people.into_iter().map(|person| (person.id.to_string(), person.name)).collect())
 }
 
-/// Returns the owner of each desk and room. Each desk or room must contain its owner's name, and each owner must refer to its desks and rooms.
+/// Returns the owner of each desk and room. Each desk and room must contain its owner's name, and each owner must refer to its desks and rooms.
 pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<String>) -> Result<Values> {
     let desks = stores.desks.table().query(Desk::rows(TEAM)).collect().await?;
     let desks = desks.into_iter().map(|desk| (format!("desk/{}", desk.id), desk.owner, desk.owner_name));

@@ -1,4 +1,4 @@
-//! Crash tests for the example help desk, with its own types and handler. A single entity type, the ticket, uses all the patterns it declares.
+//! Crash tests of the example help desk, with its own entity types and message handler. One entity type, the ticket, combines many patterns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl HelpDesk {
     }
 }
 
-/// Opens a view, and builds it unless an earlier process has built it completely. A complete view is left unchanged, so the check finds its defects.
+/// Opens a view, and builds it unless an earlier process has completed it. A completed view is not rebuilt, so the check can find defects in it.
 async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
     let view = ViewTable::<V, _>::new(store.clone()).create_if_missing().await?;
     match view.table().await {
@@ -102,7 +102,7 @@ pub(super) fn opened(number: u32) -> DateTime<Utc> {
     instant(number / 6, number % 6 * 600_000)
 }
 
-/// Returns a ticket's text: the name by which its writer identifies it, followed by padding that needs up to three properties.
+/// Returns a ticket's text: a name chosen by its writer, followed by padding that needs up to three properties.
 pub(super) fn text(name: &str, filling: usize) -> String {
     format!("{name} {}", "It beeps. ".repeat(filling))
 }
@@ -112,12 +112,12 @@ pub(super) fn name_in(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(name, _)| name)
 }
 
-/// Returns a ticket's value in the ledger of evidence.
+/// Returns the value that is recorded for a ticket in the [evidence](super::ledger).
 pub(super) fn ticket_entry(ticket: &Ticket, comments: usize) -> String {
     format!("{:?}/{}/{comments}/{}", ticket.status, ticket.priority, ticket.attachment.is_some())
 }
 
-/// Returns an agent's value in the ledger of evidence.
+/// Returns the key and value that are recorded for an agent in the [evidence](super::ledger).
 pub(super) fn agent_entry(agent: &Agent) -> (String, String) {
     (format!("{}/{}", agent.tenant, agent.id), format!("{}:{}", agent.name, agent.email))
 }
@@ -127,14 +127,14 @@ pub(super) fn attached(ticket: &Ticket) -> Vec<u8> {
     content(i64::from(ticket.number) * 997 + 1)
 }
 
-/// The agents and tickets that are stored.
+/// The stored agents and tickets.
 pub(super) struct Stored {
     pub(super) agents: Values,
     pub(super) tickets: Values,
 }
 
-/// Returns the content of the help desk. First completes all pending work with workers and views, then checks each part against the
-/// tickets, agents and comments.
+/// Returns the data of the help desk. First completes all pending work with workers and views, then checks every part against the tickets, agents and
+/// comments.
 pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<Stored> {
     caught_up(&desk.sums).await?;
     caught_up(&desk.hours).await?;
@@ -198,7 +198,7 @@ fn counted(tickets: impl IntoIterator<Item = (String, u32)>) -> Closings {
     })
 }
 
-/// Returns the closed tickets, without duplicates.
+/// Returns the tickets that are closed, without duplicates.
 fn closed(tickets: &[Ticket]) -> Closings {
     let closed = tickets.iter().filter(|ticket| ticket.status == Status::Closed);
     counted(closed.map(|ticket| (ticket.tenant.clone(), ticket.number)))
@@ -239,7 +239,7 @@ async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> R
     Ok(())
 }
 
-/// Checks that each blob belongs to a ticket. The tickets' blobs have already been read.
+/// Checks that each blob belongs to a ticket. The tickets' own blobs have already been read.
 async fn blobs(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
     let named: Vec<&str> = tickets
         .iter()

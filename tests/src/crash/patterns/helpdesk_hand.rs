@@ -1,4 +1,4 @@
-//! The help desk's part of the workload: changes agents, opens tickets with gapless numbers, adds comments and attachments, and closes tickets.
+//! The workload threads for the help desk: they change agents, open tickets with gapless numbers, add comments and attachments, and close tickets.
 
 use examples::model::helpdesk::{Agent, DeskQuestions, Status, Ticket, TicketLine, TicketWithComments};
 use rand::RngExt;
@@ -22,7 +22,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Changes an agent. A tenant has two writers, and each of them changes every second agent.
+    /// Changes an agent. A tenant has two threads, and each of them changes every second agent.
     async fn agent(&mut self, tenant: &str) -> Result<()> {
         let half = u32::try_from(self.number / TENANTS.len() % 2).unwrap_or_default();
         let id = 1 + half + 2 * self.random.random_range(0..AGENTS / 2);
@@ -42,7 +42,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns one of the tickets opened by this writer. Only this writer and the workers change such a ticket.
+    /// Returns one of the tickets that this thread opened. No other thread except the workers changes it.
     async fn own_ticket(&mut self, tenant: &str) -> Result<Option<Versioned<Ticket>>> {
         let newest = self.stores.desk.tickets.query(DeskQuestions::open(tenant)).project::<TicketLine>();
         let Some(newest) = newest.limit(1).collect().await?.pop() else { return Ok(None) };
@@ -110,7 +110,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns an existing agent, or `None` if no agent exists. If the agent is deleted before the ticket is written, the write is refused.
+    /// Returns an existing agent, or `None` if the tenant has no agents. If the agent is deleted before the ticket is written, the write is rejected.
     async fn some_agent(&mut self, tenant: &str) -> Result<Option<u32>> {
         let id = self.random.random_range(0..=AGENTS);
         Ok(self.stores.desk.agents.get(Agent::key(tenant, id)).await?.map(|agent| agent.id))

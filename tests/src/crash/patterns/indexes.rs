@@ -1,5 +1,5 @@
-//! Checks indexes in three ways: with the table's own check, by reading through each index, and by comparing the stored keys with the keys that
-//! the entities require.
+//! Checks indexes in three ways: with the table's own check, by reading through each index, and by comparing the stored keys with those that the entities
+//! require.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,7 @@ async fn check_reads(stores: &Stores, employee: &Employee, wrong: &mut Vec<Strin
     Ok(())
 }
 
-/// Returns all keys of a table except reserved ones.
+/// Adds all keys of a table to `present`, except reserved keys.
 async fn keys(stores: &Stores, table: &str, present: &mut BTreeSet<(String, String, String)>) -> Result<()> {
     let everything = Query::new(KeyRange::ALL);
     let (name, mut from) = (TableName::new(table)?, None);

@@ -1,10 +1,10 @@
-//! The ledger of evidence: the changes that each thread has started, and the changes that were acknowledged.
+//! The evidence (here called ledger): the changes that each thread has started, and the changes that were acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// The kind of a change: the pattern that it uses.
+/// The kind of a change, by the pattern that it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An entity with indexes.
@@ -19,7 +19,7 @@ pub enum Kind {
     Large,
     /// A row in an hourly table.
     Period,
-    /// A drop of the tables for all hours before the hour in the value.
+    /// A drop of all hourly tables for hours before the hour in the value.
     Expire,
     /// A row whose changes are in a feed.
     Feed,
@@ -27,9 +27,9 @@ pub enum Kind {
     Source,
     /// An entity that contains copied properties. The value is the entity's reference to the copied entity.
     Holder,
-    /// An entity that is counted in a view.
+    /// An entity whose data is summed up in a view.
     Viewed,
-    /// An entity whose lists are stored in blobs.
+    /// An entity whose index lists are stored in blobs.
     Listed,
     /// An agent of the help desk.
     Agent,
@@ -79,11 +79,11 @@ pub struct Change {
 /// A line that the child process sends to its parent. Each thread has at most one change in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// A thread starts a change.
+    /// A thread has started a change.
     Begin(usize, Change),
     /// The change was acknowledged.
     Done(usize),
-    /// The change was refused and did not happen.
+    /// The change was rejected and had no effect.
     Refused(usize),
 }
 
@@ -178,13 +178,13 @@ impl Ledger {
         self.acknowledged.get(&kind)?.get(key).map(String::as_str)
     }
 
-    /// Returns the hour given to a drop that was interrupted: tables for earlier hours may no longer exist.
+    /// Returns the hour of an interrupted drop. Tables for earlier hours may no longer exist.
     pub(super) fn dropping_before(&self) -> Option<&str> {
         let drop = self.under_way.values().find(|change| change.kind == Kind::Expire)?;
         drop.value.as_deref()
     }
 
-    /// Records that an interrupted drop has deleted the table of an hour, so all rows in it are gone.
+    /// Records that an interrupted drop has deleted the table of an hour with all its rows.
     pub(super) fn dropped(&mut self, hour: &str) {
         self.acknowledged.entry(Kind::Period).or_default().retain(|row, _| hour_of(row) != hour);
     }
@@ -195,7 +195,7 @@ impl Ledger {
         rows.map(|(row, _)| hour_of(row).to_owned()).collect()
     }
 
-    /// Compares the stored data of one pattern with the acknowledged changes and the changes in progress. Appends a description of each defect to `wrong`.
+    /// Compares the stored data of one pattern with the acknowledged changes and those in progress. Appends a description of each defect to `wrong`.
     pub(super) fn compare(&self, kind: Kind, stored: &Values, wrong: &mut Vec<String>) {
         let nothing = Values::new();
         let acknowledged = self.acknowledged.get(&kind).unwrap_or(&nothing);
@@ -221,14 +221,14 @@ impl Ledger {
         }
     }
 
-    /// Replaces the expected values with stored data that a check has accepted. This settles the outcomes of the changes in progress.
+    /// Replaces the expected values with stored data that a check has accepted. The outcomes of the changes in progress are then known.
     pub(super) fn adopt(&mut self, kind: Kind, stored: Values) {
         self.under_way.retain(|_, change| change.kind != kind);
         self.acknowledged.insert(kind, stored);
     }
 }
 
-/// Returns the hour in the key of a [`Kind::Period`] row.
+/// Returns the hour in a [`Kind::Period`] row's key.
 fn hour_of(row: &str) -> &str {
     row.split_once('_').map_or(row, |(hour, _)| hour)
 }

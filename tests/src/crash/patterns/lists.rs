@@ -1,4 +1,4 @@
-//! Crash tests for index lists stored in blobs: readers, listed by town. The blobs are in a folder next to the folder with the tables.
+//! Crash tests of index lists stored in blobs: library readers, listed by town. The blobs are in a folder next to the tables' folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use super::stores::Stores;
 pub(super) const BRANCHES: [&str; 2] = ["east", "west"];
 /// The towns, each shared by several readers.
 pub(super) const TOWNS: [&str; 4] = ["Aarau", "Baden", "Chur", "Davos"];
-/// The number of keys above which a list moves from its entity to a blob. It is small, so many lists move, but not all.
+/// The number of keys above which a list moves from its entity to a blob. It is small, so many lists move to blobs, and some do not.
 const IN_ENTITY: usize = 2;
 
-/// A reader, who is in an index list in the reader's partition, and in one in another table.
+/// A reader, who is in an index list in the same partition and in one in a different table.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -57,7 +57,7 @@ pub(super) async fn collect_lists(stores: &Stores, clock: Clock) -> Result<()> {
     readers.collect_orphaned_lists().await.map(drop)
 }
 
-/// Returns the readers. Each list must contain the readers in its town, a long list must be in a blob, and each blob must belong to a list.
+/// Returns the readers. Each list must contain the readers in its town; a long list must be in a blob; and each blob must belong to a list.
 pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let mut readers = Vec::new();
     for branch in BRANCHES {
@@ -101,7 +101,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     Ok(readers.iter().map(Reader::entry).collect())
 }
 
-/// Checks the stored rows without using the handle: which lists exist, and which blobs they refer to.
+/// Checks the stored rows directly, without the handle: which lists exist, and which blobs they refer to.
 async fn check_blobs(
     stores: &Stores,
     mut expected: BTreeMap<(&str, EntityKey), usize>,

@@ -1,4 +1,4 @@
-//! Repeatedly kills a process that uses all patterns.
+//! Repeatedly kills a process that uses all patterns, and checks the stored data after each kill.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,10 +25,10 @@ pub const CHILD: &str = "patterns-child";
 /// The number of worker threads that process outbox messages.
 const WORKERS: usize = 2;
 
-/// Runs the child: all hands (see [`Hand`]), workers and a sweep, until the child is killed or the parent process has ended.
+/// Runs the child: the workload threads ([`Hand`]), workers and a sweep, until the child is killed or the parent process has ended.
 ///
 /// # Errors
-/// Any error from opening. An unexpected error in a hand ends the process.
+/// Any error from opening the stores. An unexpected error in a workload thread ends the process.
 pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     let stores = Stores::open(folder, Queues::of_round(round)).block_on()?;
     let tell = |line: Line| {
@@ -94,7 +94,7 @@ fn follow<V: View>(view: &ViewTable<V, Engine>) {
     }
 }
 
-/// Runs a torture run, using `program` as the child process.
+/// Runs all rounds of a torture run, using `program` as the child process.
 ///
 /// # Errors
 /// An error if a process cannot be started or ends by itself, or if a folder cannot be created, opened or read.

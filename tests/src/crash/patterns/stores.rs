@@ -155,7 +155,7 @@ impl Periodic for Attempt {
 
 /// The departments, which are the employees' partitions.
 pub(super) const DEPARTMENTS: [&str; 2] = ["Sales", "Marketing"];
-/// The prefix of the paths of all blobs.
+/// The prefix of all blob paths.
 const BLOBS: &str = "documents";
 /// The number of past periods that are kept in addition to the current one.
 pub(super) const KEPT: u16 = 2;
@@ -264,14 +264,13 @@ impl Stores {
         self.worker_with(WorkerOptions::default())
     }
 
-    /// Returns a worker that never treats a message as poison. Kills and slow machines make the number of deliveries unpredictable, and no
-    /// operator inspects poison messages here.
+    /// Returns a worker that never treats a message as poison. Kills and slow machines make the number of deliveries unpredictable, and in these tests no
+    /// operator inspects poison messages.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
         self.worker_of(self.outbox.clone(), options)
     }
 
-    /// Returns the outbox with a clock that is ahead by the given number of hours, so the claims of killed workers and the delays
-    /// after failures have already expired.
+    /// Returns the outbox with a clock that is `hours` hours ahead, so claims of killed workers and delays after failures have expired.
     pub(super) fn later_outbox(&self, hours: i64) -> Outbox<Engine, Engine> {
         let later = TimeDelta::hours(hours);
         let clock = Clock::new(move || ticks::from_datetime(ticks::now() + later).unwrap_or_default());
@@ -295,7 +294,7 @@ impl Stores {
         self.desk.worker(worker)
     }
 
-    /// Returns the hourly tables, with a clock set to the given hour of the test's own calendar.
+    /// Returns the hourly tables, with their clock set to an hour of the test's own calendar.
     pub(super) fn attempts(&self, hour: u32) -> PeriodTables<Attempt, Engine> {
         let now = ticks::from_datetime(instant(hour, 0)).unwrap_or_default();
         PeriodTables::new(self.engine.clone()).retain(KEPT).precreate(1).with_clock(Clock::new(move || now))
@@ -326,7 +325,7 @@ pub(super) fn content(number: i64) -> Vec<u8> {
     number.to_be_bytes().into_iter().cycle().take(length).collect()
 }
 
-/// Returns the number whose [`content`] is stored as the summary of document `number`.
+/// Returns the number from which the summary of document `number` is derived with [`content`].
 pub(super) const fn summary(number: i64) -> i64 {
     number / 7
 }

@@ -1,4 +1,4 @@
-//! Tests of the check itself: it must accept correct data, and find each kind of damage.
+//! Tests of the check itself: it must accept correct data and detect each kind of damage.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use table_patterns::large::whole;
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, books, check};
 
-/// Lets the hands take turns until each has made `steps` changes. Returns the stores and the evidence.
+/// Lets the workload threads take turns until each has made `steps` changes. Returns the stores and the evidence.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
@@ -34,7 +34,7 @@ fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     (stores, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A folder, closed again, in which all hands have made changes, with the evidence of the changes.
+/// A closed folder in which all workload threads have made changes, with the evidence of these changes.
 static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let (stores, ledger) = worked(folder.path(), 30);
@@ -42,7 +42,7 @@ static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     (folder, ledger)
 });
 
-/// A copy of [`WORKED`] in which all pending work has been done, so checking a damaged copy is fast.
+/// A copy of [`WORKED`] in which all pending work is complete, so checking a damaged copy of it is fast.
 static SETTLED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let (folder, stores, mut ledger) = copied(&WORKED);
     assert_eq!(block_on(check(&stores, &mut ledger, Recovery::Whole)).unwrap(), Vec::<String>::new());
@@ -240,7 +240,7 @@ fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
     assert!(wrong.contains("view: ") && wrong.contains("viewed north/"), "{wrong}");
 }
 
-/// Returns the names of all blobs in the folder for lists.
+/// Returns the names of all blobs in the folder for index lists.
 async fn list_blobs(stores: &Stores) -> Vec<Path> {
     let blobs: Vec<_> = stores.list_blobs.list(None).try_collect().await.unwrap();
     blobs.into_iter().map(|meta| meta.location).collect()

@@ -1,4 +1,4 @@
-//! Crash tests for a view that contains each buyer's total sales.
+//! Crash tests of a view that contains each buyer's total sales.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub(super) async fn caught_up<V: View>(view: &ViewTable<V, Engine>) -> Result<()
     Ok(())
 }
 
-/// Returns the sales. The view must count each sale exactly once after it has caught up. Then trims the feeds.
+/// Returns the sales. After the view has caught up, it must include each sale exactly once. Trims the feeds at the end.
 pub(super) async fn sales(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     caught_up(&stores.view).await?;
     let (mut held, mut counted) = (Values::new(), BTreeMap::<u32, (i64, i64)>::new());

@@ -1,4 +1,4 @@
-//! The workload: threads called hands, each of which makes a sequence of changes that use one pattern.
+//! The workload: threads called hands. Each makes a sequence of changes that use one pattern.
 
 use examples::ledger::books::Draft;
 use rand::rngs::StdRng;
@@ -23,7 +23,7 @@ use super::stores::{
 };
 use super::views::{REGIONS, Sale};
 
-/// The pattern used by each hand.
+/// The hands of the workload, each with the pattern that it uses.
 pub const HANDS: [Kind; 32] = [
     Kind::Index,
     Kind::Index,
@@ -59,7 +59,7 @@ pub const HANDS: [Kind; 32] = [
     Kind::Entry,
 ];
 
-/// One thread of the workload. Its keys are used by no other hand, but index values, lists, series, logs and the feed are shared.
+/// One thread of the workload. No other hand writes its keys, but index values, lists, series, logs and the feed are shared.
 pub struct Hand<'a> {
     pub(super) stores: &'a Stores,
     pub(super) number: usize,
@@ -73,7 +73,7 @@ pub struct Hand<'a> {
 }
 
 impl<'a> Hand<'a> {
-    /// Creates hand `number` for one round. `tell` receives the lines that report the hand's changes.
+    /// Creates the hand with number `number` for one round. `tell` receives the lines that report its changes.
     #[must_use]
     pub fn new(
         stores: &'a Stores,
@@ -90,7 +90,7 @@ impl<'a> Hand<'a> {
     /// Makes the next change.
     ///
     /// # Errors
-    /// Any error from the stores, except for refusals that other hands can cause.
+    /// Any error from the stores, except for rejections that other hands can cause.
     pub async fn step(&mut self) -> Result<()> {
         self.step += 1;
         match HANDS.get(self.number) {
@@ -345,7 +345,7 @@ pub(super) fn number_of(value: Option<ValueRef<'_>>) -> i64 {
     }
 }
 
-/// Returns `true` if an error means that nothing was written, for a reason that other hands can cause, such as a conflict.
+/// Returns `true` if an error means that nothing was written for a reason that other hands can cause, such as a conflict.
 fn is_refusal(error: &Error) -> bool {
     error.code() == ErrorCode::UniqueViolation
         || has_no_agent(error)

@@ -1,4 +1,4 @@
-//! The child process: a server for a folder, which runs until it is killed.
+//! The child process of a crash test: a server for a folder, which runs until it is killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

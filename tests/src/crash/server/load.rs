@@ -85,7 +85,7 @@ pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Le
     })
 }
 
-/// Reports the error that ended a connection. The main thread receives reports at least as long as connections are open.
+/// Reports the error that ended a connection. The main thread receives reports as long as any connection is open.
 fn fail(reports: &Sender<Report>, end: Result<()>) {
     if let Err(error) = end {
         drop(reports.send(Report::Failed(error)));

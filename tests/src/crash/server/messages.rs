@@ -1,4 +1,4 @@
-//! A queue client that puts, receives and deletes messages, and counts the calls that it has started and the calls that were acknowledged.
+//! A queue client that puts, receives and deletes messages. It counts the calls that it has started and those that were acknowledged.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use table_core::{QueueStore, Result};
 
 /// The duration for which received messages are hidden. It exceeds the duration of any test run.
 const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
-/// One in `KEEP_EVERY` received messages is not deleted.
+/// One in `KEEP_EVERY` received messages is kept instead of deleted.
 const KEEP_EVERY: u64 = 8;
 
-/// The numbers of calls to a queue that were started, and that were acknowledged.
+/// The numbers of started and of acknowledged calls to a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     puts_begun: u64,
@@ -39,7 +39,7 @@ pub(super) fn queue(hand: usize) -> Result<QueueName> {
 /// Puts a message, receives a message, and usually deletes the received message.
 ///
 /// # Errors
-/// Any error from the store. The tally then includes the calls that were started.
+/// Any error from the store. `tally` then already includes the calls that were started.
 pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally) -> Result<()> {
     let queue = queue(hand)?;
     tally.puts_begun += 1;
@@ -55,7 +55,7 @@ pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally
     Ok(())
 }
 
-/// Compares a queue's content with its tally.
+/// Compares the number of messages in a queue with its tally.
 ///
 /// # Errors
 /// Any error from the store.

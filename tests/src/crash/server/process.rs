@@ -1,4 +1,4 @@
-//! Runs rounds in which a server is put under load and killed, and its folder is checked.
+//! Runs the rounds of a crash test: puts load on a server, kills it, and checks its folder.
 
 use std::path::Path;
 use std::time::Instant;
@@ -23,7 +23,7 @@ pub fn run_child(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     child::serve(folder)
 }
 
-/// Runs a torture run, using `program` as the server.
+/// Runs all rounds of a torture run, using `program` as the server.
 ///
 /// # Errors
 /// An error if a process cannot be started or ends by itself, a connection fails before the kill, or a folder cannot be created, opened or read.

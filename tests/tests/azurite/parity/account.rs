@@ -1,4 +1,4 @@
-//! Tests of Azurite's responses that concern signatures, the account, queues and the wire format.
+//! Tests of Azurite's responses concerning signatures, the account, queues and the wire format.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

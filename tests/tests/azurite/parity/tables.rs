@@ -1,4 +1,4 @@
-//! Tests of Azurite's responses that concern tables and entities.
+//! Tests of Azurite's responses concerning tables and entities.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The tested ticket types, called cases: one for each pair of indexes, each with a feed.
+//! The tested ticket types, called cases: one for each pair of indexes, all with a feed.
 
 use std::fmt::Debug;
 

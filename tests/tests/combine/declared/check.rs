@@ -1,4 +1,4 @@
-//! Compares all derived data with the tickets at the end of a history, and reports defects.
+//! Compares all derived data with the tickets at the end of a history, and describes the defects.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
-//! A model of the tickets: the states that are possible, given the results that the writers received.
+//! A model of the tickets: the states that are possible, according to the results that the writers received.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// The properties that the ticket types of all cases have.
+/// The properties common to the ticket types of all cases.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ticket {
     pub(crate) number: u32,
@@ -14,7 +14,7 @@ pub(crate) struct Ticket {
     pub(crate) comments: i32,
 }
 
-/// The possible states of each ticket. Each ticket has one writer at a time, so a change without a result leaves two possible states.
+/// The possible states of each ticket. Each ticket has at most one writer at a time, so a change whose outcome is unknown leaves two possible states.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model(Arc<Mutex<State>>);
 
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Model {
-    /// Records the result of a read, and checks that this state is possible. No other state is possible then.
+    /// Records the result of a read, and checks that the state read was possible. Only this state is possible afterwards.
     pub(crate) fn found(&self, number: u32, found: Option<&Ticket>) {
         let mut state = self.0.lock().unwrap();
         let possible = state.possible.entry(number).or_insert_with(|| vec![None]);

@@ -1,4 +1,4 @@
-//! The environment of a history: a store, a clock, and the processes that use them.
+//! The environment of a test run: a store, a clock, and the processes that use them.
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -39,7 +39,7 @@ pub(crate) struct Comment {
     pub(crate) number: u32,
 }
 
-/// A row that the program's own participant writes with each ticket. It contains the ticket as text.
+/// A row that a custom participant writes with each ticket. It contains the ticket as text.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -82,7 +82,7 @@ impl<T: Case> Participant<T> for Shadows {
     }
 }
 
-/// The view that computes the totals for the tickets of a case.
+/// The view that computes the totals of the tickets of type `T`.
 pub(crate) struct Totals<T>(PhantomData<T>);
 
 impl<T: Case> View for Totals<T> {
@@ -183,7 +183,7 @@ impl Process {
         Self { control, running: Box::pin(running) }
     }
 
-    /// Creates a process that settles changes (completes recorded work) and updates the view.
+    /// Creates a process that completes the work recorded in the outbox and updates the view.
     pub(crate) fn worker<T: Case>(world: &World<T>, random: &mut StdRng) -> Self {
         let control = control(random);
         let (worker, view) = (world.worker(&control), world.view(&control));

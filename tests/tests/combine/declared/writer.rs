@@ -1,4 +1,4 @@
-//! A process that changes tickets with every kind of write.
+//! A process that changes tickets, using every kind of write.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -8,7 +8,7 @@ use crate::declared::case::{Case, TENANT};
 use crate::declared::model::{Model, Ticket};
 use crate::declared::world::{Comment, Tickets};
 
-/// Makes several changes in sequence. Any error except a refusal ends the writer, because the outcome is unknown.
+/// Makes several changes one after another. Any error except a rejection ends the writer, because the outcome is then unknown.
 pub(crate) async fn write<T: Case>(
     tickets: Tickets<T>,
     model: Model,

@@ -1,4 +1,4 @@
-//! A fixture: tickets with indexes both in their partition and in other partitions of the same table, their comments, notes of two kinds, and a view.
+//! A fixture with tickets (indexed in the same partition and in other partitions of the same table), their comments, notes of two kinds, and a view.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub struct Ticket {
     pub amount: i64,
 }
 
-/// A comment on a ticket. It has a property with the same name as a property of the ticket.
+/// A comment on a ticket. One of its properties has the same name as a property of the ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed, set = Desk)]
 #[partition_key(tenant)]
@@ -46,7 +46,7 @@ pub struct Comment {
     pub amount: i64,
 }
 
-/// A note. Its keys have the same form as the keys of an [`Alarm`]; only the stored kind differs.
+/// A note. Its keys have the same format as those of an [`Alarm`]; only the stored kind differs.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Note", set = Desk)]
 #[partition_key(tenant)]
@@ -58,7 +58,7 @@ pub struct Note {
     pub amount: i64,
 }
 
-/// A second type of note, with the same form of keys as [`Note`].
+/// A second type of note, whose keys have the same format as those of [`Note`].
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Alarm", set = Desk)]
 #[partition_key(tenant)]
@@ -81,14 +81,14 @@ pub enum Desk {
     Other(TableEntity),
 }
 
-/// A projection of a ticket to a property that comments also have.
+/// A projection of a ticket onto a property that comments also have.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct Amount {
     pub amount: i64,
 }
 
-/// A projection of a note, a type that is recognised only by its stored kind.
+/// A projection of a note, whose rows are recognised only by their stored kind.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Note)]
 pub struct NoteAmount {
@@ -144,7 +144,7 @@ pub fn alarm(number: u32) -> Alarm {
 /// The numbers of the tickets in [`World::filled`].
 pub const NUMBERS: [u32; 3] = [1, 2, 3];
 
-/// A store with its own clock, and a handle for its tickets.
+/// A store with its own clock and a handle for tickets, used by one test.
 pub struct World {
     pub engine: Engine,
     pub tickets: Entities<Ticket, Engine>,
@@ -152,7 +152,7 @@ pub struct World {
 }
 
 impl World {
-    /// Returns a world that contains tickets 1 to 3 with two comments each, notes 2, 4 and 6, and alarms 3, 5 and 7.
+    /// Creates a store with tickets 1 to 3 and two comments on each, notes 2, 4 and 6, and alarms 3, 5 and 7.
     pub fn filled() -> Self {
         let world = Self::empty();
         block_on(async {
@@ -164,7 +164,7 @@ impl World {
         world.with_others()
     }
 
-    /// Returns a world whose store contains no tables.
+    /// Creates a store without tables.
     pub fn empty() -> Self {
         let time = Time::default();
         let engine = time.engine();

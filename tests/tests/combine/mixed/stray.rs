@@ -1,4 +1,4 @@
-//! Tests of a stray row, which belongs to no declared type: every operation that reads the row returns an error with its key.
+//! Tests of a stray row, which belongs to no declared type: every operation that reads it returns an error with its key.
 
 use std::fmt::Debug;
 
@@ -20,7 +20,7 @@ fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     assert_eq!(error.table(), Some("Desk"), "{error}");
 }
 
-/// Checks that the table's check reports the stray row, with a reason.
+/// Checks that the table's check reports the stray row as a finding of this kind, with a reason.
 fn finds(kind: FindingKind, stray: &str, world: &World) {
     let report = block_on(world.tickets.check().run()).unwrap();
     let bad = report.findings.iter().filter(|found| found.kind == kind);
@@ -69,7 +69,7 @@ fn a_check_names_the_stray_row_and_a_rebuilt_view_sets_it_aside() {
     });
 }
 
-/// A check also names a stray row whose key has the prefix of an index.
+/// Tests that a check also reports a stray row whose key has the prefix of an index.
 #[test]
 fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     let world = World::filled();
@@ -77,7 +77,7 @@ fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     finds(FindingKind::Unreadable, "status_open_1", &world);
 }
 
-/// A type that has a feed in the same partition but is not a member of the set.
+/// An entity type that has a feed in the same partition but is not a member of the partition's declared set of types.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Desk", feed)]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! Tests of each operation on a type, in a partition that contains many types.
+//! Tests of each operation on one type, in a partition that contains many types.
 
 use futures_util::{TryStreamExt, pin_mut};
 use pollster::block_on;
@@ -193,7 +193,7 @@ fn a_delete_of_a_partition_leaves_the_other_types() {
     });
 }
 
-/// Partitions that sort before and after the partitions of an index in the same table are read as entities.
+/// Tests that partitions before and after an index's partitions in the same table are read as entities.
 #[test]
 fn a_view_has_partitions_on_both_sides_of_an_index() {
     let world = World::empty();

@@ -1,4 +1,4 @@
-//! The tested entity: one struct that declares every pattern. A run leaves the fields of unused patterns empty.
+//! The tested entity type, which declares every pattern. Fields of patterns that a run does not use remain empty.
 
 use table_core::selection::{Point, Selection};
 use table_core::{Entity, EntitySet, Result, TableEntity};
@@ -49,7 +49,7 @@ impl Series for Ticket {
     const SLOTS: &'static [&'static str] = series::HOURS;
 }
 
-/// A ticket's owner, whose name and firm are copied to tickets. Of the two owners, one shares the tickets' partition. `firm` is itself a copied property.
+/// A ticket's owner, whose name and firm are copied to tickets. One of the two owners is in the tickets' partition. `firm` is itself a copied property.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Owner), copies_from(Employer))]
 #[partition_key(home)]
@@ -98,7 +98,7 @@ impl CopyRelation for Employer {
     }
 }
 
-/// Returns the text that is copied from an owner to their tickets.
+/// Returns the text that is copied from an owner to that owner's tickets.
 pub fn signature(person: &str, firm: Option<&str>) -> String {
     format!("{person} of {firm:?}")
 }

@@ -1,4 +1,4 @@
-//! Odd rows and messages: invalid data as another program, or the bearer of a SAS, could write it.
+//! Invalid rows and messages (called odd) that another program, or the holder of a SAS, could write.
 
 use pollster::block_on;
 use rand::RngExt;
@@ -16,7 +16,7 @@ use crate::together::desk::TENANT;
 /// The prefix of the keys reserved for patterns.
 const RESERVED: char = '\u{FFFC}';
 
-/// Returns the keys of possible odd rows: table, partition key, row key.
+/// Returns the keys at which invalid rows are inserted: table, partition key, row key.
 fn places() -> Vec<(&'static str, &'static str, String)> {
     let reserved = [
         "feed_",
@@ -55,7 +55,7 @@ fn places() -> Vec<(&'static str, &'static str, String)> {
     places
 }
 
-/// Returns `true` if a row with this key in the table `Desk` can only be an odd row.
+/// Returns `true` if no program writes a row with this key to the table `Desk`, so it can only be an invalid row.
 pub fn is_place(key: &EntityKey) -> bool {
     let names = |(table, partition, row_key): &(&str, &str, String)| {
         *table == "Desk" && key.partition_key.as_str() == *partition && key.row_key.as_str() == row_key
@@ -63,7 +63,7 @@ pub fn is_place(key: &EntityKey) -> bool {
     key.row_key.as_str() == "odd" || places().iter().any(names)
 }
 
-/// Inserts a random odd row. Returns `true` if it is an outbox row, which workers mark as poison.
+/// Inserts a random invalid row. Returns `true` if it is an outbox row, which workers mark as poison.
 pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
     let places = places();
     let (table, partition, row_key) = &places[rng.random_range(0..places.len())];
@@ -90,7 +90,7 @@ pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
     is_outbox
 }
 
-/// Puts a random odd message into the workers' queue.
+/// Puts a random invalid message into the workers' queue.
 pub fn message(engine: &Engine, rng: &mut StdRng) {
     let texts = [
         "",

@@ -1,6 +1,6 @@
 //! The patterns that a test run can combine.
 
-/// A pattern that an entity can use together with other patterns.
+/// A pattern that an entity can combine with other patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     Index,
@@ -55,13 +55,13 @@ impl Parts {
         pairs.map(|(one, other)| Self(vec![*one, *other])).collect()
     }
 
-    /// Returns the set of all patterns, and all sets that omit one pattern.
+    /// Returns the set of all patterns, and each set that omits one pattern.
     pub fn most() -> Vec<Self> {
         let without = |left: &Pattern| Self(ALL.iter().filter(|one| *one != left).copied().collect());
         std::iter::once(Self(ALL.to_vec())).chain(ALL.iter().map(without)).collect()
     }
 
-    /// Returns several triples for each pattern: the pattern, the next one, and a later one.
+    /// Returns sets of three patterns: for each pattern, it and the next one with one of three later patterns.
     pub fn triples() -> Vec<Self> {
         let at = |place: usize| ALL[place % ALL.len()];
         (0..ALL.len())

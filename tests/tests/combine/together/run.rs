@@ -1,4 +1,4 @@
-//! Runs writers and workers at random, some of which die before or after one of their calls, and compares the stored data with a model.
+//! Runs writers and workers at random, some of which die before or after a store call, and compares the stored data with a model.
 
 mod older;
 mod verb;
@@ -31,7 +31,7 @@ pub struct Run {
     changes: BTreeMap<u32, usize>,
     /// The processes that are still running.
     processes: Vec<Process>,
-    /// The number of odd outbox rows that were written.
+    /// The number of invalid outbox rows that were written.
     odd: u64,
     visits: Visits,
     /// The workers that are still running.
@@ -43,7 +43,7 @@ impl Run {
         self.world.has(pattern)
     }
 
-    /// Returns a new process, or one that is still running. A process may die at one of its calls, and its clock may be wrong.
+    /// Returns a new process, or one that is still running. The process may die at a random store call, and its clock may be wrong.
     fn process(&mut self) -> Process {
         self.processes.retain(|process| !process.control.is_dead());
         if self.processes.len() == 3 {
@@ -60,7 +60,7 @@ impl Run {
         process
     }
 
-    /// Chooses whether and how a process dies.
+    /// Chooses at random whether the process dies, and at which call.
     fn control(&mut self) -> Control {
         if self.rng.random_bool(0.4) {
             return Control::default();
@@ -69,7 +69,7 @@ impl Run {
         Control::dying(self.rng.random_range(1..20), death)
     }
 
-    /// Lets up to three workers each process messages once. Workers that have died are replaced first.
+    /// Runs up to three of the workers for one round of message processing. Workers that have died are replaced first.
     fn work(&mut self) {
         self.workers.retain(|(process, _)| !process.control.is_dead());
         while self.workers.len() < WORKERS {
@@ -135,7 +135,7 @@ impl Run {
         }
     }
 
-    /// Begins an outage of one table, the queue, or everything, for between five seconds and a day.
+    /// Makes one table, the queue, or everything unavailable for between five seconds and a day.
     fn outage(&mut self) {
         let targets =
             ["", "Desk", "Queues", "Badges", "Tags", "Totals", "TablesOutbox", "TablesFeeds", "work", BLOBS];
@@ -186,7 +186,7 @@ impl Run {
     }
 }
 
-/// Returns the model without blob addresses, which are random, and without owner names, which are copied later.
+/// Returns the model without blob addresses, which are random, and without owner names, which are copied only later.
 fn bare(model: &Model) -> Model {
     let without = |known: &Known| {
         let ticket = Ticket { photo: None, owner_name: None, ..known.ticket.clone() };

@@ -1,5 +1,5 @@
-//! Visits, a second entity type in the tickets' table. If an older release also runs, it writes visits
-//! without the indexes added later, until these indexes are backfilled.
+//! Visits, a second entity type in the tickets' table. If an older release also runs, it writes visits without the indexes that the newer release added,
+//! until these are backfilled.
 
 use std::collections::BTreeMap;
 
@@ -27,12 +27,12 @@ enum Verb {
     Insert(Visit),
     Put(Visit),
     Update(Visit),
-    /// Writes the visit together with an audit row, in one transaction.
+    /// Writes the visit and an audit row in one transaction.
     Unit(Visit),
     Delete,
 }
 
-/// The expected visits in a run.
+/// The visits that should be stored in a run.
 #[derive(Debug, Default)]
 pub struct Visits {
     model: Model,
@@ -42,7 +42,7 @@ pub struct Visits {
     granted: Option<(PartitionGrant, u64)>,
 }
 
-/// Returns the handle with which a process writes visits.
+/// Returns the handle that a process uses to write visits.
 pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
     let outbox = process.outbox().clone();
     Desk::from(outbox.store().clone())
@@ -50,7 +50,7 @@ pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
         .with_runtime(process.runtime().clone())
 }
 
-/// Returns the handle with which a process of the older release writes visits.
+/// Returns the handle that a process of the older release uses to write visits.
 fn older(process: &Process) -> Entities<before::Visit, Store> {
     process.outbox().store().entities::<before::Visit>().with_runtime(process.runtime().clone())
 }
@@ -79,7 +79,7 @@ fn visit(rng: &mut StdRng) -> Visit {
 }
 
 impl Visits {
-    /// Creates the table. If an older release also runs, it creates the table first.
+    /// Creates the table. In a run with an older release, that release creates the table first.
     pub fn open(world: &World, has_older: bool) -> Self {
         let process = world.alive();
         if has_older {

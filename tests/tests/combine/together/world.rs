@@ -1,4 +1,4 @@
-//! The environment of a run: a store, the processes that use it, and the checks made at the end.
+//! The environment of a test run: a store, the processes that use it, and the final checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub struct Known {
 
 pub type Model = BTreeMap<u32, Known>;
 
-/// A process: how it dies, its clock, and its handles.
+/// A process: the call at which it dies, its clock, and its handles.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub control: Control,
@@ -136,12 +136,12 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    /// Creates a process that never dies, has a correct clock, and is not affected by outages.
+    /// Creates a process that never dies, has a correct clock, and is unaffected by outages.
     pub fn alive(&self) -> Process {
         self.started(Control::default(), Skew::None)
     }
 
-    /// Creates a process with the given deaths and clock skew. It is affected by outages.
+    /// Creates a process that dies as `control` specifies and has a clock with the given skew. It is affected by outages.
     pub fn process(&self, control: Control, skew: Skew) -> Process {
         self.started(control.with_outages(&self.outages), skew)
     }
@@ -224,7 +224,7 @@ impl World {
             .with_index_handler(&visits::handle(process))
     }
 
-    /// Runs twenty workers concurrently until no messages remain. Returns the metrics of the workers that processed messages.
+    /// Runs twenty workers concurrently until no messages remain. Returns the metrics of those that processed messages.
     fn work(&self) -> Vec<WorkMetrics> {
         let workers: Vec<_> = (0..WORKERS).map(|_| self.worker(&self.alive())).collect();
         thread::scope(|scope| {
@@ -235,7 +235,7 @@ impl World {
         workers.iter().map(Worker::metrics).filter(|metrics| metrics.received > 0).collect()
     }
 
-    /// Returns the stored data of a ticket, read from its rows without using patterns.
+    /// Returns the stored data of a ticket, read directly from its rows.
     pub fn stored(&self, number: u32) -> Option<Known> {
         let process = self.alive();
         let ticket = block_on(self.tickets(&process).get(Ticket::key(TENANT, number))).unwrap()?.into_value();
@@ -251,7 +251,7 @@ impl World {
         Some(Known { ticket, photo, comments, hours })
     }
 
-    /// Returns all stored comments as ticket and comment number, including comments whose ticket does not exist.
+    /// Returns all stored comments as pairs of ticket and comment numbers, including comments without a ticket.
     fn comments(&self) -> Vec<(u32, u32)> {
         let query = Query::new(KeyRange::rows(TENANT, TextRange::prefix("ticket_")));
         let page = block_on(self.engine.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap();
@@ -263,7 +263,7 @@ impl World {
         page.rows.iter().filter_map(|row| comment(row.row_key)).collect()
     }
 
-    /// Lets the surviving processes complete all pending work. `odd` is the number of odd outbox rows.
+    /// Completes all pending work as the surviving processes would. `odd` is the number of invalid outbox rows.
     fn recover(&self, odd: u64) {
         let process = self.alive();
         let (mut pending, mut work) = (u64::MAX, Vec::new());
@@ -279,7 +279,7 @@ impl World {
         assert!(pending <= odd, "{pending} changes are not settled, and {odd} rows are odd: {work:?}");
     }
 
-    /// Returns the model, completed with the owners' names from the stored owners.
+    /// Returns the model with the names of the stored owners filled in.
     fn named(&self, model: &Model) -> Model {
         let mut model = model.clone();
         let (people, firms) = (self.alive().people(), self.alive().firms());
@@ -295,7 +295,7 @@ impl World {
         model
     }
 
-    /// Checks everything that must be true when all work is complete.
+    /// Checks all invariants that hold once all work is complete.
     pub fn check(&self, model: &Model, changes: &BTreeMap<u32, usize>, odd: u64) {
         self.recover(odd);
         let process = self.alive();
@@ -345,7 +345,7 @@ impl World {
         }
     }
 
-    /// Checks that a lookup through each index for which the ticket has a value finds the ticket.
+    /// Checks that the ticket is found through each index for which it has a value.
     async fn find(&self, tickets: &Tickets, known: &Ticket) {
         let number = known.number;
         if let Some(status) = &known.status {

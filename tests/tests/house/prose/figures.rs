@@ -1,4 +1,4 @@
-//! Tests the frequency of bad prose habits in each part of the repository against targets and a committed baseline, which may only decrease.
+//! Tests how often bad prose habits occur in each part of the repository, against targets and a committed baseline that may only decrease.
 //!
 //! `TABLES_UPDATE=1 cargo test -p tests --test house prose` lowers the baseline to the current figures, and `TABLES_UPDATE=force` also raises it.
 
@@ -11,7 +11,7 @@ use crate::files::{below, root};
 
 const BASELINE: &str = "tests/tests/house/prose/baseline.txt";
 
-/// A line of prose, such as a line of a comment.
+/// A line of prose, for example from a comment.
 struct Line {
     text: String,
     /// `true` if the line is the first one of a doc comment.
@@ -129,7 +129,7 @@ fn figure(habit: &Habit, lines: &[Line]) -> Option<f64> {
     (all > 0).then(|| scale * with as f64 / all as f64)
 }
 
-/// Returns `true` if `figure` is not worse than `limit`, to within a tenth.
+/// Returns `true` if `figure` is not worse than `limit`, within a tolerance of a tenth.
 fn holds(habit: &Habit, figure: f64, limit: f64) -> bool {
     if habit.name == VERB { figure >= limit - 0.05 } else { figure <= limit + 0.05 }
 }
@@ -181,7 +181,7 @@ fn no_part_of_the_repository_gets_worse() {
     assert!(worse.is_empty(), "prose got worse, see `habits.rs` and CONTRIBUTING:\n{}\n", worse.join("\n"));
 }
 
-/// Prints the frequency of each habit in all sources: `cargo test -p tests --test house prose -- --nocapture`.
+/// Prints the frequency of each habit in all sources. Run with `cargo test -p tests --test house prose -- --nocapture`.
 #[test]
 fn figures_of_all_sources() {
     let corpus = corpus();

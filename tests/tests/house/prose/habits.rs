@@ -1,11 +1,11 @@
 //! The habits of prose whose frequency is tested, with their targets.
 
-/// The lines in which a habit is searched, and the unit of its frequency.
+/// The lines that are searched for a habit, and the unit of its frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// First lines of doc comments; in per cent of them.
+    /// The first lines of doc comments; the frequency is a percentage.
     Head,
-    /// All lines; per thousand lines.
+    /// All lines; the frequency is per thousand lines.
     Line,
 }
 

@@ -1,5 +1,5 @@
-//! Tests two versions of a program that run concurrently. The newer version adds an index in another table. Writers and workers of both versions are
-//! stepped call by call, die, or are suspended, while the newer version starts and backfills its index (EVO-20, EVO-21, PAT-INTER-3).
+//! Tests of two versions of a program that run concurrently. The newer version adds an index in another table. Writers and workers of both versions are run
+//! call by call, die, or are suspended, while the newer version starts and backfills its index (EVO-20, EVO-21, PAT-INTER-3).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -52,12 +52,12 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// The time at which the backfill starts, relative to requests from the older version.
+/// The start of the backfill, relative to requests from the older version.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
     /// The backfill waits until no request from the older version can still take effect.
     Waits,
-    /// The backfill starts immediately, although requests from the older version may still take effect.
+    /// The backfill starts immediately, while requests from the older version may still take effect.
     Hastens,
 }
 
@@ -112,7 +112,7 @@ impl World {
         Entities::from(self.outbox(control)).with_runtime(self.runtime())
     }
 
-    /// Creates a process that runs a worker of this version once.
+    /// Creates a process that runs one of this version's workers once.
     fn worker<E: Entity + Send + Sync + 'static>(&self) -> Running {
         let control = Control::default().stepped();
         let worker = self.settling::<E>(&control);
@@ -141,7 +141,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap().pending
     }
 
-    /// Completes the upgrade and all pending work, and returns a description of the defects that remain.
+    /// Completes the upgrade and all pending work, and describes the defects that remain.
     fn wrong(&self, old: &Handle<older::Employee>) -> Option<String> {
         let alive = Control::default();
         self.pass(60);

@@ -1,5 +1,5 @@
-//! The environment of convergence tests: employees with every kind of data derived from them in other partitions, the processes that work on them, and
-//! the checks made at the end.
+//! The environment of the convergence tests: employees with every kind of data derived from them in other partitions, the processes that change them, and
+//! the final checks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -109,21 +109,21 @@ impl View for Headcounts {
     }
 }
 
-/// The condition of the proof that is removed from the protocol.
+/// The condition of the convergence proof that the tested protocol violates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Without {
     Nothing,
-    /// Guard rows of an index (which record the state of its entries) are written without checking their current state.
+    /// An index's guard rows, which record the state of its entries, are written without checking their current state.
     Guards,
     /// Guard rows do not record generations.
     Generations,
     /// Entities that contain copied properties are written without checking their current state.
     Holders,
-    /// Records of a view are written without checking their current state.
+    /// A view's records of its entities' contributions are written without checking their current state.
     Records,
 }
 
-/// The difference between responses and the stored rows.
+/// The difference between the responses and the stored rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,
@@ -133,10 +133,10 @@ pub(super) enum Answers {
     Old,
 }
 
-/// All states that were ever returned for each entity.
+/// All states that reads have returned for each entity.
 type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
 
-/// The store as one process sees it, with wrong responses and without the removed condition.
+/// The store as seen by one process, with incorrect responses and without the removed condition.
 #[derive(Clone)]
 pub(super) struct Weak {
     engine: Engine,
@@ -249,7 +249,7 @@ pub(super) struct World {
     without: Without,
 }
 
-/// A process: how it dies, which responses it gets, and its clock.
+/// A process: the call at which it dies, the responses that it gets, and its clock.
 pub(super) struct Process {
     pub(super) control: Control,
     pub(super) answers: Answers,
@@ -334,7 +334,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Process::alive())).sweep_registered()).unwrap().pending
     }
 
-    /// Runs sweeps, a worker and the view with correct responses, to complete all work. Returns the number of pending changes that remain.
+    /// Completes all work: runs sweeps, a worker and the view with correct responses. Returns the number of changes that are still pending.
     pub(super) fn recover(&self) -> u64 {
         for _ in 0..5 {
             self.pass(800);

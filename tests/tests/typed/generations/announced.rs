@@ -1,4 +1,4 @@
-//! Tests of an index that is added while an older release writes: no write is refused, and the index becomes ready only when it contains all writes.
+//! Tests of an index that is added while an older release writes: no write is rejected, and the index becomes ready only once it contains all writes.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
     });
 }
 
-/// The index is also announced (recorded as not yet ready) in an empty table, because an older program may write the first rows.
+/// Tests that an index is also announced (recorded as not yet ready) if its table is empty, because an older program may write the first rows.
 #[test]
 fn an_index_of_an_empty_table_is_announced_as_well() {
     block_on(async {
@@ -174,7 +174,7 @@ fn a_duplicate_of_an_older_program_is_a_finding() {
     });
 }
 
-/// Tries all interleavings in which a write of the older program is suspended at one of its calls, and a backfill at one of its calls.
+/// Tests all interleavings in which a write by the older program is suspended at one of its calls, and a backfill at one of its calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
     let verbs: [fn(Old) -> Written; 3] = [
@@ -196,7 +196,7 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
 type Old = Table<before::Employee, tests::faults::Controlled<Engine>>;
 type Written = Process<Result<()>>;
 
-/// Runs some calls of the backfill, some of the write, the rest of the backfill, and the rest of the write. Returns `true` if the write was refused.
+/// Runs `of_backfill` calls of the backfill, `of_write` calls of the write, and then the rest of each. Returns `true` if the write was rejected.
 fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> bool {
     let time = Time::default();
     let store = time.engine();
@@ -235,10 +235,10 @@ fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> 
     is_refused
 }
 
-/// One of several concurrent runs of the backfill, which the test advances call by call.
+/// One of several concurrent runs of the backfill, stepped by the test call by call.
 struct Run(Control, Process<()>);
 
-/// A fixture in which a backfill may begin: an older program has inserted an entity, a newer one has announced its index, and an hour has passed since.
+/// A fixture in which a backfill may begin: an older program has inserted an entity, a newer one has announced its index, and an hour has passed.
 struct Announced {
     time: Time,
     store: Engine,
@@ -257,14 +257,14 @@ impl Announced {
         Self { time, store, new }
     }
 
-    /// Returns a run of the backfill that stops before each call.
+    /// Starts a run of the backfill that stops before each call.
     fn run(&self) -> Run {
         let control = Control::default();
         let new = block_on(open(&self.time, &control.over(self.store.clone())));
         Run(control.stepped(), Box::pin(async move { drop(backfill(&new).await) }))
     }
 
-    /// Returns an older program that opens the table and inserts an entity. It stops before each call.
+    /// Starts an older program that opens the table and inserts an entity. It stops before each call.
     fn older(&self, id: u32) -> (Control, Written) {
         let control = Control::default().stepped();
         let table = control.over(self.store.clone()).table::<before::Employee>();
@@ -276,13 +276,13 @@ impl Announced {
         (control, Box::pin(insert))
     }
 
-    /// Returns `true` if a run refuses older programs but has not begun to copy entities into the index.
+    /// Returns `true` if a backfill run has blocked older programs but has not begun to copy entities into the index.
     fn is_closing(&self) -> bool {
         let record = block_on(self.new.table().schema_record()).unwrap().unwrap();
         record.progress.values().any(|position| position.starts_with("closing"))
     }
 
-    /// Returns `true` if the store has a sighting (a record of an older program) from the last hour.
+    /// Returns `true` if a sighting (a stored record of an older program) is less than an hour old.
     fn is_seen(&self) -> bool {
         let seen = block_on(self.new.table().sightings()).unwrap();
         let hour = u64::try_from(HOUR.as_nanos() / 100).unwrap();
@@ -305,8 +305,9 @@ fn make<T>(control: &Control, process: &mut Process<T>, calls: usize) {
     assert!((0..calls).all(|_| control.step(process).is_none()));
 }
 
-/// Three runs of the backfill read the same time from the store. The first refuses older programs, finds a sighting of one, and admits them again. The
-/// second refuses them again, after a write was admitted. The third looked for sightings during the first refusal, so it must not confirm the second.
+/// Tests three runs of the backfill that read the same time from the store. The first blocks older programs, finds a sighting of one, and admits them
+/// again. The second blocks them again after a write was admitted. The third looked for sightings while the first had blocked them, so it must not confirm
+/// the second block.
 #[test]
 fn a_run_confirms_no_refusal_of_another_run_at_the_same_time() {
     // The number of calls before each step, in worlds of the same kind.

@@ -1,5 +1,4 @@
-//! Tests that a write by an older program is checked against the stored schema before each attempt, also if a newer program begins a backfill between
-//! two attempts.
+//! Tests that an older program checks the stored schema before every attempt at a write, even if a newer program begins a backfill between two attempts.
 
 use pollster::block_on;
 use table_core::table::LEASE;
@@ -12,7 +11,7 @@ use tests::time::Time;
 use super::kit::Process;
 use super::settling::shared;
 
-/// Entities with a list, whose writes read the list first.
+/// Entities with an index list, so a write reads the list first.
 mod listed {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff")]

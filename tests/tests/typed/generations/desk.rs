@@ -1,4 +1,4 @@
-//! A fixture with agents and tickets in two releases: the newer release copies agents' names to tickets.
+//! A fixture with agents and tickets in two releases: only the newer release copies agents' names to tickets.
 
 use table_core::retry::Retry;
 use table_core::{QueueName, Table, TableStore, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Tests of indexes in other tables and of copied properties, with writes by two versions of a program.
+//! Tests of indexes in other tables and of copied properties, written by two versions of a program.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
     });
 }
 
-/// When the older program deletes an entity, it records no change for the index that was added later.
+/// Tests an entity that the older program deletes without recording a change for the index that was added later.
 #[test]
 fn a_change_whose_entity_an_older_program_deleted_is_settled() {
     block_on(async {

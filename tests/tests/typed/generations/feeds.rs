@@ -1,4 +1,4 @@
-//! Tests of a feed that is added while an older release writes: no write is refused, and no view misses a write.
+//! Tests of a feed that is added while an older release writes: no write is rejected, and no view misses a write.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -15,14 +15,14 @@ pub(super) const HOUR: Duration = Duration::from_secs(3_601);
 /// A process that a test runs call by call.
 pub(super) type Process<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// Checks that a write succeeded, or failed only because it lost a race. An error about the other program's declaration is not valid.
+/// Checks that a write succeeded, or failed only because of a concurrent write. An error about the newer program's declaration fails the test.
 pub(super) fn raced<T>(outcome: Result<T>) {
     if let Err(error) = outcome {
         assert!(error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3"), "{error}");
     }
 }
 
-/// Ends the older program's thread when dropped, even if the newer program panics.
+/// Stops the older program's thread when dropped, even if the newer program panics.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {
@@ -49,7 +49,7 @@ pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, n
     });
 }
 
-/// Runs `of_backfill` calls of a backfill, `of_write` calls of a write, the rest of the backfill, and the rest of the write. Returns the write's result.
+/// Runs `of_backfill` calls of a backfill, `of_write` calls of a write, and then the rest of each. Returns the write's result.
 pub(super) fn interleave<T>(
     (builder, mut built, of_backfill): (&Control, Process<()>, usize),
     (writer, mut written, of_write): (&Control, Process<T>, usize),

@@ -1,5 +1,5 @@
-//! Tests of an optional property that is added while an older release writes entities that indexes copy completely: no write is refused, and
-//! neither entities nor copies lose the property.
+//! Tests of an optional property that is added while an older release writes entities that indexes copy completely: no write is rejected, and neither
+//! entities nor copies lose the property.
 
 mod bulk;
 mod cold;
@@ -50,7 +50,7 @@ async fn newer<S: TableStore + Clone + 'static>(time: &Time, outbox: &Work<S>) -
     newer.create_if_missing().await.unwrap()
 }
 
-/// Writes a person with one of the operations that an older program may still use after an optional property was added.
+/// Writes a person with one of the operations that an older program may still use after the property was added.
 async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round: u32) -> Result<()> {
     let (key, person) = (|| before::Person::key("Sales", id), person(id, round));
     let is_kept = id < KEPT;
@@ -87,7 +87,7 @@ async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round
     }
 }
 
-/// Checks that the copies of all entities are complete, both by the newer and by the older program.
+/// Checks that the copies of all entities are complete, using both the newer and the older program.
 async fn check<S: TableStore + Clone + 'static>(
     older: &Older<S>,
     newer: &Newer<S>,

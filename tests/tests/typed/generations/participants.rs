@@ -1,5 +1,5 @@
-//! Tests that participants (which write extra rows with each change) belong to a program, not to the
-//! stored schema: a program without the participant writes without the extra rows, and is not refused.
+//! Tests that participants (which write extra rows with each change) are not part of the stored schema: a program without the participant writes without
+//! the extra rows, and is not rejected.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

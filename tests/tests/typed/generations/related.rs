@@ -1,4 +1,4 @@
-//! Tests of units of work in an older program that write a second entity type directly. Its schema is checked as it would be by a handle for that type.
+//! Tests of units of work in an older program that also write a second entity type. That type's schema is checked as it would be by a handle for the type.
 
 use pollster::block_on;
 use table_core::Result;

@@ -1,4 +1,4 @@
-//! Tests of a second copy relation on a type, and of the first schema for existing rows. Programs without a relation are recognised by the relations' names.
+//! Tests of a second copy relation between two types, and of the first schema for existing rows. Programs without a relation are recognised by its name.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::{before, fed, refused};
 
 const AGENTS: u32 = 4;
 
-/// The third release of the desk, in which tickets also contain the name of the agent who reviews them.
+/// The desk's third release, in which tickets also contain the name of the agent who reviews them.
 mod reviewed {
     use table_core::Selection;
     use table_core::selection::Point;
@@ -142,7 +142,7 @@ async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
     }
 }
 
-/// Writes with the release that has one relation. It deletes no agents, because it would not clear reviewers.
+/// Writes with the release that has only one relation. It deletes no agents, because it could not clear reviewers.
 async fn old_round(old: &New<Engine>, round: u32) {
     let (id, number) = (round % AGENTS, round % 9);
     let key = || named::Ticket::key("contoso", number);
@@ -214,7 +214,7 @@ fn a_second_relation_is_announced_to_programs_that_have_the_first() {
     });
 }
 
-/// The existing rows were written by programs that opened no table, so the copies and the feed do not contain them.
+/// Tests rows written by programs that never opened the table, so the copies and the feed do not contain them.
 #[test]
 fn the_first_schema_over_existing_rows_awaits_its_copies_and_its_feed() {
     block_on(async {

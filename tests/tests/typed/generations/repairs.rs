@@ -1,4 +1,4 @@
-//! Tests of repairs by a program that has been refused since a newer release: they change no row.
+//! Tests that repairs change no row in a program that has been rejected since a newer release.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -38,7 +38,7 @@ macro_rules! release {
 release!(before);
 release!(after, index(ByBadge, row_key("badge_", badge, "_", id)));
 
-/// Damage that another tool has done to an index.
+/// Damage that another tool did to an index.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     /// The index row at this key was deleted.

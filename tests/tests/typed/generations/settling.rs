@@ -1,5 +1,5 @@
-//! Tests of an optional property that is added while other processes use the store: before its first write, a program that
-//! knows the property waits until older programs have read the new schema.
+//! Tests of an optional property that is added while other processes use the store: a program that knows the property waits before its first write until
+//! older programs have read the new schema.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use tests::time::Time;
 
 use super::{before, nicknamed, refused};
 
-/// Returns a store that does not claim exclusive use, so other processes may use it concurrently.
+/// Returns a store that does not claim exclusive use, so other processes may use it at the same time.
 pub(super) fn shared(engine: Engine) -> LimitedStore<Engine> {
     LimitedStore::new(engine, |capabilities| capabilities.exclusive = None)
 }
 
-/// A process whose runtime records how long the process has waited.
+/// A process whose runtime records how long it has waited.
 struct Process<S> {
     store: S,
     runtime: Runtime,
@@ -63,7 +63,7 @@ async fn nickname<S: TableStore>(newer: &Table<nicknamed::Employee, S>) -> Optio
     newer.get(nicknamed::Employee::key("Sales", 1)).await.unwrap().unwrap().into_value().nickname
 }
 
-/// Tries every write that replaces the whole row, with a handle that was opened just before the newer schema was stored.
+/// Tests every write that replaces the whole row, with a handle that was opened just before the newer schema was stored.
 #[test]
 fn no_write_of_an_older_handle_removes_a_property_that_a_newer_release_has_just_added() {
     for write in 0..7 {

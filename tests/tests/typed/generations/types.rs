@@ -1,4 +1,4 @@
-//! Tables of several types: a newer schema of one type forbids the writes of that type, and no others.
+//! Tests of tables with several entity types: a newer schema of one type blocks writes by older programs to that type only.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -10,7 +10,7 @@ use tests::time::Time;
 use super::visitors::{Visitor, VisitorByHost};
 use super::{before, refused, table_at};
 
-/// Visitors of a release without an index.
+/// Visitors, as declared by a release without the index.
 mod plain {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff")]
@@ -44,7 +44,7 @@ fn visitor(id: u32) -> plain::Visitor {
     plain::Visitor { department: "Sales".into(), id, host: 7 }
 }
 
-/// Adds a write to a transaction on employees.
+/// A function that adds a write to a transaction on employees.
 type Add<'a> = &'a dyn Fn(&mut table_core::table::EntityTransaction<before::Employee, Engine>);
 
 async fn commit(table: &Table<before::Employee, Engine>, add: Add<'_>) -> Result<()> {

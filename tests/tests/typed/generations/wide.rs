@@ -1,4 +1,4 @@
-//! Tests of wide entities that have more parts (rows) than an older program knows.
+//! Tests of wide entities with more parts (rows) than an older program knows.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -24,7 +24,7 @@ mod narrow {
     }
 }
 
-/// The newer release, which adds a property to a part that the older release also declares.
+/// The newer release, which adds a property to a part that the older release also has.
 mod longer {
     #[derive(table_patterns::wide::Wide, Debug, Clone, PartialEq)]
     #[entity(table = "Counts")]

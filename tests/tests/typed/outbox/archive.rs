@@ -1,4 +1,4 @@
-//! Tests of the archive example: no employee is lost if any process dies while other processes write (PAT-EC-1 to PAT-EC-6).
+//! Tests of the archive example: no employee is lost, whichever process dies while others write (PAT-EC-1 to PAT-EC-6).
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Tests of a user who has a SAS for one partition, and writes arbitrary data to that partition and to the
-//! queue. Workers must not write to any other partition because of this data.
+//! Tests of a malicious user who has a SAS for one partition, and writes arbitrary data there and to the queue. That data must not make workers write to
+//! other partitions.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl Message for Mail {
     const VERSION: u32 = 1;
 }
 
-/// A handler that accepts only the genuine mail, and none that the user requests.
+/// A handler for mail messages. It fails the test if it receives a message that the malicious user forged.
 struct NoMail;
 
 impl Handler<Mail> for NoMail {
@@ -90,7 +90,7 @@ fn rows_of_all_tables(store: &Engine) -> Vec<String> {
     all
 }
 
-/// Returns a queue message for each row in any table that is not an outbox row.
+/// Returns a queue message for each row that is not an outbox row, in any table.
 fn works_of_other_rows(store: &Engine) -> Vec<String> {
     let tables = block_on(store.list_tables("", None, 1_000)).unwrap().names;
     let mut works = Vec::new();
@@ -110,7 +110,7 @@ fn intent(steps: &serde_json::Value) -> String {
     serde_json::json!({"Version": 1, "Source": "ticket_000001", "SourceVersion": u64::MAX / 2, "Steps": steps}).to_string()
 }
 
-/// Returns a step in the JSON form that intents contain.
+/// Returns a step in the JSON format used in intents.
 fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
     let intent = Intent::of(RowKey::new("x").unwrap()).step(step);
     let OperationKind::Insert(row) = outbox.operation(&intent).unwrap().kind else { panic!("no insert") };
@@ -118,7 +118,7 @@ fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
     serde_json::from_slice::<serde_json::Value>(text).unwrap()["Steps"][0].clone()
 }
 
-/// Returns steps that would change partitions or tables to which the user has no access.
+/// Returns steps that would change partitions or tables which the user must not access.
 fn steps_beyond_the_partition(outbox: &Outbox<Engine, Engine>) -> Vec<serde_json::Value> {
     let (named, at) = (
         |name: &str| TableName::new(name).unwrap(),
@@ -292,7 +292,7 @@ fn pat_ec_4_a_sealed_record_is_valid_only_at_its_place_with_any_program_key() {
     assert_eq!(done(&["one"]), (1, 1));
 }
 
-/// A key that a program adds is used by all programs that start later, even if clocks that were ahead had numbered the earlier keys.
+/// Tests that a key added by one program is used by all programs that start later, even if clocks that were ahead had numbered the earlier keys.
 #[test]
 fn a_key_added_with_a_slow_clock_is_the_newest() {
     let company = Company::new();

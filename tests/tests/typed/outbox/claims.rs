@@ -1,4 +1,5 @@
-//! Tests of workers' claims on work: work is done once, whatever the number of workers, and only work that was attempted becomes poison (PAT-EC-4, PAT-EC-7).
+//! Tests of workers' claims: work is done once, whatever the number of workers, and it becomes poison (work that is no longer attempted) only after
+//! attempts that failed (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -48,7 +49,7 @@ pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) 
     }
 }
 
-/// A handler whose jobs outlast their leases several times. Meanwhile, another worker receives every visible message and ignores it.
+/// A handler whose jobs last several times as long as their leases. Meanwhile, another worker receives every visible message and ignores it.
 struct Slow<'a> {
     company: &'a Arc<Company>,
     tried: Tried,
@@ -129,7 +130,7 @@ impl Handler<Named> for Down {
     }
 }
 
-/// One or both of two workers have a wrong clock. After an outage, all work is completed.
+/// Tests two workers, one or both of which have a wrong clock. After an outage, all work is completed.
 #[test]
 fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     for one in Skew::ALL {

@@ -1,4 +1,4 @@
-//! A fixture: employees in departments, and a directory of their e-mail addresses in another table, which an outbox keeps up to date.
+//! A fixture with employees in departments, and a directory of their e-mail addresses in another table, which an outbox keeps up to date.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -66,7 +66,7 @@ impl Company {
         self.time.pass(time);
     }
 
-    /// Returns a runtime that advances the company's time instead of waiting.
+    /// Returns a runtime that advances the company's simulated time instead of waiting.
     pub(crate) fn runtime(&self) -> Runtime {
         self.runtime_of(Skew::None)
     }
@@ -143,7 +143,7 @@ impl Company {
         }
     }
 
-    /// Deletes the registered partitions from the registry, but keeps its seal keys, which authenticate intents.
+    /// Deletes the registered partitions from the registry, but keeps the seal keys, which authenticate intents.
     pub(crate) fn forget_partitions(&self) {
         let registry = TableName::new(REGISTRY).unwrap();
         for (key, _) in
@@ -157,18 +157,18 @@ impl Company {
         }
     }
 
-    /// Returns the number of intents that are not completed.
+    /// Returns the number of intents (recorded work) that are not completed.
     pub(crate) fn pending(&self) -> usize {
         self.all(&employees()).iter().filter(|(key, _)| key.row_key.is_reserved()).count()
     }
 
-    /// Returns the stored content of the directory.
+    /// Returns the stored contents of the directory.
     pub(crate) fn directory(&self) -> BTreeMap<EntityKey, (String, i32)> {
         let rows = self.all(&directory()).into_iter().filter(|(key, _)| !key.row_key.is_reserved());
         rows.map(|(key, row)| (key, read(row.view()))).collect()
     }
 
-    /// Returns the content that the directory should have, computed from the employees.
+    /// Returns the expected contents of the directory, computed from the employees.
     pub(crate) fn expected(&self) -> BTreeMap<EntityKey, (String, i32)> {
         let rows = self.all(&employees()).into_iter().filter(|(key, _)| !key.row_key.is_reserved());
         rows.map(|(key, row)| {

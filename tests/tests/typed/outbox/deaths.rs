@@ -1,4 +1,4 @@
-//! Tests in which writers, workers and sweeps die at each of their calls (PAT-EC-3, PAT-EC-8).
+//! Tests in which a writer, worker or sweep dies at each of its calls (PAT-EC-3, PAT-EC-8).
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::outbox::company::Company;
 
 const DEATHS: [Death; 2] = [Death::Before, Death::After];
 
-/// Runs `scene` many times, with a process that dies before or after each of its calls in turn. After each run, lets other processes complete the
-/// work, and checks the result. Returns the number of calls.
+/// Runs `scene` repeatedly, with a process that dies before or after a different call each time. After each run, other processes complete the work, and the
+/// result is checked. Returns the number of calls.
 fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     let control = Control::default();
     scene(&Company::new(), &control);

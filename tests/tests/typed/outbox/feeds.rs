@@ -47,7 +47,7 @@ fn store(faults: FaultInjection) -> Engine {
     store
 }
 
-/// The feed contains all changes in the order of transactions, as a read model requires (IMP-6).
+/// Tests that the feed contains all changes in the order of the transactions, which a read model requires (IMP-6).
 #[test]
 fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
     let store = store(FaultInjection::default());

@@ -1,4 +1,4 @@
-//! Tests of work that fails: transient faults, and poison, which is work set aside after repeated failures (PAT-EC-4, PAT-EC-5, QUE-20).
+//! Tests of work that fails: transient faults, and poison (work that is no longer attempted after repeated failures) (PAT-EC-4, PAT-EC-5, QUE-20).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -214,7 +214,7 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
-/// A message as the next version of the program writes it.
+/// A message as written by the next version of the program.
 #[derive(Serialize, Deserialize)]
 struct Later(String);
 

@@ -1,4 +1,4 @@
-//! Tests of sweeps, which find rows whose message was lost, and of the registry of partitions that they read (PAT-EC-8).
+//! Tests of sweeps, which find rows whose message was lost, and of the registry that lists the partitions to read (PAT-EC-8).
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ fn pat_ec_8_an_idle_partition_is_quiet_until_it_is_used() {
     assert_eq!((report.pending, report.quiet), (1, 0));
 }
 
-/// A partition's registration may be older than the writer assumes, and newer than the sweep assumes.
+/// Tests registrations of partitions that are older than the writer assumes, or newer than the sweep assumes.
 #[test]
 fn pat_ec_8_a_lost_message_is_found_with_any_clocks_of_writers_and_sweeps() {
     for writer in Skew::ALL {
@@ -96,7 +96,7 @@ fn pat_ec_8_a_lost_message_is_found_with_any_clocks_of_writers_and_sweeps() {
     }
 }
 
-/// A worker with a wrong clock claims a row and dies, and the row's message is lost.
+/// Tests a worker with a wrong clock that claims a row and dies. The row's message is lost.
 #[test]
 fn pat_ec_8_a_claim_with_a_wrong_clock_delays_no_message() {
     for skew in Skew::ALL {
@@ -120,7 +120,7 @@ fn pat_ec_8_a_claim_with_a_wrong_clock_delays_no_message() {
     }
 }
 
-/// Partitions without changes cost a limited number of requests per sweep. A pending row in one of them is still found.
+/// Tests that partitions without changes cost a limited number of requests per sweep, and that a pending row in one of them is still found.
 #[test]
 fn pat_ec_8_sweeps_read_few_quiet_partitions_and_find_every_row_eventually() {
     let company = Company::new();

@@ -1,4 +1,4 @@
-//! Tests of workers that process several intents concurrently (PAT-EC-1, PAT-EC-4, PAT-EC-7).
+//! Tests of workers that process several intents (recorded work) concurrently (PAT-EC-1, PAT-EC-4, PAT-EC-7).
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worke
     Worker::with_options(company.outbox(control), options)
 }
 
-/// A handler whose calls return only after `of` calls have begun, so they must run concurrently.
+/// A handler whose calls return only once `of` calls have begun, so they must run concurrently.
 #[derive(Clone)]
 struct Meeting {
     of: usize,
@@ -158,7 +158,7 @@ fn the_rows_of_sixteen_intents_start_and_end_in_one_transaction_each() {
 
 #[test]
 fn pat_ec_3_the_claims_of_all_rows_in_hand_are_extended_with_the_lease() {
-    /// A handler whose concurrent jobs outlast their leases several times.
+    /// A handler whose concurrent jobs last several times as long as their leases.
     #[derive(Clone)]
     struct Long(Arc<Company>);
     impl Handler<Named> for Long {

@@ -1,4 +1,4 @@
-//! Tests of concurrent workers with late, repeated and reordered messages (PAT-EC-2, PAT-EC-3, PAT-EC-7).
+//! Tests of concurrent workers whose messages are delayed, repeated and reordered (PAT-EC-2, PAT-EC-3, PAT-EC-7).
 
 use std::pin::Pin;
 use std::thread;
@@ -22,7 +22,7 @@ enum Event {
     },
     /// A worker continues to its next call.
     Step(u8),
-    /// A worker dies at its `call`-th call from now, and a new worker replaces it.
+    /// A worker dies at its `call`-th call from now, and is replaced by a new one.
     Kill {
         worker: u8,
         call: u8,
@@ -52,7 +52,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A worker that waits before each call until it is stepped. A worker that is rarely stepped behaves like a very slow one.
+/// A worker that waits for the test before each call. A worker that rarely gets to continue behaves like a very slow one.
 struct Process {
     control: Control,
     running: Option<Running>,

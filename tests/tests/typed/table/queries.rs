@@ -95,7 +95,7 @@ fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
     })
 }
 
-/// A scan cannot go unnoticed on a hot path (PAT-ANTI-3), because it must state a reason and the maximum number of rows to read.
+/// Tests that a scan must state a reason and the maximum number of rows to read, so it cannot go unnoticed in frequently executed code (PAT-ANTI-3).
 #[test]
 fn dq_5_a_scan_has_a_reason_and_a_bound_that_never_truncates_silently() -> Result<()> {
     block_on(async {

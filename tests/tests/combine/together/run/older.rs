@@ -1,4 +1,4 @@
-//! A program built from an earlier release, which writes tickets before the current release stores its schema.
+//! A program built from an earlier release, which writes tickets until the current release stores its schema.
 
 use pollster::block_on;
 use table_core::{ErrorCode, IfMatch};
@@ -9,7 +9,7 @@ use crate::together::desk::{
 use crate::together::run::Run;
 
 impl Run {
-    /// Runs the earlier release: it writes its own properties until the current release opens the table, which makes its next write fail.
+    /// Runs the earlier release: it writes tickets without the newer properties until the current release opens the table. Its next write then fails.
     pub(super) fn older_program(&mut self) {
         let process = self.world.alive();
         let old = block_on(process.before().create_if_missing()).unwrap();

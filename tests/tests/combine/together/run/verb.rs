@@ -1,4 +1,4 @@
-//! One change made by a writer: how it is chosen, its effect on the model, and its call.
+//! A change by a writer: its random choice, its effect on the model, and its execution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +81,7 @@ impl Run {
         }
     }
 
-    /// Returns the model after an operation on a ticket, or `None` if the operation is impossible.
+    /// Returns the model of a ticket after an operation, or `None` if the operation is impossible.
     pub(super) fn after(&self, number: u32, verb: &Verb) -> Option<Model> {
         let mut model = self.model.clone();
         let bare = |ticket: &Ticket, old: Option<&Known>| Known {
@@ -128,7 +128,7 @@ impl Run {
         (mails.len() == mails.iter().collect::<BTreeSet<_>>().len()).then_some(model)
     }
 
-    /// Returns the slots of a ticket that a unit of work sets.
+    /// Returns the slots that a unit of work sets in a ticket.
     fn hours(&self, ticket: &Ticket) -> BTreeMap<usize, i64> {
         let hours = [(usize::try_from(ticket.amount % 3).unwrap(), ticket.amount)];
         hours.into_iter().filter(|_| self.has(Pattern::Series)).collect()

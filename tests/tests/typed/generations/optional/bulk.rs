@@ -1,4 +1,4 @@
-//! Tests of bulk writes of an older program during which a newer program begins to write: the next transaction of the older program is refused.
+//! Tests of bulk writes by an older program while a newer program begins to write: the older program's next transaction is rejected.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -49,7 +49,8 @@ fn replace_all<T: BulkTarget>(
     block_on(Bulk::new(handle).concurrency(1).on_progress(progress).insert_or_replace_all(entities))
 }
 
-/// Runs a bulk write of the older program. After `until` transactions, the newer program sets a nickname. Returns the bulk's result, and the stored nickname.
+/// Runs a bulk write in the older program. After `until` transactions, the newer program sets a nickname. Returns the bulk's result, and the stored
+/// nickname.
 fn interrupt<S: TableStore + Clone + 'static>(
     (time, store, engine): (&Time, &S, &Engine),
     handle: Handle,

@@ -48,7 +48,7 @@ pub(in super::super) fn person(id: u32, round: u32) -> before::Person {
     before::Person { department: "Sales".into(), id, email, team, level, is_active: !round.is_multiple_of(4) }
 }
 
-/// Returns the recorded change that the older release settles by rewriting a person's copy in the other table.
+/// Returns a recorded change for which the older release rewrites the person's copy in the other table.
 pub(in super::super) fn copied(id: u32) -> RemoteChange {
     let index = before::Person::SCHEMA.indexes.iter().find(|index| index.name == "Directory").unwrap();
     let key = EntityKey::new("in_Sales", format!("{}_{id:04}", person(id, id).email)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests each operation of the older program, interrupted before each of its calls by the newer program, which sets the new property.
+//! Tests each operation of the older program when, before one of its calls, the newer program sets the new property.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -14,7 +14,7 @@ use super::{Older, Work, check, newer, older, outbox, write};
 
 type Old = Older<Controlled<Engine>>;
 
-/// The number of operations: all that [`write`] makes, those that replace the whole row, a repair, and the settling of a copy.
+/// The number of operations: those of [`write`], those that replace the whole row, a repair, and an update of a copy.
 const VERBS: u32 = 11 + 4 + 2;
 
 async fn verb(old: Old, verb: u32) -> Result<()> {
@@ -36,10 +36,10 @@ async fn verb(old: Old, verb: u32) -> Result<()> {
     }
 }
 
-/// The state of the newer program at the time when the older one begins to write.
+/// The state of the newer program when the older one begins to write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Newer {
-    /// The newer program has already written, and the older one has read its schema.
+    /// The newer program has already written, and the older one knows its schema.
     Known,
     /// The newer program opens the table during the older program's write.
     Opens,
