@@ -165,7 +165,8 @@ pub(crate) use reference::source_in;
 pub(crate) use relations::{Copies, SettleCopies, keeping};
 use side::{Gives, Holds};
 
-/// A relation: names the properties that are copied from a source entity, and the entities (*holders*) that refer to it and hold the copies.
+/// A relation between two entity types: entities of one type (*holders*) refer to an entity of the other type (their *source*) and store copies of
+/// some of its properties.
 ///
 /// The functions must be pure. A type may be the holder in several relations, and also the source in several.
 #[diagnostic::on_unimplemented(

@@ -38,7 +38,7 @@ pub(crate) enum Fence {
     Waits(Duration),
 }
 
-/// Returns how long requests that were admitted before `since` can still take effect; `None` if they no longer can.
+/// Returns how much longer requests admitted before `since` can take effect; `None` if they no longer can.
 /// `since` may be the expiry of a grant, which is in the future.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);

@@ -32,7 +32,7 @@ pub struct Collected {
     pub removed: u64,
 }
 
-/// Finds out whether an entity refers to a blob. Implemented for each kind of blobs.
+/// Determines whether an entity refers to a blob. Implemented for each kind of blob.
 pub(crate) trait Naming {
     /// The entity that may refer to a blob, according to the blob's name.
     type Of: Send + Sync;
@@ -118,7 +118,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Returns the marks of each orphan, with the times at which they were written. The keys are the folders of the marks.
+    /// Returns the marks of all orphans with the times at which they were written, grouped by the folder of each orphan's marks.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));

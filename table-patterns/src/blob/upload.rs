@@ -1,4 +1,4 @@
-//! Streaming uploads in parts. They compute the length and the checksum.
+//! Streaming multipart uploads that compute the length and the checksum of the blob.
 
 use std::pin::pin;
 
@@ -17,7 +17,7 @@ pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + S
     stream::iter([Ok(content.into())])
 }
 
-/// Writes a new blob in parts. A blob that fits into one part is sent in one request.
+/// A writer that uploads a new blob in parts. A blob that fits into one part is uploaded in one request.
 pub(crate) struct BlobWriter {
     path: Path,
     part: usize,

@@ -1,4 +1,4 @@
-//! Updates of holders, whose copies are derived from their source by the protocol of [`converge`].
+//! Updates the copies in holders from their source, with the protocol of [`converge`].
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;

@@ -26,7 +26,7 @@ pub(super) struct Reference {
     pub(super) holder: EntityKey,
 }
 
-/// A reference row that may have been read from the store.
+/// A reference with the key of its row, and with the row's version if the row is stored.
 #[derive(Clone, Debug)]
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// The rules with which an index check reports unreadable reference rows.
+/// The pattern name, key prefix and validity check with which an index check reports unreadable reference rows.
 pub(super) const RESERVED: ReservedRows =
     ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
 

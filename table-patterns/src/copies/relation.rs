@@ -1,4 +1,4 @@
-//! Relations as function pointers: they allow one handle to have relations with several Rust types.
+//! Type-erased relations, which let one handle have relations with several Rust types.
 
 use std::fmt;
 
@@ -52,7 +52,7 @@ pub struct Outgoing<E> {
     pub(super) refers: fn(EntityRef<'_>, &EntityKey) -> Result<bool>,
 }
 
-/// A holder type as function pointers. Every write of a holder maintains everything that the holder's struct declares.
+/// A type-erased holder type. Every write of a holder maintains everything that the holder's struct declares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderType {
     /// `true` if the holder type declares a feed, which records each change.

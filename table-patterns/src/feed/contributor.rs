@@ -1,4 +1,4 @@
-//! The contributor for feeds: it records each change to an entity in the transaction of that change.
+//! The contributor (an extension of the write path) for feeds: records each change to an entity in the feed, in the same transaction.
 
 use std::any::Any;
 use std::sync::Arc;

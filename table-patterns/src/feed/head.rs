@@ -54,7 +54,8 @@ impl Head {
         Cursor { feed: self.id, number }
     }
 
-    /// Returns the number of the last change before `from` or before the first entry that is not trimmed. A cursor of another feed counts as the beginning.
+    /// Returns the number of the last change before `from`, or of the last trimmed change if that is greater. A cursor of another feed counts as the
+    /// beginning.
     pub(crate) fn passed(&self, from: &Cursor) -> u64 {
         if from.feed == self.id { from.number.max(self.floor) } else { self.floor }
     }

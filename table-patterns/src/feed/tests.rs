@@ -199,7 +199,7 @@ const NONE: [usize; 0] = [];
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Writers with arbitrary clocks, readers that read now and then, and trims at any position.
+    /// Tests random sequences of writes by processes with different clocks, reads, and trims at any position.
     #[test]
     fn pat_ec_8_batches_together_are_the_whole_feed_in_order_except_for_trimmed_entries(
         acts in proptest::collection::vec(

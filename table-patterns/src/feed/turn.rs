@@ -1,4 +1,4 @@
-//! Turns for the writers in one process: per partition, one writer at a time commits, and starts with the head of the feed that the previous writer left.
+//! Turns for the writers in one process: only one writer at a time commits to a partition's feed, starting from the head left by the previous writer.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ type Known = Option<(Head, ETag)>;
 #[derive(Debug, Default)]
 pub(super) struct Turns(Mutex<HashMap<(String, String), Arc<Line>>>);
 
-/// The queue of the writers of one partition, with the head of the partition's feed.
+/// The queue of writers for one partition, with the head of its feed.
 #[derive(Debug, Default)]
 struct Line {
     head: Arc<Lock<Known>>,

@@ -32,7 +32,7 @@ pub(crate) struct CopyChange {
     pub(crate) after: Option<(EntityKey, Row)>,
     /// `true` if the stored row is known to match the entity, because the index is complete.
     pub(crate) is_trusted: bool,
-    /// The stored schema as known to the handle, for a copy of the whole entity: such a copy also contains properties that only a newer schema declares.
+    /// The stored schema known to the handle. Copies of whole entities need it, because they also contain properties that only a newer schema declares.
     pub(crate) watch: SchemaWatch,
 }
 

@@ -36,7 +36,7 @@ pub enum Derived {
     Index(&'static IndexSchema),
     /// The [copies](crate::copies) of the entity in the entities that refer to it.
     CopiesOf,
-    /// The copies in this entity that it holds in the named relation.
+    /// The copied values that this entity holds in the named relation.
     CopiesIn(String),
 }
 

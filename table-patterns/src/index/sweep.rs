@@ -1,5 +1,5 @@
-//! One pass over an index: first from its rows to the entities, then from the entities to their rows. Confirms each finding with a second read, and
-//! repairs it if requested. A pass is safe while other programs write.
+//! One pass over an index: compares first its rows with the entities, then the entities with their index rows. Confirms each finding with a second
+//! read, and repairs it if requested. A pass is safe while other programs write.
 
 mod entities;
 mod packs;

@@ -69,7 +69,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// The result of searching two indexes, neither of which contains the value.
+/// The result of `Desk::named` if neither index contains the name.
 const NONE: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
 
 type Through = Outbox<Engine, Engine>;

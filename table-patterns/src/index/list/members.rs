@@ -16,7 +16,7 @@ use crate::index::list::{ListForm, Member};
 pub(crate) struct Members {
     /// The keys of the entities in the list, with their encoded form if the list is stored in an entity. A blob contains only keys.
     owners: BTreeMap<EntityKey, Option<Member>>,
-    /// Encoded members that belong to no possible entity. They are kept until a repair removes them.
+    /// Encoded members from which no valid entity key can be computed. They are kept until a repair removes them.
     strays: BTreeSet<Member>,
     /// The blob from which the list was read; `None` for a list in an entity.
     blob: Option<BlobRef>,
@@ -49,7 +49,7 @@ impl Members {
         self.owners.keys()
     }
 
-    /// Returns the number of members that belong to no possible entity.
+    /// Returns the number of members from which no valid entity key can be computed.
     pub(crate) fn strays(&self) -> usize {
         self.strays.len()
     }
@@ -79,7 +79,7 @@ impl Members {
         self.owners.remove(owner);
     }
 
-    /// Removes the members that belong to no possible entity.
+    /// Removes the members from which no valid entity key can be computed.
     pub(crate) fn leave_strays(&mut self) {
         self.strays.clear();
     }

@@ -1,4 +1,4 @@
-//! The phase of a pass from entities to index rows: finds missing index entries, and writes them if requested.
+//! The phase of a pass that compares entities with index rows: finds missing index entries, and writes them if requested.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Tests of how a backfill writes: with full transactions, several at a time, and at a limited rate.
+//! Tests that a backfill fills its transactions, runs several of them concurrently, and obeys a rate limit.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
 
-/// Creates entities with the given ids in one department. Every three of them share a list.
+/// Creates entities with the given IDs in one department. Each list contains three of them.
 fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     let one = |id: u32| Staff {
         department: department.to_owned(),
@@ -105,7 +105,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
     .unwrap();
 }
 
-/// Sixteen transactions run concurrently and share the store's cost of a durable write.
+/// Sixteen transactions run concurrently, so they share the cost of a durable write.
 #[test]
 fn imp_5_transactions_of_a_backfill_run_concurrently() {
     block_on(async {
@@ -237,7 +237,7 @@ fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
     .unwrap();
 }
 
-/// Even if a page is larger, only the entities of one second are written together.
+/// Even if a page contains more entities, at most as many as the rate allows per second are written at once.
 #[test]
 fn a_rate_bounds_the_writes_between_two_waits() {
     block_on(async {

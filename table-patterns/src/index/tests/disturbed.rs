@@ -25,7 +25,7 @@ pub(super) enum Fault {
 
 type Hook = Box<dyn Fn(&Engine) + Send>;
 
-/// A wrapper around an engine. It counts requests, makes all submits fail from a given one on, and runs test functions before submits and gets.
+/// A wrapper around an engine. It counts requests, fails all submits from a given one onwards, and runs test functions before submits and gets.
 #[derive(Clone)]
 pub(super) struct Disturbed {
     pub(super) engine: Engine,
