@@ -1,4 +1,4 @@
-//! Reads of many keys. Adjacent keys are read by pages if the store returns rows in order, and all other keys by point queries.
+//! Reads of many rows by key. Adjacent keys are read by pages if the store returns rows in key order, and all other keys by point queries.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use crate::requests::{self, CONCURRENCY};
 
 /// The minimum length of a run of ascending keys in one partition for which pages are read.
 const SOME: usize = 8;
-/// Limits the rows that are read for nothing: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
+/// Limits the number of unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;

@@ -23,7 +23,7 @@ pub struct LogReader {
     service: String,
 }
 
-/// The lines that a read selects: a time range and kinds of operations.
+/// The lines that a read requests: a time range and the kinds of operations.
 #[derive(Clone, Debug)]
 struct Wanted {
     from: DateTime<Utc>,

@@ -140,8 +140,8 @@ fn log_5_metadata_saves_reading_content() {
     assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// A fault that was found with Azurite: the store returns the names of metadata in lower
-/// case, like those of all headers (BLB-9), so the reader did not find them.
+/// A regression test for a fault found with Azurite: the store returns the names of metadata in lower case, like all header names (BLB-9), so the
+/// reader did not find them.
 #[test]
 fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");

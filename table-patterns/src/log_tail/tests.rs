@@ -36,7 +36,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The ticks of a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a stopped clock, and the time that it shows, for the test to set.
+/// Creates a clock whose time changes only when the test sets the returned value.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);

@@ -14,8 +14,8 @@ pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The `RowKey` of an outbox row.
 ///
-/// IMPORTANT: anyone who can write to the queue can name any row of any table. No row that is not an outbox row has a key of this type,
-/// so no message makes a worker claim, move or delete an entity or a row of another pattern.
+/// IMPORTANT: anyone who can write to the queue can send a message that names any row of any table. Only the key of an outbox row can have this type,
+/// so no message can make a worker claim, move or delete an entity or another pattern's row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OutboxKey(RowKey);
 

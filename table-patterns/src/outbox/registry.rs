@@ -54,7 +54,7 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Records the assumption that another program has registered a partition.
+    /// Marks a partition as registered by another program, without checking that it is.
     pub(crate) fn assume(&self, table: &TableName, partition_key: &PartitionKey) {
         let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
         self.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(id);

@@ -180,7 +180,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the place where a row is imported, and its PartitionKey there.
+    /// Returns the tenant's place (tables and partitions) into which a row is imported, and the row's new PartitionKey.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
         let from = self.from.as_ref().and_then(|places| places.get(place));
         let (Some(from), Some(to)) = (from, self.tenant.places.get(place)) else {
@@ -200,7 +200,7 @@ impl Import<'_> {
         from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
     }
 
-    /// Reads a row from its line. Returns it with the index of the place where it is imported.
+    /// Parses the line of a row. Returns the row with the index of the place into which it is imported.
     fn incoming(&self, line: &RowLine) -> Result<(usize, Incoming)> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;

@@ -37,7 +37,7 @@ pub(super) struct HeaderPlace {
     pub(super) partitions: Vec<Partitions>,
 }
 
-/// A row, in the JSON of the service with the type of each property.
+/// A row in the service's JSON format, with the type of each property.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct RowLine {

@@ -198,7 +198,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Some(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind }))
     }
 
-    /// Applies the entities that feed entries name. Returns how many entities were applied and how many were set aside.
+    /// Applies the entities to which feed entries refer. Returns the numbers of entities that were applied and that were set aside as poison.
     async fn apply_entries(
         &self,
         partition_key: &PartitionKey,

@@ -44,7 +44,7 @@ impl Change {
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Returns the keys of the rows that the entity has put before and no longer puts.
+    /// Returns the keys of the rows that the entity has contributed so far and no longer contributes.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }

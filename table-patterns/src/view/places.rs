@@ -18,7 +18,7 @@ use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the list of each entity.
+    /// Reads the lists of the given entities.
     pub(super) async fn known(
         &self,
         items: &[Applied],

@@ -1,8 +1,8 @@
 //! Claims: a worker claims outbox rows in portions, which keeps other workers from processing the same rows.
 //!
 //! One transaction claims a portion until the lease of the message expires. An attempt is counted when it starts, in the transaction that also
-//! ends the attempts for the previous rows. Rows that were never tried are started together, and all other rows alone. If a claim expires while its
-//! row waits behind a long step, the row is free again, and no attempt is counted.
+//! records the outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim
+//! expires while its row waits behind a long step, the row is free again, and no attempt is counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) id: String,
     /// `true` if the message was delivered before, so an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
-    /// The earliest time at which a row that this worker has not completed is due.
+    /// The earliest time at which one of the uncompleted rows is due again.
     pub(super) later: Option<u64>,
 }
 

@@ -110,7 +110,7 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Returns the error of a handler, in which a `SchemaMismatch` is wrapped: it comes from a table of the handler. The worker would otherwise leave the
+/// Wraps a `SchemaMismatch` returned by a handler, because it concerns the handler's own table. Passed on unchanged, it would make workers leave the
 /// message to newer programs forever.
 fn own(error: Error) -> Error {
     match error.code() {

@@ -215,7 +215,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Returns further entries that were not returned before; `None` at the end of the scan.
+    /// Returns the next entries that were not returned before; `None` at the end of the scan.
     async fn next<S: TableStore, Q: QueueStore>(
         &mut self,
         outbox: &Outbox<S, Q>,

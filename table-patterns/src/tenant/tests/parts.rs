@@ -80,7 +80,7 @@ fn a_part_of_a_blob_that_is_pushed_twice_is_stored_once() {
     assert_moved(&from, &to, "contoso");
 }
 
-/// A program repeats a failed push, as it does if the push contains only rows.
+/// A program repeats a push that failed within a blob, as it may repeat a push that contains only rows.
 #[test]
 fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
     // The file exceeds one part of an upload.
