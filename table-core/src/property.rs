@@ -93,7 +93,7 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// The facts for generated code. They are one constant, because each constant that an expansion names takes compile time.
+    /// The facts that generated code needs, in one constant, because each constant named in an expansion adds to the compile time.
     #[doc(hidden)]
     const FACTS: PropertyFacts =
         PropertyFacts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };

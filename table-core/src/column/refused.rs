@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
-/// A column that is a property. No [`KeyColumn`] implements this trait, and calling one of its methods that require the trait is an error with a helpful
-/// message.
+/// A column that is a property. [`KeyColumn`] does not implement this trait, so calling a method that requires it on a key column is an error with a
+/// helpful message.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
     label = "this field is part of the key",

@@ -68,7 +68,7 @@ fn chunk(name: &str, at: usize) -> String {
     if at == 0 { name.to_owned() } else { format!("{name}{at}") }
 }
 
-/// Writes the given chunks.
+/// Writes the chunks as properties named `name`, `name1`, `name2` and so on.
 fn write<'a>(name: &str, row: &mut RowWriter, chunks: impl Iterator<Item = ValueRef<'a>>) -> Result<()> {
     for (at, value) in chunks.enumerate() {
         if at == MOST_CHUNKS {

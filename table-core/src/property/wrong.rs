@@ -14,7 +14,8 @@ use table_store::{ETag, EdmType, Result, Value, ValueRef};
 use crate::property::Property;
 use crate::row::RowWriter;
 
-/// A type that is stored in another way than as a property of this type. Other types have the message of [`Property`], also inside another type.
+/// A common type that cannot be a property, although its values can be stored differently. All other types get the message of [`Property`], even when
+/// nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "write a type that is a property, or `#[property(json)]` above this field",
@@ -31,7 +32,8 @@ pub trait Stores<T> {
     fn refuse<R>() -> R;
 }
 
-/// The implementation for all types of this module. rustc would list an implementation for one of them among the types that are properties.
+/// One implementation for all types of this module. With an implementation for each type, rustc would list these types among the types that are
+/// properties.
 #[doc(hidden)]
 impl<T: StoredOtherwise> Property for T
 where
@@ -90,7 +92,7 @@ kinds! {
     /// Bytes of fixed length.
     Array, ArrayProperty: "[T050] `{T}` cannot be a property: arrays have no Edm type", "write `Vec<u8>` for bytes, or `#[property(json)]` above this field",
         "a `Vec<u8>` is stored as `Edm.Binary`; `#[property(json)]` stores the values as a JSON array";
-    /// A text in another type than `String`.
+    /// Text in a type other than `String`.
     Text, TextProperty: "[T050] `{T}` cannot be a property", "write `String`",
         "an entity owns its texts, because they are read from the store";
     /// A number whose width depends on the machine.
@@ -99,7 +101,7 @@ kinds! {
     /// A number that no Edm type contains.
     Wide, WideProperty: "[T050] `{T}` cannot be a property: no Edm type contains its values", "write `i64`, or `u128` for numbers without a sign",
         "an `i64` is stored as `Edm.Int64`, a `u128` as a text of 39 digits";
-    /// A time without a zone, or with another zone than UTC.
+    /// A time without a time zone, or in a time zone other than UTC.
     Time, TimeProperty: "[T050] `{T}` cannot be a property: an `Edm.DateTime` is an instant in UTC", "write `DateTime<Utc>`",
         "convert a local time before it is stored: `.to_utc()`, or `.and_utc()` for a time without a zone";
     /// The version of an entity.
@@ -108,7 +110,7 @@ kinds! {
     /// A value of any type.
     Dynamic, DynamicProperty: "[T050] `{T}` cannot be a property: a property has one type", "write the type of the values, such as `String` or `i64`",
         "a field of the type `BTreeMap<String, Value>` with `#[property(rest)]` contains properties of any type";
-    /// A number that is not zero.
+    /// An integer that cannot be zero.
     Positive, PositiveProperty: "[T050] `{T}` cannot be a property", "write the integer, such as `u32`",
         "an integer of an Edm type may be zero; the program converts it with `try_from`";
     /// A value behind a pointer.

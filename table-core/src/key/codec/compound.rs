@@ -46,7 +46,7 @@ use crate::limits;
 pub enum Piece {
     /// A constant string.
     Literal(&'static str),
-    /// A value in the form of its codec.
+    /// An encoded value, described by the form of its codec's output.
     Part(Form),
 }
 
@@ -140,7 +140,7 @@ pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if a part is the remainder of the key, after all parts behind it have been read from the right.
+/// Returns `true` if a part is the remainder of the key once all parts after it have been read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {
@@ -241,7 +241,7 @@ const fn fills_a_key(form: Form) -> bool {
     form.max >= limits::KEY_UNITS_PORTABLE && form.min != form.max
 }
 
-/// Returns the maximum width of a part; the minimum width of a part of unlimited width.
+/// Returns the maximum width of a part, or its minimum width if the maximum is unlimited.
 const fn width(form: Form) -> usize {
     if fills_a_key(form) { form.min } else { form.max }
 }

@@ -104,7 +104,7 @@ impl SchemaRecord {
         self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
-    /// Returns this record with the generation after that of `stored`, or with the same generation if only Rust names differ.
+    /// Returns this record with the next generation after `stored`, or with the same generation if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));

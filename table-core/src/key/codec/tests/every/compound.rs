@@ -1,4 +1,4 @@
-//! Tests a part in compound keys of every layout that contains it.
+//! Tests that a part can be read from compound keys, with different literals and parts around it.
 
 use super::*;
 use crate::key::codec::compound::{Piece, Splitter, fault};
