@@ -31,7 +31,7 @@ pub(crate) struct Catalog {
     names: OrdMap<u32, Arc<str>>,
     /// The names of tables whose deletion is in progress, each with the time at which it completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The names of the tables being deleted, sorted by that time. Expired names are removed from the front.
+    /// The same names, sorted by the time at which their deletion completes. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -110,7 +110,7 @@ impl Catalog {
         self.new_entry(&name, created)
     }
 
-    /// Adds a table. A table with the same name is replaced in the same step, and its id is returned, with which its rows can be removed.
+    /// Adds a table. A table with the same name is replaced. Returns the id of the replaced table, whose rows can then be removed.
     pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
@@ -128,7 +128,7 @@ impl Catalog {
         self.take(id);
     }
 
-    /// Removes a table. From `now` until `until`, requests for its name return `TableBeingDeleted`.
+    /// Removes a table. Between `now` and `until`, requests for its name return `TableBeingDeleted`.
     pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
         while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
             self.leaving.remove(&name);

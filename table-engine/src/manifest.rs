@@ -27,7 +27,7 @@ const VERSION: u32 = 6;
 const FIRST_RELEASED: u32 = 2;
 const BYTES: usize = 16;
 
-/// The content of a folder.
+/// The result of checking a folder's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folder {
     /// The folder is empty or does not exist.

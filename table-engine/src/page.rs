@@ -36,7 +36,7 @@ pub(crate) struct PageBounds {
 }
 
 impl PageBounds {
-    /// Limits a page to about ten milliseconds of work and 4 MiB of results.
+    /// The default bounds: about ten milliseconds of work and 4 MiB of results.
     pub(crate) const DEFAULT: Self = Self {
         entities: PAGE_ENTITIES,
         bytes: 4 << 20,

@@ -18,11 +18,11 @@ pub(crate) enum Request {
     Checkpoint { compact: bool, answer: Sender<Result<()>> },
     /// Make all writes durable and stop.
     Close { answer: Sender<Result<()>> },
-    /// The checkpoint thread has finished a job, or a gap was reported.
+    /// Wake the committer: the checkpoint thread has finished a job, or a gap was reported.
     Wake,
 }
 
-/// A change that becomes durable together with its group.
+/// A change that becomes durable together with all other changes in its group.
 #[derive(Debug)]
 pub(crate) enum Write {
     /// Apply a transaction.

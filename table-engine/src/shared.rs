@@ -92,7 +92,7 @@ impl Shared {
         self.publish(State::closed());
     }
 
-    /// Ends writes with this cause. Reads continue, because all published writes are durable.
+    /// Ends writes with `cause`. Reads continue, because all published writes are durable.
     pub(crate) fn poison(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
         tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");

@@ -62,7 +62,7 @@ pub struct Statistics {
     pub cache_misses: u64,
 }
 
-/// Counters of groups of writes.
+/// Counters of commit groups.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     made: AtomicU64,

@@ -14,7 +14,7 @@ use crate::fault::EngineFault;
 /// A scheduler, which starts the threads of an engine and decides which of them runs. A scheduler that runs one thread at a time, chosen by a seed,
 /// makes the history of the engine reproducible.
 pub trait Scheduler: Debug + Send + Sync + 'static {
-    /// Returns the current time. It never decreases.
+    /// Returns the current time, which never decreases.
     fn now(&self) -> Instant;
 
     /// Starts a thread.
@@ -33,7 +33,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
-/// The threads of the system, or the threads of a test's scheduler.
+/// System threads, or the threads of a test's scheduler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 

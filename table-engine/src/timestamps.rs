@@ -47,7 +47,7 @@ impl Timestamps {
     }
 }
 
-/// The longest step of a clock without elapsed time that is taken for passed time. A longer step may be the correction of a wrong time.
+/// The maximum step of a clock without elapsed time that counts as elapsed. A longer step may be the correction of a wrong time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
 /// Returns a clock that never decreases. It starts at `from`, or at the given clock's time if that is later, and shows the given clock's time unless

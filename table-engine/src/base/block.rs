@@ -182,8 +182,7 @@ impl Layout {
         }
     }
 
-    /// Returns the position of the first entry, starting at a given one, whose key is not less than the given key. A nearby entry is found in few
-    /// steps.
+    /// Returns the position of the first entry at or after `from` whose key is not less than the given key. A nearby entry is found in few steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {

@@ -62,7 +62,7 @@ pub(super) enum Condition {
     SetApart { newer: usize },
 }
 
-/// The figures of a segment.
+/// The sizes of a segment's layers, and the condition under which it is merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     /// The weights of the layers, the newest first.
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(segment(&[100, 50, 200]).top(), 3);
     }
 
-    /// Returns the measure that each merge decreases.
+    /// Returns a measure of the remaining work, which each merge must decrease.
     fn measure(segments: &[Figures]) -> (u64, usize) {
         let unsettled = segments.iter().filter(|segment| !segment.is_settled());
         let entries = unsettled.map(|segment| segment.total().entries * segment.layers.len() as u64).sum();

@@ -101,7 +101,7 @@ impl Pool {
         }
     }
 
-    /// Calls `open`. If no descriptor is available, closes all idle files and calls it once more.
+    /// Calls `open`. If no descriptor is available, closes all idle files and calls it again.
     pub(super) fn with_descriptor<T>(&self, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
         match open() {
             Err(error) if fault::is_exhausted(&error) => {

@@ -19,7 +19,7 @@ use crate::base::tally::Tally;
 use crate::catalog::Catalog;
 use crate::key;
 
-/// A layer of a segment: a run whose keys are visible only within the segment.
+/// A layer of a segment: a run of which only the keys in the segment's range are visible.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
@@ -64,7 +64,7 @@ pub(super) struct Version {
     segments: Vec<Arc<Segment>>,
 }
 
-/// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block there.
+/// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block between them.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
     // Most runs are ruled out without reading their index, which may not be in memory.
     if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
@@ -196,7 +196,7 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the stretches of a run that become segments, each as its first key and a key behind it.
+    /// Returns the stretches of a run that become segments; for each, its first key and a key after its last key.
     fn stretches(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let directory = run.directory()?;
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -223,7 +223,7 @@ impl Version {
         Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
     }
 
-    /// Returns a stretch's first key and a key behind it. If few rows lie between a stretch of deletions and an end of its segment, the stretch
+    /// Returns a stretch's first key and a key after its last key. If few rows lie between a stretch of deletions and an end of its segment, the stretch
     /// is extended to that end, because segments with few rows are avoided.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);

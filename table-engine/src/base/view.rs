@@ -55,7 +55,7 @@ impl BaseView {
         BaseCursor::new(&self.stored.version, span, true)
     }
 
-    /// Returns a cursor over the rows of a span. The cursor bypasses the cache, because its rows are read only once.
+    /// Returns a cursor over the rows of a span. It bypasses the cache, for rows that are read only once.
     pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
         BaseCursor::new(&self.stored.version, span, false)
     }
@@ -80,7 +80,7 @@ impl BaseView {
         layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
     }
 
-    /// Adds the figures of the base to the statistics.
+    /// Adds the numbers and sizes of the base's runs and segments to the statistics.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
         statistics.runs = runs.len();

@@ -5,7 +5,7 @@ use crate::key::{Span, SplitKey};
 
 /// The minimum number of consecutive deletions that are reported as a gap.
 const WORTH: usize = 64;
-/// The number of deletions whose visit takes as long as skipping a gap.
+/// The number of deletions that can be visited in the time that skipping a gap takes.
 const SKIPPED: usize = 16;
 
 /// The longest stretch without rows found so far, and the current stretch.

@@ -33,7 +33,7 @@ enum Act {
     },
     /// Delivers the oldest report of a gap.
     Deliver,
-    /// Reverts the writes since the last publication.
+    /// Reverts the writes made since the state was last published.
     TakeBack,
     Publish,
     TakeSnapshot,

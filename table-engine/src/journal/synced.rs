@@ -40,7 +40,7 @@ pub(crate) struct Mark {
 #[derive(Debug, Default)]
 pub(crate) struct Records([Option<(Uuid, Mark)>; 2]);
 
-/// The record of a folder, written by its engine.
+/// The writer of a folder's record of synced frames.
 #[derive(Debug)]
 pub(crate) struct Synced {
     disk: Arc<dyn Disk>,

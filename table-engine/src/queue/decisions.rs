@@ -24,7 +24,7 @@ fn after(now: u64, time: Duration) -> u64 {
     now.saturating_add(more).min(ticks::MAX)
 }
 
-/// Adds a message.
+/// Adds a message to the queue. Returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     let id = rows::new_id(ground.ticks);
     let expires = match message.time_to_live {
@@ -49,7 +49,7 @@ fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) 
     (receipt, visible)
 }
 
-/// Visible messages, ordered by the time at which they became visible.
+/// The visible messages that a decision found, ordered by the time at which they became visible.
 struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
@@ -63,9 +63,9 @@ struct Visible {
 pub(super) enum Rest {
     /// No visible message remains.
     Nothing,
-    /// More messages remain, visible or expired.
+    /// The queue still contains messages, visible or expired.
     Messages,
-    /// Tombstones of received messages remain, possibly followed by messages.
+    /// The queue still contains tombstones of received messages, possibly followed by messages.
     Traces,
 }
 

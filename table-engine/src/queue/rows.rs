@@ -57,7 +57,7 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a key among the messages in the order in which they become visible.
+/// Returns the position of a message in the order in which messages become visible, given its key.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let mut reader = key::KeyReader::default();
     let (_, row_key) = reader.read(key)?;

@@ -29,7 +29,7 @@ type Changes = Vec<(PathBuf, Option<Entry>)>;
 struct Names {
     seen: BTreeMap<PathBuf, Entry>,
     durable: BTreeMap<PathBuf, Entry>,
-    /// The changes after those that are durable, in order.
+    /// The changes that are not durable yet, in order.
     pending: Vec<Changes>,
 }
 

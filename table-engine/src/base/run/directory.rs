@@ -29,7 +29,7 @@ pub(in super::super) struct Directory {
     entries: u64,
 }
 
-/// The format of an index.
+/// The format of a run's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Form {
     /// Version 1: complete keys, no tallies.

@@ -27,7 +27,7 @@ pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
 const VERSION: u32 = 4;
-/// The first version of the format, in which engine and runs have no identities.
+/// The first version of the format, in which engines and runs have no identifiers.
 const WITHOUT_IDENTITIES: u32 = 1;
 /// The last version of the format whose layers have no counts of entries and deletions.
 const WITHOUT_COUNTS: u32 = 2;
