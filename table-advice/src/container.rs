@@ -115,7 +115,7 @@ fn spread(
 }
 
 impl Container {
-    /// Returns a picture of the partitions before and after all due splits.
+    /// Returns an SVG diagram of the partitions before and after all due splits.
     #[must_use]
     pub fn svg(&self) -> String {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])

@@ -30,7 +30,7 @@ pub(super) struct Touch {
 pub struct HeatMap {
     /// The number of seconds per column. The last column may be shorter.
     pub seconds_per_column: u32,
-    /// Each shown partition with its cells. The name of a partition is its PartitionKey, after the name of its table if the table is known.
+    /// Each shown partition with its cells. The name of a partition is its PartitionKey, preceded by the name of its table if the table is known.
     pub rows: Vec<(String, Vec<f64>)>,
     /// The number of partitions without a row.
     pub others: usize,

@@ -70,7 +70,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the entry of a table to create.
+    /// Returns the catalog entry for a table that is about to be created.
     ///
     /// # Errors
     /// `TableAlreadyExists` if the table exists (OPT-2), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -101,7 +101,7 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the entry of an empty table that will replace an existing one.
+    /// Returns the catalog entry for an empty table that is about to replace an existing one.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).

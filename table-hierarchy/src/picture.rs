@@ -1,4 +1,4 @@
-//! Pictures of physical partitions: one bar per state, with the ranges in order, coloured by the used fraction.
+//! SVG diagrams of physical partitions: one bar per state, with the ranges in order, coloured by the used fraction.
 
 use std::fmt::Write as _;
 

@@ -64,7 +64,7 @@
 //!
 //! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change to a list writes the entire list.
 //! Measured with 16 writers: two copies in the same transaction cost about 1.8 times as much as a plain insert. A backfill of 20,000 rows with copies
-//! in the partition processed 42 thousand rows per second with every transaction synced, and 67 thousand with no transaction synced.
+//! in the same partition processed 42,000 rows per second when every transaction was synced, and 67,000 when none was.
 //!
 //! # Bounds
 //! - Copies, lists and records count towards the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).

@@ -167,8 +167,8 @@ pub trait Wide: Sized {
     /// ```
     type Header: Entity + FromEntity;
     /// The names of the properties of each part, in order. Reads also find a property that is stored in another part. If the number of parts changes
-    /// or a property is moved to another part, convert each stored entity with [`WideTable::resize`] before the property is set, and after all
-    /// programs with the earlier declaration have stopped: they write the property into its earlier part. A read of a property that has different
+    /// or a property is moved to another part, first stop all programs that use the earlier declaration, because they would write the property into its
+    /// old part. Then convert each stored entity with [`WideTable::resize`], before any program sets the property. A read of a property that has different
     /// values in two parts fails.
     const PARTS: &'static [&'static [&'static str]];
 

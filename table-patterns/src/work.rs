@@ -26,7 +26,7 @@
 //! A message takes a put, a receive and a delete, and an update for each half lease of work. A portion of 32 rows takes a range query and one
 //! transaction, which claims the rows and starts the first 16. Processing a row takes the requests of its steps (see
 //! [`guard`](crate::outbox::guard)), which run concurrently with the steps of 15 other rows. One transaction deletes these rows and starts the next
-//! rows. A row that is retried is started and deleted by transactions of its own. An idle worker receives once per [`WorkerOptions::poll_interval`].
+//! rows. A row that is being retried is started and deleted in separate transactions. An idle worker receives once per [`WorkerOptions::poll_interval`].
 //!
 //! # Bounds
 //! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in

@@ -103,7 +103,7 @@ fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     }
 }
 
-/// Returns `true` for the arguments of a `DateTime` in another zone than UTC.
+/// Returns `true` for the arguments of a `DateTime` in a time zone other than UTC.
 fn is_elsewhere(segment: &PathSegment) -> bool {
     let Some(Type::Path(zone)) = inner(segment) else { return false };
     zone.path.segments.last().is_some_and(|last| last.ident == "Local" || last.ident == "FixedOffset")

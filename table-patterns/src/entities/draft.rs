@@ -118,7 +118,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Changes the properties that the write of an entity sets.
+    /// Changes which properties the write of an entity sets, or their values.
     ///
     /// # Errors
     /// Any error from `change`.

@@ -44,7 +44,7 @@ type Place = (String, PartitionKey, Option<RowKey>);
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
     patience: Arc<Patience>,
-    /// The uncommitted operations of writers that have had their turn.
+    /// The open group, with the uncommitted operations of the writers that have already had their turn.
     group: Option<Arc<Group>>,
 }
 

@@ -70,7 +70,7 @@ impl ExportPosition {
         &self.missing
     }
 
-    /// Returns the total number of blobs that rows name but the blob store does not contain.
+    /// Returns the total number of blobs to which rows refer but which the blob store lacks.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing

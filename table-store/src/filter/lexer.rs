@@ -15,7 +15,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// A lexer that contains the remaining text.
+/// A lexer over the text of a filter, with the text that remains to be read.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     rest: &'a str,

@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Type {
     }
 }
 
-/// An unescaped `ETag`. Its quotes are escaped in every document.
+/// An `ETag` after unescaping. Every document contains it with escaped quotes.
 struct Tag(ETag);
 
 impl<'de> Deserialize<'de> for Tag {

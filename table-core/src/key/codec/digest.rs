@@ -38,7 +38,7 @@ pub trait Hasher {
     fn hash(bytes: &[u8], out: &mut String);
 }
 
-/// The SHA-256 hash function, with 64 digits. Requires the `hashes` feature.
+/// The SHA-256 hash, as 64 hexadecimal digits. Requires the `hashes` feature.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {

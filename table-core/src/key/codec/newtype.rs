@@ -18,7 +18,7 @@ pub trait KeyNewtype: Sized {
     fn from_inner(inner: Self::Inner) -> Self;
 }
 
-/// The codec of a newtype. Its name, form and output are those of `C`, the codec of the inner value.
+/// The codec of a newtype. It has the same name, form and output as `C`, the codec of the inner value.
 ///
 /// ```
 /// use table_core::KeyPart;
