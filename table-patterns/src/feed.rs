@@ -246,7 +246,7 @@ impl<S: TableStore> Feed<S> {
         Self::with_runtime(store, Runtime::new())
     }
 
-    /// Creates a handle with another clock and sleep function.
+    /// Creates a handle with a different clock and sleep function.
     #[must_use]
     pub fn with_runtime(store: S, pace: Runtime) -> Self {
         Self { store, pace, turns: Arc::default() }

@@ -5,7 +5,7 @@
 //! a long time, and the process may end before the copy is complete.
 //!
 //! # Key layout
-//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get another name ([`Migration::into_table`]).
+//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get a different name ([`Migration::into_table`]).
 //! Every row is copied, including the rows of an [outbox](crate::outbox), because the migration does not use schemas. An intent keeps the
 //! Timestamp of its change as its `Version`, which preserves the order of changes at the target.
 //!

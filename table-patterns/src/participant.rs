@@ -196,7 +196,7 @@ impl Changes {
         self.write(key.into_key()?, OperationKind::Delete(IfMatch::Any))
     }
 
-    /// Adds an operation on a row of the entity's partition, for patterns that encode their own rows.
+    /// Adds an operation on a row in the entity's partition, for patterns that encode their own rows.
     pub fn operation(&mut self, operation: Operation) {
         self.rows.push((self.by, operation));
     }

@@ -25,7 +25,7 @@
 //!
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
-//! It removes each part as a row, without the index rows and the copies that the type of the part declares.
+//! It removes each part as a row, without the index rows and the copies that the part's type declares.
 //! Inserts of parts under one parent are serialised.
 //!
 //! # When not to

@@ -156,7 +156,7 @@ pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// A view: computes the rows that each entity of a table puts into the view's table, and the amounts that it adds to the view's sums.
+/// A view: computes the rows that each entity of a table contributes to the view's table, and the amounts that it adds to the view's sums.
 pub trait View: 'static {
     /// The entity type from which the view is built.
     type Source: Entity + Send + Sync;

@@ -50,7 +50,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the versions of the entities.
+    /// Returns the new versions of the entities.
     ///
     /// # Errors
     /// The error of a conflict.

@@ -68,8 +68,8 @@ impl<'a> Draft<'a> {
         self.pending.is_some()
     }
 
-    /// Adds the write of an entity. A refused write leaves the draft unchanged.
-    /// Without limits, the rows of a write that is completed later are not planned.
+    /// Adds the write of an entity. A refused write leaves the draft unchanged. Without `limits`, the rows contributed to a write with a pending completion
+    /// are not planned, because no size is checked.
     ///
     /// # Errors
     /// Any error from [`Batch::push_within`].
@@ -90,7 +90,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds rows of a pattern that belong to no entity of the draft. Adds none of them if one is refused.
+    /// Adds a pattern's rows that belong to no entity in the draft. If one row is refused, adds none of them.
     ///
     /// # Errors
     /// Any error from [`Batch::add_rows`].
@@ -101,7 +101,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds a step of an entity in another partition.
+    /// Adds an outbox step of an entity, to be performed in another partition.
     ///
     /// # Errors
     /// Any error from [`Batch::add_step`].

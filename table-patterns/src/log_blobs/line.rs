@@ -56,7 +56,7 @@ pub struct LogLine {
     pub at: DateTime<Utc>,
     /// The kind of operation that the line describes.
     pub kind: LogKind,
-    /// The unique identifier of the line: the writer's random number and the line's number at that writer.
+    /// The unique identifier of the line: the writer's random number and its line counter.
     pub id: String,
     /// The fields that the application has passed.
     pub fields: Vec<String>,

@@ -72,7 +72,7 @@ impl LogWriter {
         })
     }
 
-    /// Sets the size in bytes of a block, at which a flush is due. With a size of 1, each line is written as a separate blob.
+    /// Sets the block size in bytes at which a flush is due. With a size of 1, each line is written as a separate blob.
     #[must_use]
     pub fn flush_at(self, bytes: usize) -> Self {
         Self { bytes: bytes.max(1), ..self }
@@ -90,7 +90,7 @@ impl LogWriter {
         Self { hold: bytes, ..self }
     }
 
-    /// Sets the clock with which lines are stamped.
+    /// Sets the clock that provides the times of lines.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }

@@ -61,20 +61,20 @@ impl Intent {
         self
     }
 
-    /// Sets the number of this change among all changes to its entity. Later changes must have larger numbers.
+    /// Sets the version of this change. Later changes to the same entity must have larger versions.
     /// For example, each change may increment a counter in the entity under the entity's `ETag`.
     ///
     /// By default, the Timestamp of the change is used instead. The embedded engine assigns Timestamps in the order of the changes
     /// (ENG-8). The service does so while the clock of the machine that serves the partition does not go back, which it does not
     /// guarantee (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a
-    /// version. Number all changes to one entity in the same way.
+    /// version. Determine the versions of all changes to one entity in the same way.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// Returns the number of the change, if it was set.
+    /// Returns the version of the change, if it was set.
     #[must_use]
     pub const fn given_version(&self) -> Option<u64> {
         self.version

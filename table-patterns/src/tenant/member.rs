@@ -39,7 +39,8 @@ pub(super) trait Member: Send + Sync {
     /// Creates the table with its stored schema if it is missing.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>>;
 
-    /// Checks that neither an entity nor its index rows in the same partition contain the PartitionKey as a value.
+    /// Checks that an entity may be imported under the PartitionKey `to`: neither the entity nor its index rows in the same partition contain the
+    /// PartitionKey as a value.
     ///
     /// # Errors
     /// `InvalidInput` if the entity cannot be stored under another PartitionKey without other changes.

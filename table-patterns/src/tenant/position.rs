@@ -37,7 +37,7 @@ pub struct ExportPosition {
     missing: Vec<MissingBlob>,
 }
 
-/// A blob that a row names but the blob store does not contain. The export still contains the row, and continues.
+/// A blob to which a row refers but which the blob store lacks. The export still contains the row, and continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;
@@ -64,7 +64,7 @@ impl ExportPosition {
     /// The maximum number of missing blobs in the list.
     pub const MISSING: usize = 100;
 
-    /// Returns the first blobs that rows name but the blob store does not contain, at most [`MISSING`](Self::MISSING).
+    /// Returns the first blobs to which rows refer but which the blob store lacks, at most [`MISSING`](Self::MISSING).
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing

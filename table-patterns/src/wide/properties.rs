@@ -142,7 +142,7 @@ impl<'a> WideReader<'a> {
     ///
     /// # Errors
     /// - `InvalidInput` if the name is not in any part.
-    /// - `EntityMismatch` if the property has another type, or is absent and `T` is not an `Option`.
+    /// - `EntityMismatch` if the property has a different type, or is absent and `T` is not an `Option`.
     /// - `EntityMismatch` if two parts contain the property with different values (PAT-WIDE-4).
     pub fn get<T: Property>(&self, name: &str) -> Result<T> {
         self.take(name, T::from_value)

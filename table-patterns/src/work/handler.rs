@@ -17,8 +17,8 @@ use crate::work::fault::WorkFault;
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
 /// - A handler may receive an older change after a newer change. A handler that writes the content of the message must store the
-///   [version](Delivery::version) with it, and skip older versions. A handler that instead reads the changed entity must write under a condition that a
-///   concurrent delivery breaks, or read the source again afterwards.
+///   [version](Delivery::version) with it, and skip older versions. A handler that instead reads the changed entity must make its write conditional on a
+///   version that a concurrent delivery would change, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
 /// - A handler must return: a request without a time-out, for example, can block the worker forever. Return an [outage](crate::work::outage) when the
 ///   request times out.

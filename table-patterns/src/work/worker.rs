@@ -37,7 +37,7 @@ pub struct WorkerOptions {
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
     /// The number of intents of a message that are processed concurrently. Intents of one changed entity run in the order of their changes. With 1, each intent
-    /// starts when the previous one has ended. An intent that was tried before always runs alone.
+    /// starts when the previous one has ended. An intent that is being retried always runs alone.
     pub concurrency: usize,
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
     /// Attempts are counted when they start; message deliveries do not count.

@@ -92,7 +92,7 @@ impl Members {
         Some(texts)
     }
 
-    /// Checks that a list can move to a blob, which would drop members that belong to no possible entity.
+    /// Checks that a list can move to a blob. The move would drop members from which no valid entity key can be computed.
     ///
     /// # Errors
     /// `EntityMismatch` if such a member exists.
