@@ -44,7 +44,7 @@ pub const fn property_schema(
     PropertySchema { name, field, edm: facts.edm, optional: facts.optional }
 }
 
-/// Returns the row if all properties were written (`to_row`). The results are checked together, because each `?` in an expansion takes compile time.
+/// Returns the row if all properties were written (`to_row`). The results are checked together, because each `?` in an expansion adds to the compile time.
 ///
 /// # Errors
 /// The first error among the properties.
