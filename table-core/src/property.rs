@@ -107,8 +107,8 @@ pub trait Property: Sized {
     /// Converts a stored value, which is `None` if the property is absent.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent or has another type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that omit
-    /// type annotations lose the difference (ENG-12).
+    /// `EntityMismatch` if the value is absent or has a different type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that
+    /// omit type annotations lose the difference (ENG-12).
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
     /// Reads the next property of a row if it has this name and type. If it returns `None`, call [`from_value`](Self::from_value) instead. This fast
@@ -166,7 +166,7 @@ pub fn to_value<T: Property>(property: &T) -> Result<Option<Value>> {
 /// Reads a property of a row. For `hint`, see [`RowView::find`].
 ///
 /// # Errors
-/// `EntityMismatch`, with the name, if the property is absent or has another type; `Corrupted` if the bytes are not a row.
+/// `EntityMismatch`, with the name, if the property is absent or has a different type; `Corrupted` if the bytes are not a row.
 ///
 /// ```
 /// use table_core::row::RowWriter;

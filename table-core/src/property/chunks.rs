@@ -13,8 +13,8 @@ pub const MOST_CHUNKS: usize = 16;
 /// A type that can be stored in chunks: `Vec<u8>`, `String`, or an `Option` of either. Declared by `#[property(chunks)]`.
 ///
 /// - The first chunk has the name of the property. The names of the following chunks end with a number, starting with 1. An empty value is stored as
-///   one empty chunk. A chunk has 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full. A text chunk is one code
-///   unit shorter if it would otherwise split a character.
+///   one empty chunk. A chunk contains 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full. A text chunk is
+///   one code unit shorter if it would otherwise split a character.
 /// - A value has at most 16 chunks, and the entity at most 1 MiB (SIZE-1).
 /// - A missing chunk, or a chunk with a wrong size, is an error when the value is read. Remnants of an earlier value are therefore always detected.
 /// - Merges are rejected, because a merge cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are
@@ -52,7 +52,7 @@ pub trait Chunked: Sized {
     /// Reads the value from a row.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent, has another type, or is not stored in full chunks; `Corrupted` if the bytes are not a row.
+    /// `EntityMismatch` if the value is absent, has a different type, or is not stored in full chunks; `Corrupted` if the bytes are not a row.
     fn read_all(row: RowView<'_>, name: &str) -> Result<Self>;
 
     /// Reads the value for generated code. On failure, returns `None` and stores the error in `search`.

@@ -26,7 +26,7 @@ pub trait StoredOtherwise {
     type Kind;
 }
 
-/// A kind of types that are properties. No kind of this module is one.
+/// A kind of type that can be a property. No kind in this module can.
 pub trait Stores<T> {
     /// Returns a value of any type. It cannot be called, because no type implements this trait.
     fn refuse<R>() -> R;

@@ -217,7 +217,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` if the transaction
-    /// has no operations (EGT-12); `SchemaMismatch` if a program with a newer schema forbids writes of one of the types. After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
+    /// has no operations (EGT-12); `SchemaMismatch` if a program with a newer schema forbids writes of one of the types. After an error, nothing has been
+    /// applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         self.uncommitted.commit();
         self.table.submit(self.transaction, &self.written).await

@@ -6,7 +6,7 @@
 //! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the newest layer down to the first layer that is larger than all newer ones
 //!    together, or completely if the newer layers amount to a quarter of the oldest one. This is the only rule for a segment with sealed layers,
 //!    which stay unchanged.
-//! 3. *Deleted*: a segment with half as many deletions as rows is merged.
+//! 3. *Deleted*: a segment with at least half as many deletions as rows is merged.
 //! 4. *Wasteful*: if the waste in the base exceeds a fifth of the oldest layers plus one run, the segment with the largest share of waste is merged.
 //!    Waste consists of everything above an oldest layer, and of rows hidden by deletions.
 //! 5. *Small*: [`NEIGHBOURS`] neighbouring segments that fit into one run are merged, unless one of them is larger than all others together.

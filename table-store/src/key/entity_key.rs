@@ -143,7 +143,7 @@ impl EntityKey {
 }
 
 impl EntityKey {
-    /// Checks that an entity of a program may have this key.
+    /// Checks that a program may use this key for an entity.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the row is reserved for patterns ([`RESERVED`]).

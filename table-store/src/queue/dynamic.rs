@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use crate::error::Result;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
 
-/// Any [`QueueStore`], chosen at run time. Clones share the store. Each call needs one more allocation.
+/// Any [`QueueStore`], chosen at run time. Clones share the store. Each call makes one additional allocation.
 ///
 /// ```
 /// use table_core::Engine;

@@ -13,7 +13,7 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// Any [`TableStore`], chosen at run time. Clones share the store. Each call needs one more allocation.
+/// Any [`TableStore`], chosen at run time. Clones share the store. Each call makes one additional allocation.
 ///
 /// ```
 /// use table_core::{DynTableStore, TableStoreExt, embedded::Engine};

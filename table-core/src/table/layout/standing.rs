@@ -94,7 +94,7 @@ impl Standing {
         &self.design
     }
 
-    /// Returns the state for another schema, in a table of the same store.
+    /// Returns the state for a different schema, in a table of the same store.
     pub(crate) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
         let is_table = |name: &str| name.eq_ignore_ascii_case(table.as_str());
         if self.design.entity == design.entity && is_table(&self.design.table) {
