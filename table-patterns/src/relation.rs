@@ -153,7 +153,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         }
     }
 
-    /// Plans the deletes of the parent and its parts, under their versions. Returns `None` if the parent changed since the rows were read.
+    /// Plans conditional deletes of the parent and its parts. Returns `None` if the parent changed since the rows were read.
     async fn deletion(
         &self,
         owner: &EntityKey,

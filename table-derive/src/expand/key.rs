@@ -15,7 +15,7 @@ use crate::model::{Entity, Field};
 /// A schema with both keys: that of an entity, or that of one of its indexes.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
-    /// The type aliases created until now.
+    /// The type aliases created so far.
     pub(super) aliases: &'e Aliases,
     pub(super) partition_key: &'e Key,
     pub(super) row_key: &'e Key,

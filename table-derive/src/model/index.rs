@@ -120,7 +120,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns the function name of an index if it is already the name of a function of the entity or of an earlier index with another name.
+    /// Returns the function name of an index if the entity already has a function with this name, or an earlier index with a different name creates one.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;

@@ -81,7 +81,7 @@ impl Conflict {
         matches!(self, Self::Derived | Self::Related)
     }
 
-    /// Returns `true` if a batch itself contains the row of the conflict in a transaction that begins with the batch's entities.
+    /// Returns `true` if the batch itself contains the row that caused the conflict. The transaction must begin with the entities of the batch.
     pub(crate) fn is_in(self, batch: &Batch, error: &Error) -> bool {
         match self {
             Self::Entity => error.operation().is_none_or(|at| at < batch.entities().len()),

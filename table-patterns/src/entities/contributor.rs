@@ -33,7 +33,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
     /// Any error from the pattern. The entity is then not written.
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()>;
 
-    /// Returns `true` if a write must be completed by reading other entities, by [`complete`](Self::complete).
+    /// Returns `true` if [`complete`](Self::complete) must complete each write by reading other entities.
     fn reads_others(&self) -> bool {
         false
     }

@@ -249,7 +249,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     }
 }
 
-/// Adds a required version to a write. Returns `None` if the write already requires another version, or the absence of the row.
+/// Adds a required version to a write. Returns `None` if the write already requires a different version, or the absence of the row.
 fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     let merged = |own: &IfMatch| match (own, required.clone()) {
         (own, IfMatch::Any) => Some(own.clone()),

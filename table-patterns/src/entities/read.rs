@@ -69,7 +69,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         }
     }
 
-    /// Adds the table to an error that names none.
+    /// Adds the table to an error that has no table.
     pub(crate) fn in_table(&self, error: Error) -> Error {
         match (error.table(), self.table.name()) {
             (None, Ok(table)) => error.with_table(table.as_str()),

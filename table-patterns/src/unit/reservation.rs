@@ -64,7 +64,7 @@ pub(super) struct Stored {
 }
 
 impl Reservation {
-    /// Creates a reservation behind the last one of a queue.
+    /// Creates a reservation after the last one in a queue.
     /// The random number distinguishes it from other reservations with the same place, current or earlier.
     pub(super) fn behind(last: Option<&Self>, random: u64) -> Result<Self> {
         let place = last.map_or(0, Self::place).saturating_add(1).min(LAST_PLACE);

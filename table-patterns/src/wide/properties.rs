@@ -128,7 +128,7 @@ impl<'a> WideReader<'a> {
         Ok(Self { names, parts, moved, is_lenient: false })
     }
 
-    /// Prefers a value in the declared part to another value in another part, which is otherwise an error.
+    /// Prefers a value in the declared part to a different value in another part. Without this, different values are an error.
     pub(super) fn lenient(self) -> Self {
         Self { is_lenient: true, ..self }
     }

@@ -32,7 +32,7 @@ pub(crate) struct EntityWrite<'a> {
     pub(super) completion: Option<Completion<'a>>,
 }
 
-/// The arguments with which a write is completed.
+/// The arguments for completing a write.
 #[derive(Clone)]
 pub(super) struct Completion<'a> {
     pub(super) by: Arc<dyn Completes + 'a>,

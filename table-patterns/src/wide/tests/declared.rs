@@ -1,4 +1,4 @@
-//! Tests of declarations, and of rows that were written with another declaration.
+//! Tests of declarations, and of rows that were written with a different declaration.
 
 use super::*;
 
