@@ -16,11 +16,11 @@ use fault::CatalogFault;
 /// A table in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
-    /// The id with which the table's keys start. Ids are never reused: a table that is created again has a new id.
+    /// The id at the start of the table's keys. Ids are never reused: a table that is created again has a new id.
     pub(crate) id: u32,
     /// The name with the case in which it was created (TBL-2).
     pub(crate) name: TableName,
-    /// The time at which the table was created, in ticks.
+    /// The time when the table was created, in ticks.
     pub(crate) created: u64,
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// The names of tables whose deletion is in progress, each with the time at which it completes, in ticks (OPT-4, ENG-9).
+    /// The names of tables whose deletion is in progress, each with the time when it completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The same names, sorted by the time at which their deletion completes. Expired names are removed from the front.
+    /// The same names, sorted by the time when their deletion completes. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }

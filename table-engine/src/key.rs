@@ -60,7 +60,7 @@ pub(crate) fn set_table(key: &mut Key, table: u32) {
     }
 }
 
-/// Returns the id of the table to which a key belongs.
+/// Returns the id of the table that a key belongs to.
 pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
 }

@@ -113,7 +113,7 @@ impl Shared {
         self.check_open()
     }
 
-    /// Returns the error for a request to which the committer did not respond.
+    /// Returns the error for a request that the committer did not answer.
     pub(crate) fn gone(&self) -> Error {
         self.check_writable().err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))
     }

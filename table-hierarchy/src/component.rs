@@ -47,7 +47,7 @@ impl<'a> Component<'a> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))
     }
 
-    /// Appends the bytes from which the hash is computed.
+    /// Appends the bytes to hash.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Value::Undefined => out.push(0x00),

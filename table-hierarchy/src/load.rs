@@ -172,7 +172,7 @@ impl Load {
         even.map_or(self.bounds.physical_ru, |even| even.min(self.bounds.physical_ru))
     }
 
-    /// Returns the factor by which throttling slows the load down. It is 1 if no partition exceeds its share.
+    /// Returns the factor of the slowdown by throttling. It is 1 if no partition exceeds its share.
     ///
     /// ```
     /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};

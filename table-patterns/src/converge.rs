@@ -1,4 +1,4 @@
-//! Convergence: the protocol with which the patterns update derived rows in other partitions until they match their source entity.
+//! Convergence: the protocol that the patterns use to update derived rows in other partitions until they match their source entity.
 //!
 //! The patterns derive different rows: the entries of an index in another partition ([`index`](crate::index)), copied properties in the entities
 //! that hold copies ([`copies`](crate::copies)), rows and sums of a view ([`view`](crate::view)). One protocol makes all of these rows consistent with

@@ -51,7 +51,7 @@
 //!   If a source has more holders in its partition, the outbox updates all of them.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`.
-//!   A source to which thousands of new holders refer at the same time is a hot spot.
+//!   A source that thousands of new holders reference at the same time is a hot spot.
 //! - A copied property may be copied again, in a chain of any length. A worker updates the second copy and all further
 //!   copies, in any partition. If entities copy from each other in a cycle, their values must converge: a change that returns to the same
 //!   entity for the eighth time becomes poison, and the error names the entities.

@@ -38,7 +38,7 @@
 //!   one of them releases the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition, eventually
 //!   consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its `ETag`.
-//!   Blobs to which no entity refers, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a
+//!   Blobs that no entity references, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a
 //!   collection removes a blob before a reader has read it, the reader starts again.
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without

@@ -158,7 +158,7 @@ pub use table::{ViewState, ViewTable};
 
 /// A view: computes the rows that each entity of a table contributes to the view's table, and the amounts that it adds to the view's sums.
 pub trait View: 'static {
-    /// The entity type from which the view is built.
+    /// The entity type that the view is built from.
     type Source: Entity + Send + Sync;
     /// The rows of the view, in a separate table.
     type Row: PlainEntity + Send + Sync;

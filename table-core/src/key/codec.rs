@@ -235,7 +235,7 @@ pub trait KeyCodec<T> {
     /// then contain a part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string from which the hash of a value is computed: by default, the encoding of the value. The string is not stored in the key, so
+    /// Appends the string that is hashed for a value: by default, the encoding of the value. The string is not stored in the key, so
     /// it may contain characters that keys cannot.
     ///
     /// # Errors

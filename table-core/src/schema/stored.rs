@@ -74,7 +74,7 @@ pub enum StoredPiece {
     Literal(String),
     /// A value with its codec.
     Part {
-        /// The field or property from which the value comes.
+        /// The field or property that provides the value.
         source: Source,
         /// The codec's [`NAME`](crate::key::codec::KeyCodec::NAME).
         codec: String,

@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
-    /// Returns the stored schema with which the table was last opened for this entity type, or `None` if no schema is stored.
+    /// Returns the schema that the table was last opened with for this entity type, or `None` if no schema is stored.
     ///
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error from the store.

@@ -100,7 +100,7 @@ impl Stretch {
 /// A bound greater than all keys, because no table has the largest id.
 const ABOVE_ALL: [u8; 4] = [0xFF; 4];
 
-/// Returns the id of the table to which a key or a bound belongs.
+/// Returns the id of the table that a key or a bound belongs to.
 fn tables(key: &[u8]) -> u32 {
     key::table_of(key).unwrap_or_default()
 }

@@ -41,7 +41,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     Lease::new(message, receipt, rows::datetime(visible))
 }
 
-/// Sets the time at which a message becomes visible. Returns the new receipt and that time.
+/// Sets the time when a message becomes visible. Returns the new receipt and that time.
 fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) -> (PopReceipt, u64) {
     let visible = after(ground.now, hidden);
     let (key, receipt) = rows::shown_key(ground.table, visible, ground.ticks, place);
@@ -49,7 +49,7 @@ fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) 
     (receipt, visible)
 }
 
-/// The visible messages that a decision found, ordered by the time at which they became visible.
+/// The visible messages that a decision found, ordered by the time when they became visible.
 struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
@@ -125,7 +125,7 @@ fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
     }
 }
 
-/// Returns the message to which a receipt refers.
+/// Returns the message that a receipt refers to.
 fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Key, Shown)> {
     if let Some(key) = rows::key_of_receipt(ground.table, receipt)
         && let Some(row) = ground.state.get(&key)?

@@ -1,4 +1,4 @@
-//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time at which it becomes visible.
+//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time when it becomes visible.
 
 use chrono::{DateTime, Utc};
 use table_store::query::{KeyRange, TextRange};
@@ -25,7 +25,7 @@ pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
 }
 
-/// Returns the key to which a receipt refers, or `None` if the string is not a receipt.
+/// Returns the key that a receipt refers to, or `None` if the string is not a receipt.
 pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     let digits = receipt.as_str();
     let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());

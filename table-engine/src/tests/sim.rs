@@ -81,7 +81,7 @@ impl Names {
 struct State {
     /// The number of syncs that succeed before one fails.
     syncs: Arc<AtomicI64>,
-    /// The number of bytes by which the disk's files can still grow.
+    /// The number of bytes that the disk's files can still grow by.
     room: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the reserve of a folder cannot be opened.
@@ -254,7 +254,7 @@ impl SimDisk {
         self.state.syncs.load(Ordering::SeqCst) < 0
     }
 
-    /// Sets the number of bytes by which files can grow.
+    /// Sets the number of bytes that files can grow by.
     pub(crate) fn set_room(&self, bytes: i64) {
         self.state.room.store(bytes, Ordering::SeqCst);
     }

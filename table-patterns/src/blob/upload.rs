@@ -82,7 +82,7 @@ impl BlobWriter {
 
 /// Writes a new blob with the content of a stream.
 ///
-/// If the stream or the store fails, the result is either no blob, or a blob to which no entity refers.
+/// If the stream or the store fails, the result is either no blob, or a blob that no entity references.
 pub(crate) async fn upload(
     blobs: &dyn ObjectStore,
     path: Path,

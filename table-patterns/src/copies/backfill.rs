@@ -41,7 +41,7 @@ pub struct CopiesReport {
 /// The side of a relation that a pass of the backfill completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
-    /// The sources: each holder to which a stored reference points is updated, or cleared if the source no longer exists.
+    /// The sources: each holder that a stored reference points to is updated, or cleared if the source no longer exists.
     Sources,
     /// The holders: the references of each holder are recorded, and its copies are set.
     Holders,

@@ -21,7 +21,7 @@ use crate::entities::plan::{ReadRow, RowPlace, UndoWrite, sent};
 use crate::entities::seen_versions::SeenRows;
 use crate::requests::{self, CONCURRENCY};
 
-/// The table to which a batch is committed, and the outbox that records its steps.
+/// The table that a batch is committed to, and the outbox that records its steps.
 pub(crate) struct Site<'a, S, O> {
     pub(crate) store: &'a S,
     pub(crate) outbox: &'a O,

@@ -38,7 +38,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         false
     }
 
-    /// Completes a write by reading the entities on which it depends.
+    /// Completes a write by reading the entities that it depends on.
     /// Returns `None` if the contributor reads no other entities. Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed<E>>>> {
         None

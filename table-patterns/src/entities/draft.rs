@@ -1,4 +1,4 @@
-//! The draft of a transaction: the planned writes from which the batch of each attempt is built.
+//! The draft of a transaction: the planned writes that the batch of each attempt is built from.
 //!
 //! A contributor that reads other entities completes its writes when a batch is built. Single writes, bulk writes, units and deletes with parts use one
 //! builder, and only a draft turns the plan of an entity into a part of a transaction, so no write can omit its completion.

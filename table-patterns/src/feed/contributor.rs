@@ -18,7 +18,7 @@ use crate::entities::{
 };
 use crate::feed::{Feed, entries, read};
 
-/// The feed of a handle, in which changes to its entities are recorded.
+/// The feed that records changes to the entities of a handle.
 pub(crate) struct FeedRecorder<S> {
     feed: Feed<S>,
     recorder: Arc<dyn RecordChanges>,

@@ -147,7 +147,7 @@ pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static Index
 /// A function that returns the owner of an index entry: [`owner_of`] for one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
-/// Returns the key of the entity to which an index entry (a copy or a list member) belongs; `None` if the row is not an entry of the index.
+/// Returns the key of the entity that an index entry (a copy or a list member) belongs to; `None` if the row is not an entry of the index.
 /// `key` is the key of the copy or the list.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());

@@ -218,7 +218,7 @@ impl RemoteChange {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Recorded {
-    /// The fingerprint of the schema with which the hash was computed.
+    /// The fingerprint of the schema that the hash was computed with.
     design: String,
     /// The position of the entry's key among the keys of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -106,7 +106,7 @@ pub(crate) struct Target {
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,
-    /// The version of the entity from which the desired entry was computed.
+    /// The version of the entity that determines the desired entry.
     entity: Option<ETag>,
 }
 

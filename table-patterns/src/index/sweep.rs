@@ -47,7 +47,7 @@ use crate::panicked::caught_in;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Compares each index row with the entity to which it belongs.
+    /// Compares each index row with its entity.
     Rows,
     /// Compares each entity with its index rows.
     Entities,

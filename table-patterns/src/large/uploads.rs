@@ -87,7 +87,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         written
     }
 
-    /// Removes the uploaded blobs, to which no entity refers. If this fails, the collector removes them later.
+    /// Removes the uploaded blobs, which no entity references. If this fails, the collector removes them later.
     async fn take_back(&self, uploads: &Uploads<E>) {
         for (.., path) in &uploads.blobs {
             let _ = self.blobs.delete(path).await;

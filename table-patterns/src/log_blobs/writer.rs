@@ -45,7 +45,7 @@ pub struct LogWriter {
     number: Uuid,
     lines: u64,
     blocks: VecDeque<Block>,
-    /// The folder to which the last blob was written, with the next counter, which is probably unused in that folder.
+    /// The folder of the last written blob, with the next counter, which is probably unused in that folder.
     next: Option<(Path, u32)>,
     metadata: bool,
 }

@@ -92,7 +92,7 @@ pub(crate) struct Pending {
     pub(crate) etag: ETag,
     /// The Timestamp of the transaction that made the change. It is stored when the row is first changed, because that changes the row's own Timestamp.
     pub(crate) version: u64,
-    /// The time at which a sweep last sent a message for the row.
+    /// The time when a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
     /// The number of started attempts.
     pub(crate) attempts: u32,
@@ -317,7 +317,7 @@ pub(crate) fn alone(key: &EntityKey, kind: OperationKind, limits: limits::Limits
     together(&key.partition_key, [Operation { row_key: key.row_key.clone(), kind }], limits)
 }
 
-/// Returns a copy of a row without the Timestamp with which it was read.
+/// Returns a copy of a row without its Timestamp.
 pub(crate) fn fresh(row: &Row) -> Row {
     row.clone().with_timestamp(0)
 }

@@ -42,7 +42,7 @@ pub struct DeleteProgress {
     pub position: Option<EntityKey>,
 }
 
-/// The error with which a batched delete stopped, and the progress made before it.
+/// The error that stopped a batched delete, and the progress made before it.
 ///
 /// ```
 /// use table_patterns::periods::BatchedDeleteError;

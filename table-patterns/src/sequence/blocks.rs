@@ -1,4 +1,4 @@
-//! Sequences from which each process allocates numbers in advance, a block at a time.
+//! Sequences whose numbers each process allocates in advance, a block at a time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;

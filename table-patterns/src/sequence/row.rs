@@ -1,4 +1,4 @@
-//! The row of a sequence. It contains the next free number, and the name of the entity type to which the sequence belongs.
+//! The row of a sequence. It contains the next free number, and the name of the entity type that the sequence belongs to.
 
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the entity type to which the sequence belongs; `None` if an earlier release created the row, because it stored no name.
+/// Returns the name of the entity type that the sequence belongs to; `None` if an earlier release created the row, because it stored no name.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {

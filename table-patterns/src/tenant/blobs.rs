@@ -90,7 +90,7 @@ impl BlobFolder {
         Ok(count)
     }
 
-    /// Deletes the blobs of the given partitions, including blobs to which no entity refers. Returns the number of deleted blobs.
+    /// Deletes the blobs of the given partitions, including blobs that no entity references. Returns the number of deleted blobs.
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
         for top in [&self.values, &self.marks] {

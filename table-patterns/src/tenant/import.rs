@@ -69,7 +69,7 @@ pub struct Imported {
     pub rows: u64,
     /// The number of blobs written.
     pub blobs: u64,
-    /// The number of blobs to which rows refer but which were missing during the export.
+    /// The number of blobs that rows reference but that were missing during the export.
     pub missing_blobs: u64,
     /// The number of derived rows written to other partitions and tables.
     pub remote_rows: u64,

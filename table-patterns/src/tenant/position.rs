@@ -37,7 +37,7 @@ pub struct ExportPosition {
     missing: Vec<MissingBlob>,
 }
 
-/// A blob to which a row refers but which the blob store lacks. The export still contains the row, and continues.
+/// A blob that a row references but the blob store lacks. The export still contains the row, and continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;
@@ -64,13 +64,13 @@ impl ExportPosition {
     /// The maximum number of missing blobs in the list.
     pub const MISSING: usize = 100;
 
-    /// Returns the first blobs to which rows refer but which the blob store lacks, at most [`MISSING`](Self::MISSING).
+    /// Returns the first blobs that rows reference but the blob store lacks, at most [`MISSING`](Self::MISSING).
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing
     }
 
-    /// Returns the total number of blobs to which rows refer but which the blob store lacks.
+    /// Returns the total number of blobs that rows reference but the blob store lacks.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing

@@ -30,7 +30,7 @@ pub(super) struct Seen {
 /// The information that clones of one follower share between their calls.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The identifier under which the follower takes leases.
+    /// The follower's identifier in leases.
     pub(super) id: String,
     /// The index of the partition with which the next call begins. It rotates, so that a busy partition does not starve the others.
     pub(super) turn: AtomicUsize,

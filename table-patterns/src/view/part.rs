@@ -136,7 +136,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(place, operations).await
     }
 
-    /// Adds to `differences` the amounts by which one change alters sums.
+    /// Adds to `differences` the amounts that one change adds to sums.
     fn add_differences<'a>(
         &self,
         place: &PartitionKey,

@@ -21,7 +21,7 @@ use crate::view::table::ViewTable;
 pub struct ViewPoison {
     /// The key of the entity.
     pub source: EntityKey,
-    /// The error with which the entity could not be applied.
+    /// The error that prevented applying the entity.
     pub error: String,
 }
 

@@ -126,7 +126,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
 }
 
 impl<V: View, S> ViewTable<V, S> {
-    /// Sets the handle with which the view follows the feeds of its source.
+    /// Sets the handle that the view uses to follow the feeds of its source.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         Self { feed, ..self }
@@ -151,7 +151,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { poison_limit, ..self }
     }
 
-    /// Returns the handle with which the view follows the feeds of its source.
+    /// Returns the handle that the view uses to follow the feeds of its source.
     #[must_use]
     pub const fn feed(&self) -> &Feed<S> {
         &self.feed

@@ -28,7 +28,7 @@ use crate::work::worker::{Outcome, Worker};
 /// The number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
 
-/// The claims of a worker on the outbox rows to which a message refers.
+/// The claims of a worker on the outbox rows that a message refers to.
 pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) worker: &'a Worker<S, Q>,
     pub(super) held: &'a Held<'q, Q>,
@@ -39,12 +39,12 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) id: String,
     /// `true` if the message was delivered before, so an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
-    /// The earliest time at which one of the uncompleted rows is due again.
+    /// The earliest time when one of the uncompleted rows is due again.
     pub(super) later: Option<u64>,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Processes the outbox rows to which a message refers.
+    /// Processes the outbox rows that a message refers to.
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
@@ -103,7 +103,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    /// Returns one page of the outbox rows to which a message refers.
+    /// Returns one page of the outbox rows that a message refers to.
     async fn page(
         &self,
         work: &Work,

@@ -133,7 +133,7 @@ pub(crate) trait Keep: Send + Sync {
 pub struct Delivery<'a> {
     /// The table of the change.
     pub table: &'a TableName,
-    /// The partition in which the change was made.
+    /// The partition of the change.
     pub partition_key: &'a PartitionKey,
     /// The RowKey of the changed entity.
     pub source: &'a RowKey,
@@ -143,7 +143,7 @@ pub struct Delivery<'a> {
     pub version: Option<u64>,
     /// The JSON of the message.
     pub(crate) payload: &'a str,
-    /// The version of the message type with which the payload was written.
+    /// The version of the message type that the payload was written with.
     pub(crate) written_as: u32,
     /// `true` if the message has a valid seal: it was recorded by a program that has the key of the outbox.
     pub(crate) is_genuine: bool,

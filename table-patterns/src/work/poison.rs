@@ -41,7 +41,7 @@ pub struct PoisonEntry {
     /// The number of started attempts; for an unreadable message, the number of deliveries.
     #[serde(alias = "DequeueCount")]
     pub attempts: u32,
-    /// The time at which the work was set aside, in [ticks](table_core::ticks).
+    /// The time when the work was set aside, in [ticks](table_core::ticks).
     pub at: u64,
 }
 

@@ -138,7 +138,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last error, such as `QueueNotFound`, with which [`run`](Self::run) failed to receive messages.
+    /// Returns the last error, such as `QueueNotFound`, that prevented [`run`](Self::run) from receiving messages.
     /// After such an error, `run` waits and tries again.
     #[must_use]
     pub fn receive_error(&self) -> Option<Error> {

@@ -88,7 +88,7 @@ impl Requests {
     }
 }
 
-/// Advice about a query, with the number of the rule from which it follows.
+/// Advice about a query, with the number of the rule that it follows from.
 ///
 /// ```
 /// use table_core::query::Warning;

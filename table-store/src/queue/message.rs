@@ -127,9 +127,9 @@ pub struct Message {
     pub id: MessageId,
     /// The text of the message.
     pub text: String,
-    /// The time at which the message was added.
+    /// The time when the message was added.
     pub inserted: DateTime<Utc>,
-    /// The time at which the message expires, or `None` if it never expires (QUE-7).
+    /// The time when the message expires, or `None` if it never expires (QUE-7).
     pub expires: Option<DateTime<Utc>>,
     /// The number of times that the message has been received. It is 1 after the first receive (QUE-10).
     pub dequeue_count: u32,
@@ -157,7 +157,7 @@ pub struct Lease {
     pub message: Message,
     /// The receipt.
     pub receipt: PopReceipt,
-    /// The time at which the message becomes visible again.
+    /// The time when the message becomes visible again.
     pub visible: DateTime<Utc>,
 }
 

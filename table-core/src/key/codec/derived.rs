@@ -79,7 +79,7 @@ pub trait PartSource<T> {
     /// `KeyEncoding` if the value cannot be encoded.
     fn write(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string from which the hash of a value is computed; see [`KeyCodec::encode_hashed`].
+    /// Appends the string that is hashed for a value; see [`KeyCodec::encode_hashed`].
     ///
     /// # Errors
     /// `KeyEncoding` if the value has no string form to hash.

@@ -28,12 +28,12 @@ const PIECE: usize = 32_000;
 /// The maximum number of fingerprints of superseded schemas that a record remembers.
 const REMEMBERED: usize = 64;
 
-/// The stored record of a table's schema for one entity type: the schema with which the table was last opened, and the state of its parts (indexes, feed,
+/// The stored record of a table's schema for one entity type: the schema used when the table was last opened, and the state of its parts (indexes, feed,
 /// copies and properties).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaRecord {
-    /// The schema with which the table was last opened.
+    /// The schema used when the table was last opened.
     pub schema: StoredSchema,
     /// The parts whose backfill has not finished, such as `index ByEmail`, `keeps feed` or `property Age`; see
     /// [`Change::pending`](crate::schema::Change::pending). Reads of a pending part may miss rows.
@@ -50,7 +50,7 @@ pub struct SchemaRecord {
     pub accepted: Option<String>,
     /// The number of schemas stored so far for this entity type, including this one.
     pub generation: u64,
-    /// The time at which this schema replaced another one, in [ticks](crate::ticks), by the clock of the program that replaced it.
+    /// The time when this schema replaced another one, in [ticks](crate::ticks), by the clock of the program that replaced it.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,

@@ -37,7 +37,7 @@ struct Compared {
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// The time at which this handle last read the stored schema.
+    /// The time when this handle last read the stored schema.
     asked: AtomicU64,
     /// The shared state of a store that no other process can use, or `None`. It counts the schemas that this process has replaced.
     exclusive: Option<Exclusive>,
@@ -47,7 +47,7 @@ pub(crate) struct Standing {
     lacks: Mutex<Arc<[String]>>,
     /// `true` if the next write must wait until older versions of the program know the properties of this schema.
     settling: AtomicBool,
-    /// The time at which this process learned that the schema is stored.
+    /// The time when this process learned that the schema is stored.
     since: Mutex<Option<Instant>>,
     /// The states for other schemas whose entities are written together with those of the handle, by table and entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,

@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(EntityWrite { plan, completion })
     }
 
-    /// Returns a write plan from which the size of a transaction is estimated.
+    /// Returns a write plan for estimating the size of a transaction.
     ///
     /// # Errors
     /// Any error from the contributors.

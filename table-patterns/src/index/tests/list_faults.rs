@@ -27,7 +27,7 @@ async fn program(people: &People) {
     let _ = settle_all(people).await;
 }
 
-/// Settles the pending records. Asserts that the lists then agree with the entities, and that exactly the blobs to which rows refer exist.
+/// Settles the pending records. Asserts that the lists then agree with the entities, and that exactly the referenced blobs exist.
 async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     scene.store.live();
     scene.blobs.heal();

@@ -16,7 +16,7 @@ enum Verb {
     Delete(Employee),
     /// Settles any earlier change, for the first time or again.
     Settle(prop::sample::Index),
-    /// Advances the clock, and collects the blobs to which no entity refers.
+    /// Advances the clock, and collects the blobs that no entity references.
     Collect,
 }
 

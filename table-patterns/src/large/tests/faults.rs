@@ -1,4 +1,4 @@
-//! Tests that a failure at any request leaves neither addresses of missing blobs nor blobs to which no entity refers.
+//! Tests that a failure at any request leaves neither addresses of missing blobs nor blobs that no entity references.
 
 use std::collections::BTreeMap;
 
