@@ -18,7 +18,7 @@ use fault::CatalogFault;
 pub(crate) struct TableEntry {
     /// The id at the start of the table's keys. Ids are never reused: a table that is created again has a new id.
     pub(crate) id: u32,
-    /// The name with the case in which it was created (TBL-2).
+    /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
     /// The time when the table was created, in ticks.
     pub(crate) created: u64,

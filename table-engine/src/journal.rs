@@ -246,7 +246,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Sets the file in which the journal will continue.
+    /// Sets the next file of the journal.
     pub(crate) fn prepare(&mut self, next: Tail) {
         self.next = Some(next);
     }

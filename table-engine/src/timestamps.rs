@@ -83,7 +83,7 @@ impl Reading {
         Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed() }
     }
 
-    /// Returns the ticks by which a steady clock that is ahead advances between an earlier reading and this one.
+    /// Returns how far, in ticks, a steady clock that is ahead advances between an earlier reading and this one.
     fn since(self, earlier: Self) -> u64 {
         if let (Some(earlier), Some(later)) = (earlier.elapsed, self.elapsed) {
             let passed = u64::try_from(later.saturating_sub(earlier).as_nanos() / 100).unwrap_or(u64::MAX);

@@ -51,7 +51,7 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the list of pending
-    /// parts of the schema, and `start` is the position at which the pass begins. If no older programs exist, the pass may always begin.
+    /// parts of the schema, and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,
@@ -112,7 +112,7 @@ pub(crate) fn complete(layout: &mut SchemaRecord, note: &str) {
     layout.waiting.remove(note);
 }
 
-/// Records the time of the first run of the backfill, from which the waiting time is counted.
+/// Records the time of the first run of the backfill, which starts the waiting time.
 fn wait(layout: &mut SchemaRecord, note: &str, now: u64) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.waiting.entry(note.to_owned()).or_insert(now);

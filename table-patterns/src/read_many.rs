@@ -10,7 +10,7 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum length of a run of ascending keys in one partition for which pages are read.
+/// The minimum length of a run of ascending keys in one partition that is read in pages.
 const SOME: usize = 8;
 /// Limits the number of unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;

@@ -129,7 +129,7 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 pub struct TablePage {
     /// The names in their original case, sorted (OPT-5).
     pub names: Vec<TableName>,
-    /// The name at which the next page starts, or `None` for the last page (PAGE-12).
+    /// The first name of the next page, or `None` for the last page (PAGE-12).
     pub next: Option<String>,
 }
 

@@ -31,7 +31,7 @@ struct State {
     record: Option<Vec<Recorded>>,
 }
 
-/// The last query for a first page, by which the next query is recognised as part of the same fan-out.
+/// The last query for a first page, which identifies the next query as part of the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,

@@ -203,7 +203,7 @@ fn beginning(table: &TableName, query: &Query) -> Option<Continuation> {
     Some(Continuation::new(table, query, Position { partition_key, row_key: None }))
 }
 
-/// Returns the range in which the continuation lies. Also returns the continuation, unless it marks the start of the range.
+/// Returns the range that contains the continuation. Also returns the continuation, unless it marks the start of the range.
 fn place<'a>(
     table: &TableName,
     queries: &[Query],

@@ -44,7 +44,7 @@ impl Apart {
     }
 }
 
-/// A block that cannot be read, or a run of which no block can be read.
+/// A block that cannot be read, or a run without readable blocks.
 pub(super) struct Broken {
     /// The position of the segment.
     index: usize,

@@ -1,4 +1,4 @@
-//! Computes the figures of all segments (such as sizes and counts), from which the [policy](super::policy) chooses the next merge.
+//! Computes the figures of all segments (such as sizes and counts), which determine the next merge of the [policy](super::policy).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -22,13 +22,13 @@ use std::ops::Range;
 
 /// The maximum number of layers in a segment that rule 2 does not merge. A lookup checks the filter of each layer.
 pub(super) const LAYERS: usize = 11;
-/// The number of layers at which flushes wait. A flush adds at most one layer to a segment, so only segments with sealed layers can have more.
+/// The number of layers in a segment that makes flushes wait. A flush adds at most one layer to a segment, so only segments with sealed layers can have more.
 pub(super) const MOST_LAYERS: usize = 16;
 /// The permitted waste is the size of the oldest layers divided by this number.
 const WASTE_SHARE: u64 = 5;
 /// The number of neighbouring segments that are merged if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;
-/// The minimum number of deletions for which a segment is merged.
+/// The minimum number of deletions in a segment that rule 3 merges.
 pub(super) const DELETIONS: u64 = 256;
 
 /// The size of a layer within a segment.
@@ -62,7 +62,7 @@ pub(super) enum Condition {
     SetApart { newer: usize },
 }
 
-/// The sizes of a segment's layers, and the condition under which it is merged.
+/// The sizes of a segment's layers, and the condition for merging it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     /// The weights of the layers, the newest first.
@@ -282,7 +282,7 @@ mod tests {
         (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
     }
 
-    /// Performs a merge in the model, in which only a share of the entries is kept.
+    /// Performs a merge in the model that keeps only a share of the entries.
     fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
         let all = range.len() > 1 || layers >= segments[range.start].layers.len();
         let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };

@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// Returns a state in which rows have been written and deleted, with the written keys.
+/// Returns a state after rows were written and deleted, with the written keys.
 fn emptied() -> (Known, WrittenKeys) {
     let (mut known, mut written) = (Known::default(), WrittenKeys::default());
     for puts in [true, false] {

@@ -18,7 +18,7 @@ pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
 
-/// The content of a reference: a holder, and the name of the relation in which it refers to the source.
+/// The content of a reference: a holder, and the name of its relation to the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) relation: String,
@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// The pattern name, key prefix and validity check with which an index check reports unreadable reference rows.
+/// The pattern name, key prefix and validity check that an index check uses to report unreadable reference rows.
 pub(super) const RESERVED: ReservedRows =
     ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
 

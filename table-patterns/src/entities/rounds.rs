@@ -142,7 +142,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Commits a batch in which no write has a pending completion.
+    /// Commits a batch without pending completions.
     ///
     /// # Errors
     /// The error of a conflict on an entity; any error from [`submit`](Self::submit).

@@ -21,7 +21,7 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome};
 
-/// The longest time for which one writer may hold the turn while others wait. After that, the waiting writers write without a turn, because the
+/// The longest time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, because the
 /// holder may no longer be polled. This may cause conflicts. The time is longer than a usual request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 

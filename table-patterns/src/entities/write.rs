@@ -95,7 +95,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.contributors.iter().find(|contributor| contributor.reads_others())
     }
 
-    /// Returns the site at which batches are committed.
+    /// Returns the table and outbox for committing batches.
     pub(crate) fn site<'a>(&'a self, table: &'a TableName) -> Site<'a, S, O> {
         Site { store: self.table.store(), outbox: &self.outbox, table, seen: None, admission: self }
     }

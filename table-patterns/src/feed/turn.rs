@@ -16,7 +16,7 @@ use crate::feed::Head;
 /// The maximum number of partitions whose heads are remembered.
 const REMEMBERED: usize = 100_000;
 
-/// The longest time for which a writer may keep its turn while others wait.
+/// The longest time that a writer may keep its turn while others wait.
 /// After this time, the waiting writers continue without a turn, because the writer with the turn may never be polled again. Their commits may then
 /// conflict.
 const PATIENCE: Duration = Duration::from_millis(200);

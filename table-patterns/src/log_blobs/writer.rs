@@ -72,13 +72,13 @@ impl LogWriter {
         })
     }
 
-    /// Sets the block size in bytes at which a flush is due. With a size of 1, each line is written as a separate blob.
+    /// Sets the block size in bytes that makes a flush due. With a size of 1, each line is written as a separate blob.
     #[must_use]
     pub fn flush_at(self, bytes: usize) -> Self {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// Sets the age of the oldest buffered line at which a flush is due. It is limited to one hour, which readers allow for (LOG-5).
+    /// Sets the age of the oldest buffered line that makes a flush due. It is limited to one hour, which readers allow for (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
         Self { age: age.min(HOUR), ..self }

@@ -100,7 +100,7 @@ impl Intent {
     /// Checks that the intent can be recorded.
     ///
     /// # Errors
-    /// - `InvalidInput` if the intent has no steps, or two guarded steps with the same target, of which only the first would be applied.
+    /// - `InvalidInput` if the intent has no steps, or two guarded steps with the same target, because only the first would be applied.
     /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long for its guard.
     pub(crate) fn check(&self) -> Result<()> {
         if self.steps.is_empty() {

@@ -239,7 +239,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(true)
     }
 
-    /// Sets aside a partition in which the view has missed changes. Returns `false` if the partition has already been set aside.
+    /// Sets aside a partition because the view has missed changes in it. Returns `false` if the partition has already been set aside.
     async fn report_gap(&self, partition_key: &PartitionKey, aside: &mut Aside) -> Result<bool> {
         self.fail(gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await
     }

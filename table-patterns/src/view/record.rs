@@ -46,7 +46,7 @@ pub(super) struct Cut {
     pub(super) sums: BTreeMap<String, Amounts>,
 }
 
-/// The list of the view's partitions in which a source entity has rows or amounts, or may get some from a change in progress.
+/// The list of the view's partitions where a source entity has rows or amounts, or may get some from a change in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
@@ -71,7 +71,7 @@ pub(super) fn lease_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
 }
 
-/// Returns the key of the sighting row, in which followers record the lease that they saw last.
+/// Returns the key of the sighting row, where followers record the lease that they saw last.
 pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }

@@ -95,7 +95,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` are the records from which these rows were determined to be wrong.
+    /// Recounts the sums in the given rows. `found_by` are the records that proved these rows wrong.
     /// Returns `false` if another recount of the partition has started in the meantime, or a row with sums was deleted: start again.
     async fn recount_rows(
         &self,

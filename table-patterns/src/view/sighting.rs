@@ -12,7 +12,7 @@ use crate::view::View;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The first and the last time, by the store's clock, at which followers saw a lease.
+/// The first and the last time, by the store's clock, that followers saw a lease.
 struct Sighting {
     first: u64,
     last: u64,

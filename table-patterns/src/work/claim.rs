@@ -35,7 +35,7 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     /// The table and the partition of the rows.
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
-    /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
+    /// The identifier of these claims, which lets the worker recognise them after a lost response (CON-11).
     pub(super) id: String,
     /// `true` if the message was delivered before, so an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,

@@ -18,7 +18,7 @@ pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,
     pub(crate) pace: &'a Runtime,
-    /// The duration for which each extension hides the message.
+    /// The duration of each extension of the lease.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
 }

@@ -79,7 +79,7 @@ impl<'a> Lexer<'a> {
         Ok(Token::Constant(value))
     }
 
-    /// Parses a string in single quotes, in which a doubled quote represents a quote.
+    /// Parses a string in single quotes, where a doubled quote represents a quote.
     fn quoted(&mut self, at: usize) -> Result<String, SyntaxFault> {
         let mut inner = String::new();
         self.take(1);

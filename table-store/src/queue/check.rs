@@ -10,7 +10,7 @@ use crate::queue::{PutMessage, QueueName, TimeToLive};
 pub const BATCH: usize = 32;
 /// The maximum size of a message's text in bytes (QUE-6).
 pub const TEXT_BYTES: usize = 65_536;
-/// The longest time for which a message can be hidden: seven days (QUE-8).
+/// The longest time that a message can be hidden: seven days (QUE-8).
 pub const HIDDEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 fn refused(queue: &QueueName, fault: QueueFault) -> Error {

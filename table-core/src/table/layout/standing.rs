@@ -17,7 +17,7 @@ use crate::table::layout::record::read;
 use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
 use crate::table::layout::{settling, sighting};
 
-/// The longest time for which a handle writes without reading the stored schema again.
+/// The longest time that a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 /// The time after which every program that writes knows a stored schema: one lease, and as much again for requests sent at the end of the lease.

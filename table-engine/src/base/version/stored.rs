@@ -22,12 +22,12 @@ use crate::disk::fault::{Task, is_exhausted};
 
 /// The name of the file.
 pub(crate) const BASE: &str = "BASE";
-/// The name under which the file is written before it is renamed.
+/// The temporary name of the file while it is written.
 pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
 const VERSION: u32 = 4;
-/// The first version of the format, in which engines and runs have no identifiers.
+/// The first version of the format, without identifiers of engines and runs.
 const WITHOUT_IDENTITIES: u32 = 1;
 /// The last version of the format whose layers have no counts of entries and deletions.
 const WITHOUT_COUNTS: u32 = 2;

@@ -180,7 +180,7 @@ fn pat_den_2_a_reference_to_a_missing_source_is_refused() {
     assert!(company.references().is_empty());
 }
 
-/// The program of an earlier release, in which departments did not copy the names of their managers.
+/// The program of an earlier release, whose departments did not copy the names of their managers.
 mod older {
     use table_core::Entity;
     use table_core::selection::{Point, Selection};

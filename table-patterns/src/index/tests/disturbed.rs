@@ -14,7 +14,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::{Error, ErrorCode, Result};
 
-/// The point at which a program dies that uses a [`Disturbed`] store.
+/// The point where a program that uses a [`Disturbed`] store dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Before the submit is sent.

@@ -66,7 +66,7 @@ pub(super) struct Scene {
     pub(super) now: Arc<AtomicU64>,
 }
 
-/// Creates a fixture in which lists with more than `beyond` members are stored in blobs.
+/// Creates a fixture that stores lists with more than `beyond` members in blobs.
 pub(super) async fn scene(beyond: usize) -> Result<Scene> {
     let (store, blobs) = (Disturbed::new(Engine::in_memory()), FaultyBlobs::default());
     let now = Arc::new(AtomicU64::new(NOON));

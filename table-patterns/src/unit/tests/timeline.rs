@@ -26,7 +26,7 @@ pub(super) struct Timeline(Arc<Mutex<Schedule>>);
 #[derive(Default)]
 struct Schedule {
     now: Duration,
-    /// The sleeping tasks by their wake-up time, and by the order in which they began to sleep.
+    /// The sleeping tasks, ordered by their wake-up time and then by the start of their sleep.
     due: BTreeMap<(Duration, usize), oneshot::Sender<()>>,
     asleep: usize,
 }
