@@ -60,7 +60,7 @@ impl Report {
     /// Returns the physical partitions of a container with this design. The workload is assumed to continue at its rates.
     ///
     /// Every write is assumed to add an entity that is never deleted. Sizes are computed as in the rest of the report, with two bytes per character.
-    /// JSON of plain ASCII takes half of that, but the service's index adds to it. Reads and writes cost request units as published. A query over
+    /// JSON of plain ASCII needs half of that, but the service's index adds to it. Reads and writes cost request units as published. A query over
     /// several partition keys adds the same load to each of them.
     ///
     /// # Errors

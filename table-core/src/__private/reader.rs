@@ -16,7 +16,7 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
 /// The state of a read: the text and properties not yet read, and the first error. Expansions contain `let … else { return reader.fail() }` instead of
-/// `?`, which takes more compile time.
+/// `?`, which compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,

@@ -38,7 +38,7 @@ pub(crate) struct IndexAttr {
     pub(crate) row_key: Option<PieceList>,
     /// The fields that each copy includes.
     pub(crate) include: Option<Vec<Ident>>,
-    /// `true` if an invalid word was reported and skipped. It may have been meant as an option that now seems to be missing.
+    /// `true` if an invalid word was reported and skipped. The word may be a misspelt option, which then seems to be missing.
     pub(crate) broken: bool,
 }
 

@@ -174,7 +174,7 @@ impl Queue {
     }
 }
 
-/// Returns the number of bytes that a block takes from the budget.
+/// Returns the number of bytes of the budget that a block uses.
 fn bytes_of(block: &Block) -> usize {
     block.bytes.len() + ENTRY_BYTES
 }

@@ -47,7 +47,7 @@ impl Claim {
 /// The claims to a table's keys, by the names of the entity type and the index.
 type Claims = BTreeMap<String, Claim>;
 
-/// Returns the claims of an entity type's indexes to the keys of their table. Not generic, because collecting into a map takes long to compile.
+/// Returns the claims of an entity type's indexes to the keys of their table. Not generic, because collecting into a map is slow to compile.
 fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) -> Claims {
     let literal = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Literal(literal), ..] => (*literal).to_owned(),

@@ -1,4 +1,4 @@
-//! Reservations: a transaction that lost several attempts to other processes asks them to wait.
+//! Reservations: a transaction that lost several attempts to other processes makes them wait.
 //!
 //! Within a process, transactions take turns. Between processes, the process nearest to the store wins every race, so a process with a distant store
 //! could lose all of its attempts. After [`LOSSES`] lost attempts, a transaction therefore inserts a reservation into the partition:

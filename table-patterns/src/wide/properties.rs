@@ -10,7 +10,7 @@ use crate::wide::fault::WideFault;
 
 type Names = &'static [&'static [&'static str]];
 
-/// A writer that puts each property of a wide entity into its part.
+/// A writer that writes each property of a wide entity into its part.
 #[derive(Debug)]
 pub struct WideWriter {
     names: Names,
