@@ -274,7 +274,7 @@ fn futures_are_send() {
     block_on(sendable(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any))).unwrap();
 }
 
-/// PAT-DEN-2: deleting an entity with its parts clears its holders or is refused because of them, like any other deletion.
+/// Tests that deleting an entity with its parts clears its holders or is refused because of them, like any other deletion (PAT-DEN-2).
 #[test]
 fn pat_den_2_a_deletion_with_parts_is_refused_or_clears_the_holders() {
     let company = company();

@@ -105,7 +105,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
     .unwrap();
 }
 
-/// Sixteen transactions run concurrently, so they share the cost of a durable write.
+/// Tests that sixteen transactions of a backfill run concurrently, so they share the cost of a durable write.
 #[test]
 fn imp_5_transactions_of_a_backfill_run_concurrently() {
     block_on(async {
@@ -145,7 +145,7 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
     .unwrap();
 }
 
-/// An entity changes before the transaction that contains it is written. The transaction is refused, and its entities are then processed one by one.
+/// Tests an entity that changes before its transaction is written: the transaction is refused, and its entities are then processed one by one.
 #[test]
 fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     block_on(async {
@@ -179,7 +179,7 @@ fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     .unwrap();
 }
 
-/// If two entities have the same value, the first one in key order gets it, regardless of how entities are grouped into transactions.
+/// Tests that, if two entities have the same value, the first one in key order gets it, regardless of how entities are grouped into transactions.
 #[test]
 fn pat_intra_5_the_first_entity_of_a_page_gets_the_value_and_others_are_named() {
     block_on(async {
@@ -237,7 +237,7 @@ fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
     .unwrap();
 }
 
-/// Even if a page contains more entities, at most as many as the rate allows per second are written at once.
+/// Tests that at most as many entities as the rate allows per second are written at once, even if a page contains more.
 #[test]
 fn a_rate_bounds_the_writes_between_two_waits() {
     block_on(async {

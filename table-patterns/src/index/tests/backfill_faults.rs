@@ -133,7 +133,7 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
     }
 }
 
-/// The index rows are lost. The repair, which works like a backfill, dies at each submit in turn.
+/// Tests a repair after the loss of all index rows. The repair, which works like a backfill, dies at each submit in turn.
 #[test]
 fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     let entities: Vec<_> = (0..30).map(staff).collect();
@@ -243,7 +243,7 @@ async fn all<S: table_core::TableStore + Clone>(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Other writers write between any two requests of a backfill. None of their writes may be lost, and every ready index must be complete.
+    /// Tests that no write by another writer between any two requests of a backfill is lost, and that every ready index is complete.
     #[test]
     fn con_3_a_backfill_with_concurrent_writers_agrees_with_the_model(
         old in prop::collection::vec(some_staff(), 0..24),
