@@ -1,4 +1,4 @@
-//! Types that cannot be part of a key, recognised by name. The compiler reports other such types, in an index once for each use.
+//! Reports types that cannot be part of a key, recognised by name. The compiler reports other such types, in an index once for each use.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! Date formats of other libraries.
+//! Converts date formats of other libraries to patterns.
 
 /// The units of `strftime`, each with the equivalent unit of a pattern.
 const UNITS: [(&str, &str); 10] = [

@@ -148,7 +148,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names that the entity already uses, or that no function can have.
+/// Function names that every entity already uses, or that no function can have.
 const MADE: [&str; 10] = [
     "key",
     "rows",

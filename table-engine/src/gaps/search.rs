@@ -5,7 +5,7 @@ use crate::key::{Span, SplitKey};
 
 /// The minimum number of consecutive deletions that are reported as a gap.
 const WORTH: usize = 64;
-/// The number of deletions that can be visited in the time that skipping a gap takes.
+/// The number of deletions that can be visited in the time needed to skip a gap.
 const SKIPPED: usize = 16;
 
 /// The longest stretch without rows found so far, and the current stretch.

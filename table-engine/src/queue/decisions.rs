@@ -54,7 +54,7 @@ struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
     rest: Rest,
-    /// The position before which no message remains once the visible messages found and the expired messages have been removed.
+    /// The new front: no message before it remains once the found and the expired messages have been removed.
     front: Front,
 }
 

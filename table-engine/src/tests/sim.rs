@@ -15,7 +15,7 @@ const SECTOR: usize = 512;
 /// The number of bytes that the operating system marks as dirty together.
 pub(super) const PAGE: usize = 4096;
 
-/// The target of a path.
+/// The folder or file at a path.
 #[derive(Clone, Debug)]
 enum Entry {
     Folder,

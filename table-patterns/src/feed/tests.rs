@@ -193,7 +193,7 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
     assert_eq!(reader.cursor().number(), u64::try_from(i64::MAX).unwrap());
 }
 
-/// The result if no entry was skipped.
+/// The skipped entries if no entry was skipped.
 const NONE: [usize; 0] = [];
 
 proptest! {

@@ -28,7 +28,7 @@ const OWNERS: &str = "Owners";
 /// A claim to all index keys that begin with these literals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
-    /// The name of the entity type with that of its table.
+    /// The names of the entity type and of its table.
     entity: String,
     partition_key: String,
     row_key: String,
