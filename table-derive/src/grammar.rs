@@ -154,7 +154,7 @@ pub(crate) fn list(
     sound
 }
 
-/// Parses `= value`.
+/// Parses `=` and the value after it.
 pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::Result<T>) -> syn::Result<T> {
     input.parse::<Token![=]>()?;
     let ahead = input.fork();

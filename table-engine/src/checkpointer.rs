@@ -24,7 +24,7 @@ const NO_ROOM: Duration = Duration::from_millis(200);
 
 /// A job for the thread.
 pub(crate) enum Job {
-    /// Write a checkpoint.
+    /// Write the rows of a checkpoint to the base.
     Checkpoint(Checkpoint),
     /// Free the memory of a memtable and of a view of the base.
     Discard(Option<Memtable>, Option<BaseView>),
@@ -230,7 +230,7 @@ impl Checkpointer {
         Ok(next)
     }
 
-    /// Performs one merge step.
+    /// Performs the most urgent merge step.
     fn merge(&mut self) -> Result<()> {
         let mut merged = self.base.merge()?;
         // A merge frees the disk space of the runs that it replaces.

@@ -46,7 +46,7 @@ impl<'a> Ground<'a> {
         self.changes.push(Change { key, row: Some(row.with_timestamp(self.ticks)) });
     }
 
-    /// Deletes a row.
+    /// Deletes the row with a key.
     pub(crate) fn delete(&mut self, key: Key) {
         self.changes.push(Change { key, row: None });
     }

@@ -13,7 +13,7 @@ use crate::folder::fault::FolderFault;
 pub(crate) const FORMAT: &str = "FORMAT";
 /// The name of a backup's manifest.
 pub(crate) const BACKUP: &str = "BACKUP";
-/// The lock file's name.
+/// The name of the lock file in an engine's folder.
 pub(crate) const LOCK: &str = "LOCK";
 /// The name of an engine's manifest while it is written.
 const FORMAT_NEW: &str = "FORMAT.new";

@@ -134,7 +134,7 @@ fn lowest(bound: &Bound<String>) -> String {
     }
 }
 
-/// A page under construction.
+/// A query page that is being filled.
 struct Pager<'q> {
     query: &'q Query,
     matcher: Option<Matcher>,

@@ -254,7 +254,7 @@ enum Found {
     Later,
 }
 
-/// Replays one journal file.
+/// Replays the frames of one journal file.
 fn read_file(
     folder: &Path,
     (number, file): (u64, &Arc<dyn DiskFile>),

@@ -29,7 +29,7 @@ pub(crate) struct Reserve {
     room: Mutex<Room>,
 }
 
-/// Sizes in bytes.
+/// The current and the required size of the reserve, in bytes.
 #[derive(Debug, Default)]
 struct Room {
     held: u64,

@@ -41,7 +41,7 @@ impl Timestamps {
         Ok(next)
     }
 
-    /// Returns the last Timestamp.
+    /// Returns the last Timestamp that was issued.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }

@@ -26,7 +26,7 @@ enum Value<'a> {
 impl<'a> Component<'a> {
     /// The value of a missing property.
     pub const UNDEFINED: Self = Self(Value::Undefined);
-    /// The null value.
+    /// The value `null`.
     pub const NULL: Self = Self(Value::Null);
 
     /// Creates a string value. The bytes of the string are neither folded nor trimmed (EPK-4).
@@ -35,7 +35,7 @@ impl<'a> Component<'a> {
         Self(Value::Text(text.into()))
     }
 
-    /// Creates a Boolean value.
+    /// Creates the value of a Boolean property.
     #[must_use]
     pub const fn boolean(value: bool) -> Self {
         Self(Value::Boolean(value))

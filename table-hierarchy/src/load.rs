@@ -90,7 +90,7 @@ pub enum Cause {
     Throughput,
 }
 
-/// The next split.
+/// The next split of a physical partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextSplit {
     /// The number of the partition.
@@ -206,7 +206,7 @@ impl Load {
         first.len()
     }
 
-    /// Returns the partitions.
+    /// Returns the physical partitions of the container.
     #[must_use]
     pub const fn map(&self) -> &PartitionMap {
         &self.map

@@ -120,7 +120,7 @@ use turn::Turns;
 /// The table that lists the partitions with a feed. Listings of the program's tables omit it.
 pub const FEEDS: &str = table_core::table::FEEDS;
 
-/// A change to record.
+/// A change to record in a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedChange<'a> {
     /// The RowKey of the changed row.

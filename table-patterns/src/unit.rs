@@ -152,7 +152,7 @@ pub struct UnitOfWork<S, O> {
     indexes: Indexes,
     /// The stored schemas as the handle that created the unit knows them.
     watch: SchemaWatch,
-    /// Handles by entity type.
+    /// The handles of the unit, by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// The checks, by entity type, that no program with a newer schema forbids writes.
     admissions: Admissions,

@@ -172,7 +172,7 @@ pub trait Wide: Sized {
     /// values in two parts fails.
     const PARTS: &'static [&'static [&'static str]];
 
-    /// Returns the header.
+    /// Returns the key of the wide entity as an entity.
     fn header(&self) -> Self::Header;
 
     /// Writes the properties, each under a name in [`PARTS`](Self::PARTS).

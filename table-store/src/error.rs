@@ -87,7 +87,7 @@ impl Error {
         self.edit(|inner| inner.rule = Some(rule))
     }
 
-    /// Adds the table.
+    /// Adds the name of the table.
     #[must_use]
     pub fn with_table(self, table: impl Into<String>) -> Self {
         self.edit(|inner| inner.table = Some(table.into()))

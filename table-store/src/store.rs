@@ -28,7 +28,7 @@ pub struct Capabilities {
     pub limits: Limits,
     /// `true` if results are in key order (ORD-1). `false` for Cosmos DB (COS-1).
     pub ordered: bool,
-    /// The maximum `$top` (TOP-2).
+    /// The maximum page size that a query can request with `$top` (TOP-2).
     pub top: usize,
     /// `true` if a started request makes progress without being polled, like a network request. Page streams then request the next page before they
     /// yield the current page.

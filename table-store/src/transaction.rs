@@ -134,7 +134,7 @@ impl Transaction {
         Ok((sum, names))
     }
 
-    /// Returns the partition.
+    /// Returns the partition that the transaction writes to.
     #[must_use]
     pub const fn partition_key(&self) -> &PartitionKey {
         &self.partition_key

@@ -75,7 +75,7 @@ impl<S> Meter<S> {
         meter
     }
 
-    /// Returns the wrapped store.
+    /// Returns the wrapped store, whose requests the meter does not count.
     pub const fn unmetered(&self) -> &S {
         &self.store
     }

@@ -56,7 +56,7 @@ impl<E> Condition<E> {
         Self::from_filter(Filter::compare("PartitionKey", operator, ""))
     }
 
-    /// Returns the filter.
+    /// Returns the condition as an untyped filter.
     #[must_use]
     pub fn into_filter(self) -> Filter {
         self.filter
@@ -109,7 +109,7 @@ impl<E> std::fmt::Debug for Condition<E> {
     note = "a text in OData is parsed: `Filter::parse(text)?` is `None` for an empty text, and `Condition::from_filter` takes the filter"
 )]
 pub trait IntoCondition<E> {
-    /// Returns the condition.
+    /// Converts the value into a condition on the entity `E`.
     fn into_condition(self) -> Condition<E>;
 }
 

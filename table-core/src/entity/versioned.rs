@@ -54,7 +54,7 @@ impl<T> Versioned<T> {
         self.timestamp
     }
 
-    /// Returns the value.
+    /// Returns the value without its version.
     #[must_use]
     pub const fn value(&self) -> &T {
         &self.value

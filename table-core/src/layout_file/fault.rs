@@ -1,4 +1,4 @@
-//! Errors of layout files.
+//! Errors of layout files: files that cannot be read, and layouts that differ from the program.
 
 use std::io;
 use std::path::PathBuf;

@@ -26,7 +26,7 @@ impl<'a> Search<'a> {
         self.row.expect(shape);
     }
 
-    /// Returns the row.
+    /// Returns a view of the row that is being read.
     #[must_use]
     pub const fn view(&self) -> RowView<'a> {
         self.row.row()

@@ -259,7 +259,7 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
 
 /// The possible characters at a distance, in code units, from one end of a string.
 enum Place {
-    /// One of these characters.
+    /// One of the characters in this set.
     Of(Alphabet),
     /// No character, because matching strings are shorter.
     Nothing,

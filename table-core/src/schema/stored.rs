@@ -70,7 +70,7 @@ pub struct StoredSchema {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredPiece {
-    /// A constant string.
+    /// A constant string between the fields of a key.
     Literal(String),
     /// A value with its codec.
     Part {

@@ -101,7 +101,7 @@ pub trait PatchTarget: Sync {
     note = "an optional property is set to a value of its type, such as `\"new\".to_owned()` for an `Option<String>`, and removed by `None`"
 )]
 pub trait PatchValue<T> {
-    /// Returns the value.
+    /// Converts the value into the type of the property.
     fn into_value(self) -> T;
 }
 

@@ -96,7 +96,7 @@ pub trait Repository<E: Entity + Send + Sync>:
         Patch::new(self, key)
     }
 
-    /// Creates a bulk write.
+    /// Creates a builder for bulk writes.
     fn bulk(&self) -> Bulk<'_, Self> {
         Bulk::new(self)
     }

@@ -16,15 +16,15 @@ use crate::symbol::{
     self, AT_MOST, INCLUDE, INDEX, INDEX_ENTITY, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN,
 };
 
-/// A parsed index attribute.
+/// A parsed `#[index(…)]` or `#[index_entity(…)]`.
 pub(crate) struct IndexAttr {
-    /// The complete attribute.
+    /// The attribute as it was written.
     pub(crate) original: Attribute,
     /// The name of the index.
     pub(crate) name: Ident,
     /// `true` for `index_entity`: a list of keys without copies.
     pub(crate) list: bool,
-    /// The word `unique`.
+    /// The word `unique`, if each value identifies at most one entity.
     pub(crate) unique: Option<Ident>,
     /// The value of `at_most = 100`: the maximum number of keys in one list.
     pub(crate) at_most: Option<LitInt>,

@@ -1,4 +1,4 @@
-//! Schemas as constants.
+//! Generates schemas as constants.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};

@@ -12,9 +12,9 @@ use crate::model::key::{Key, Part};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
-/// A secondary lookup.
+/// The declaration of a secondary lookup.
 pub(crate) struct Index {
-    /// The attribute.
+    /// The parsed attribute that declares the lookup.
     pub(crate) attr: IndexAttr,
     /// The `PartitionKey` of the index rows; `None` if it is the entity's.
     pub(crate) partition_key: Option<Key>,

@@ -15,7 +15,7 @@ use crate::model::{Field, nearest, resolve};
 pub(crate) struct Key {
     /// The attribute that declares it.
     pub(crate) original: Attribute,
-    /// The pieces in order.
+    /// The pieces, in the order of the key.
     pub(crate) pieces: Vec<Piece>,
     /// `true` if an error was reported for a piece.
     pub(crate) broken: bool,
@@ -27,12 +27,12 @@ pub(crate) struct Key {
     pub(crate) unread: bool,
 }
 
-/// One piece.
+/// A piece of a key.
 #[derive(Clone)]
 pub(crate) enum Piece {
-    /// A constant string.
+    /// A constant string in the key.
     Literal(LitStr),
-    /// A field.
+    /// A field that the key contains.
     Part(Part),
 }
 

@@ -16,7 +16,7 @@ pub(crate) const ROOM: usize = 251;
 /// The maximum number of parts of a wide entity, because part numbers have two digits.
 pub(crate) const MOST_PARTS: usize = 99;
 
-/// A wide entity.
+/// The declaration of a wide entity.
 pub(crate) struct Wide<'a> {
     /// The declaration as an entity whose slot fields have no property.
     pub(crate) entity: Entity<'a>,
@@ -36,7 +36,7 @@ pub(crate) struct Stored {
     pub(crate) begins: Option<PartAttr>,
 }
 
-/// One part.
+/// One part of a wide entity, which is stored as one row.
 #[derive(Default)]
 pub(crate) struct Part {
     /// The contents of the part, in order.

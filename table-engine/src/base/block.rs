@@ -216,7 +216,7 @@ impl Layout {
         Ok((low, false))
     }
 
-    /// Looks up a key.
+    /// Searches a block for a key.
     pub(crate) fn find(self, block: &[u8], key: &[u8]) -> Result<Found> {
         self.touch(block);
         let (index, here) = self.search(block, key)?;

@@ -16,7 +16,7 @@ pub(super) use layers::Layers;
 /// A position in a span of keys: before an entry, or after the last one.
 pub(crate) struct BaseCursor {
     version: Arc<Version>,
-    /// The current segment.
+    /// The position of the current segment in the version.
     index: usize,
     layers: Layers,
     end: Vec<u8>,

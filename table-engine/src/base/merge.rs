@@ -53,7 +53,7 @@ pub(super) struct Part {
     pub(super) start: Arc<[u8]>,
     /// The first key after the part.
     pub(super) end: Option<Vec<u8>>,
-    /// The runs to merge.
+    /// The numbers of the runs to merge.
     pub(super) runs: BTreeSet<u64>,
 }
 

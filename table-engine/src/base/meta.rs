@@ -14,7 +14,7 @@ pub(crate) struct Meta {
     pub(crate) sequence: u64,
     /// The largest Timestamp assigned to any row (ENG-8).
     pub(crate) timestamp: u64,
-    /// The tables.
+    /// The existing tables.
     pub(crate) catalog: Catalog,
     /// Dropped tables that may still have rows in the base.
     pub(crate) dropped: Vec<u32>,

@@ -77,14 +77,14 @@ pub(super) struct Choice {
     pub(super) layers: usize,
 }
 
-/// The urgency of merges.
+/// The urgency of pending merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Debt {
-    /// No merge is due.
+    /// No segment needs a merge.
     None,
-    /// A merge is due.
+    /// At least one segment needs a merge.
     Some,
-    /// Flushes wait for merges.
+    /// A segment has so many layers that flushes wait for merges.
     Much,
 }
 

@@ -46,7 +46,7 @@ pub(super) struct RunFile {
     pub(super) length: u64,
 }
 
-/// A finished run.
+/// A complete run. Its file never changes again.
 #[derive(Debug)]
 pub(super) struct Run {
     pool: Arc<Pool>,
@@ -56,9 +56,9 @@ pub(super) struct Run {
     pub(super) identity: Uuid,
     /// The length of the file.
     pub(super) length: u64,
-    /// The first key.
+    /// The key of the first entry.
     pub(super) first: Box<[u8]>,
-    /// The last key.
+    /// The key of the last entry.
     pub(super) last: Box<[u8]>,
     directory: OnceLock<Directory>,
 }
@@ -157,7 +157,7 @@ impl Run {
         Ok(part)
     }
 
-    /// Returns the open file.
+    /// Returns the run's file, open for reading.
     pub(super) fn file(&self) -> Result<Arc<dyn DiskFile>> {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
@@ -296,7 +296,7 @@ impl Run {
         to.sync_data().map_err(|error| Task::CopyRun.refused(error))
     }
 
-    /// Removes the file.
+    /// Removes the run's file.
     pub(super) fn remove(&self) -> io::Result<()> {
         self.pool.remove(self.number)
     }

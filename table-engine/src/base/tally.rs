@@ -17,7 +17,7 @@ const DELETION: u64 = u64::MAX;
 pub(crate) struct Tally {
     /// The number of rows and deletions.
     pub(crate) entries: u64,
-    /// The number of deletions.
+    /// The number of deletions among the entries.
     pub(crate) deletions: u64,
     /// The sum of the hashes of all entries, modulo 2⁶⁴.
     pub(crate) sum: u64,

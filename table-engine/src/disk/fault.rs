@@ -97,7 +97,7 @@ pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }
 
-/// A failed task.
+/// A task that failed on the disk.
 #[derive(Debug, thiserror::Error, Fault)]
 enum DiskFault {
     #[error("{task}")]

@@ -51,9 +51,9 @@ impl Change {
 pub(crate) enum Record {
     /// Entities of one partition were written.
     Write { ticks: u64, changes: Vec<Change> },
-    /// A table was created.
+    /// A transaction that created a table.
     Create { entry: TableEntry },
-    /// A table was dropped.
+    /// A transaction that dropped a table.
     Drop { ticks: u64, id: u32 },
 }
 

@@ -61,7 +61,7 @@ struct Visible {
 /// The part of a queue that a decision did not examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// No visible message remains.
+    /// The queue contains no further visible messages.
     Nothing,
     /// The queue still contains messages, visible or expired.
     Messages,
@@ -165,7 +165,7 @@ pub(super) fn update(
     Ok(Lease::new(message, receipt, rows::datetime(visible)))
 }
 
-/// Deletes a message.
+/// Deletes a message if the receipt is valid.
 pub(super) fn delete(ground: &mut Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
     let (key, shown) = held(ground, id, receipt)?;
     remove(ground, key, &shown.id);

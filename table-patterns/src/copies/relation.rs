@@ -17,7 +17,7 @@ use crate::copies::side::Is;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::EntityPlan;
 
-/// A type-erased relation.
+/// A relation without the types of its entities.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relation {
     pub(super) name: &'static str,
@@ -76,7 +76,7 @@ pub(super) enum Refreshed {
     Elsewhere,
     /// The row is already correct.
     Same,
-    /// The new row.
+    /// The holder's new row.
     Changed(Row),
 }
 

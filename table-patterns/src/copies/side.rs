@@ -23,7 +23,7 @@ pub trait Holds<D> {}
     note = "`copied_by` names relations whose `Source` is the entity, `copies_from` relations whose `Holder` it is"
 )]
 pub trait Is<E> {
-    /// Returns the entity itself.
+    /// Returns the entity unchanged, because both types are the same.
     fn of(entity: &E) -> &Self;
 
     /// Returns the entity itself, mutably.

@@ -89,7 +89,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Returns the partition.
+    /// Returns the partition of all rows in the batch.
     pub(crate) const fn partition_key(&self) -> &PartitionKey {
         &self.partition_key
     }

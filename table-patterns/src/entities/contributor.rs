@@ -104,7 +104,7 @@ pub(crate) struct Contribution {
     pub(crate) steps: Vec<Step>,
     /// Changes to record at the commit.
     pub(crate) records: Vec<ChangeRecord>,
-    /// The recorder of changes.
+    /// The pattern that records the changes, if any.
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
 }
 
@@ -157,7 +157,7 @@ impl PendingWrite {
     }
 }
 
-/// A completed write.
+/// A write that a contributor has completed.
 #[derive(Debug)]
 pub(crate) struct Completed<E> {
     pub(crate) kind: OperationKind,

@@ -23,7 +23,7 @@ pub(crate) use write::{Completes, EntityWrite};
 
 /// The parts of a transaction.
 pub(crate) struct Draft<'a> {
-    /// All parts as planned.
+    /// All parts in their planned state.
     planned: Batch,
     /// `None` if no part must be completed.
     pending: Option<Pending<'a>>,
@@ -31,7 +31,7 @@ pub(crate) struct Draft<'a> {
 
 /// The parts from the first write that must be completed.
 struct Pending<'a> {
-    /// The earlier parts.
+    /// The parts before the first write that must be completed.
     base: Batch,
     parts: Vec<Part<'a>>,
 }

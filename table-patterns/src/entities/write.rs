@@ -25,7 +25,7 @@ use crate::entities::rounds::Rounds;
 /// The plan of a write; `None` if it depends on stored properties that were not read.
 pub(crate) type Planned<'a> = Result<Option<EntityWrite<'a>>>;
 
-/// A committed write.
+/// The result of a committed write.
 pub(crate) struct Written {
     pub(crate) etag: Option<ETag>,
     /// The properties of the entity, if contributors changed them.

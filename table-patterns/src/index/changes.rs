@@ -39,7 +39,7 @@ pub enum ChangeKind {
     Add(Row),
     /// Replaces the properties of a copy.
     Rewrite(Row),
-    /// Removes the copy.
+    /// Removes the entity's copy.
     Remove,
     /// Adds the entity to a list. The row contains the key parts that identify the entity.
     Join(Row),

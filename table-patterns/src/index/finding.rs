@@ -46,7 +46,7 @@ pub enum FindingKind {
 pub struct Finding {
     /// The name of the index; for a reserved row, the name of its pattern: `references` or `feed`.
     pub index: &'static str,
-    /// The kind of damage.
+    /// The kind of damage that was found.
     pub kind: FindingKind,
     /// The key of the copy or the list; for a bad entity, the key of the entity; for an odd row, the key of the row.
     pub at: EntityKey,

@@ -54,7 +54,7 @@ impl Intent {
         Self { source, version: None, steps: Vec::new() }
     }
 
-    /// Adds a step.
+    /// Adds a step, which is performed after all earlier steps.
     #[must_use]
     pub fn step(mut self, step: Step) -> Self {
         self.steps.push(step);
@@ -143,7 +143,7 @@ pub enum Step {
         name: String,
         /// The version of the message type that wrote the payload; 0 for the steps of patterns.
         version: u32,
-        /// The message as JSON.
+        /// The message's payload as JSON.
         payload: String,
     },
 }

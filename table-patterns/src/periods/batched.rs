@@ -54,7 +54,7 @@ pub struct DeleteProgress {
 /// ```
 #[derive(Clone, Debug)]
 pub struct BatchedDeleteError {
-    /// The error.
+    /// The reason why the delete stopped.
     pub error: Error,
     /// The progress made before the error.
     pub progress: DeleteProgress,

@@ -34,7 +34,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// All period lengths.
+    /// All period lengths, the shortest first.
     pub(crate) const ALL: [Self; 5] = [Self::Hour, Self::Day, Self::Month, Self::Quarter, Self::Year];
 
     /// Returns the start of the period that contains `instant`.

@@ -36,7 +36,7 @@ impl Contest {
         Rivals::new(&self.seen, self.own.clone(), turn, runtime)
     }
 
-    /// Records a lost attempt.
+    /// Records an attempt that failed because of another process.
     pub(super) fn lost(&mut self) {
         self.losses += 1;
         self.seen.set_shared(true);

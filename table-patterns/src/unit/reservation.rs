@@ -55,7 +55,7 @@ const LAST_PLACE: u64 = 9_999_999_999;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Reservation(RowKey);
 
-/// A stored reservation.
+/// A reservation as it is stored, with its hold.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) reservation: Reservation,

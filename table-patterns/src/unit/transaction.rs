@@ -23,7 +23,7 @@ pub(crate) trait Decide<S, O, T, X> {
     fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> impl Future<Output = Result<T, X>>;
 }
 
-/// An async closure.
+/// A wrapper that makes an async closure a [`Decide`].
 struct Closure<F>(F);
 
 impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S, O, T, X> for Closure<F> {

@@ -1,4 +1,4 @@
-//! Metrics of a worker.
+//! The metrics of a worker: counters since its creation, and the lag of its work.
 
 use std::time::Duration;
 

@@ -126,7 +126,7 @@ impl RowKey {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntityKey {
-    /// The partition.
+    /// The partition of the entity.
     pub partition_key: PartitionKey,
     /// The row within the partition.
     pub row_key: RowKey,

@@ -67,7 +67,7 @@ fn unexpected<E: Error>() -> E {
     E::custom("left to the other way")
 }
 
-/// The list of entities.
+/// A deserializer of the list of entities, which appends them to a page.
 struct Entities<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entities<'_> {
@@ -182,7 +182,7 @@ fn key(token: Token<'_>, declared: Option<EdmType>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A known property type.
+/// A property type that is deserialized from its name.
 struct Type(EdmType);
 
 impl<'de> Deserialize<'de> for Type {

@@ -23,7 +23,7 @@ use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName,
 pub struct DynQueueStore(pub(super) Arc<dyn ErasedQueues>);
 
 impl DynQueueStore {
-    /// Wraps a store.
+    /// Wraps a store of any type.
     #[must_use]
     pub fn new(store: impl QueueStore + 'static) -> Self {
         Self(Arc::new(store))

@@ -1,4 +1,4 @@
-//! Messages in queues.
+//! Messages in queues, and their leases.
 
 use std::fmt;
 use std::time::Duration;
@@ -153,9 +153,9 @@ impl Message {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease {
-    /// The message.
+    /// The received message.
     pub message: Message,
-    /// The receipt.
+    /// The receipt, which is needed to delete or update the message.
     pub receipt: PopReceipt,
     /// The time when the message becomes visible again.
     pub visible: DateTime<Utc>,

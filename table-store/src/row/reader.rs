@@ -44,7 +44,7 @@ impl<'a> RowReader<'a> {
         Self { row, next: 0, as_expected: false, labels, ends, values, text: "", begin: 0 }
     }
 
-    /// Returns the row.
+    /// Returns the row that is being read.
     #[must_use]
     pub const fn row(&self) -> RowView<'a> {
         self.row

@@ -28,7 +28,7 @@ use crate::transaction::Transaction;
 pub struct DynTableStore(Arc<dyn ErasedStore>);
 
 impl DynTableStore {
-    /// Wraps a store.
+    /// Wraps a store of any type.
     #[must_use]
     pub fn new(store: impl TableStore + 'static) -> Self {
         Self(Arc::new(store))

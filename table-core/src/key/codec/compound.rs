@@ -44,7 +44,7 @@ use crate::limits;
 /// One piece of a compound key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A constant string.
+    /// A constant string between the parts of a key.
     Literal(&'static str),
     /// An encoded value, described by the form of its codec's output.
     Part(Form),

@@ -53,7 +53,7 @@ pub enum BulkVerb {
 pub trait BulkTarget: Sync {
     /// The type of the entities.
     type Entity;
-    /// One encoded write.
+    /// The encoded write of one entity.
     type Item: Send;
     /// A batch of writes to one partition, which fit into one transaction.
     type Batch: Send + Sync;

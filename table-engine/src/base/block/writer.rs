@@ -17,7 +17,7 @@ const SHAPES_BACK: usize = 8;
 pub(crate) struct BlockWriter {
     /// The length of the common prefix of all keys.
     prefix: usize,
-    /// The concatenated keys.
+    /// The keys of all rows, without separators.
     keys: Vec<u8>,
     key_ends: Vec<usize>,
     /// The end of each row's body, and its shape number.

@@ -20,7 +20,7 @@ use crate::bytes::{Reader, Writer};
 use crate::disk::Disk;
 use crate::disk::fault::{Task, is_exhausted};
 
-/// The name of the file.
+/// The name of the file that stores the current version of a base.
 pub(crate) const BASE: &str = "BASE";
 /// The temporary name of the file while it is written.
 pub(crate) const BASE_NEW: &str = "BASE.new";
@@ -142,7 +142,7 @@ impl Stored {
         rename().map_err(|error| Task::RecordBase.failed(error))
     }
 
-    /// Reads the `BASE` file.
+    /// Reads the current version from the `BASE` file.
     pub(in super::super) fn read(pool: &Arc<Pool>) -> Result<Self> {
         let path = pool.folder.join(BASE);
         Self::parse(&read_bytes(&*pool.disk, &path)?, &path, pool)

@@ -1,4 +1,4 @@
-//! Exports blobs in parts.
+//! Exports the blobs of a tenant in parts.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -280,7 +280,7 @@ impl World {
         }
     }
 
-    /// Performs all recorded steps.
+    /// Performs all recorded steps, as a worker does.
     pub(super) async fn work(&self) -> Result<()> {
         let worker = Worker::new(self.outbox.clone());
         worker

@@ -36,7 +36,7 @@ mod new {
     }
 }
 
-/// One part.
+/// All properties in one part.
 mod single {
     #[derive(super::Wide, Clone, Debug)]
     #[entity(table = "Counts")]

@@ -7,7 +7,7 @@ use crate::key::codec::compound::{Piece, Splitter, fault};
 #[derive(Clone, Copy)]
 enum Place {
     Literal(&'static str),
-    /// The part under test.
+    /// The part whose codec is under test.
     Own,
     /// A string next to the part.
     Neighbour,
