@@ -45,11 +45,11 @@ const FIRST_VALUES: usize = 1_000;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Container {
-    /// The partitions before any split.
+    /// The physical partitions before any split.
     pub before: Load,
-    /// The due splits, in order.
+    /// The splits that are due, in order.
     pub splits: Vec<NextSplit>,
-    /// The partitions after the splits.
+    /// The physical partitions after the splits.
     pub after: Load,
     /// The possible orders of the levels. Orders whose queries touch the fewest partitions are first. Empty if the design has no queries.
     pub orders: Vec<Order>,

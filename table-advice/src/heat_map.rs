@@ -4,7 +4,7 @@ use crate::random::real;
 
 /// The maximum number of partitions that are shown in a separate row.
 const ROWS: usize = 16;
-/// The maximum number of columns.
+/// The maximum number of columns of a heat map.
 const COLUMNS: u32 = 60;
 
 /// The load of one operation on one partition: entities written, or pages read.

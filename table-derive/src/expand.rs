@@ -177,7 +177,7 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// Expands the traits without content.
+/// Generates empty trait implementations for a declaration with mistakes.
 fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (plain, ends) = (plain(entity), relations::ends(entity));

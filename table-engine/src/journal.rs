@@ -172,7 +172,7 @@ impl Journal {
         }
     }
 
-    /// Undoes a group on a full disk.
+    /// Durably removes a group whose write found the disk full.
     fn take_back(&mut self) -> io::Result<()> {
         self.tail.file.set_len(self.tail.end)?;
         // IMPORTANT: the undo is durable before the group is refused, so a later open never finds one of its frames.

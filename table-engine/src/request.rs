@@ -12,7 +12,7 @@ use crate::decision::Decision;
 /// A request to the committer.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// A change to the tables.
+    /// Change tables or their rows.
     Write(Write),
     /// Write the memtable's rows into the base, and compact the base if `compact` is `true`.
     Checkpoint { compact: bool, answer: Sender<Result<()>> },

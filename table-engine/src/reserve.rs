@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::disk::{Disk, DiskFile, fault};
 
-/// The name of the file.
+/// The name of the reserve's file.
 pub(crate) const RESERVE: &str = "RESERVE";
 /// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a few rows.
 const LEAST: u64 = 2 << 20;

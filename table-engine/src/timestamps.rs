@@ -70,7 +70,7 @@ pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
     })
 }
 
-/// A reading of a clock.
+/// The time that a clock showed, with its elapsed time.
 #[derive(Clone, Copy)]
 struct Reading {
     /// The current time; `None` if the clock shows the maximum time.

@@ -79,7 +79,7 @@ use crate::blob::{InBlobs, blob_error, upload};
 
 const MANIFEST: &str = "BACKUP";
 const BASE: &str = "BASE";
-/// The suffix of row files.
+/// The suffix of the names of row files.
 const ROWS: &str = ".rows";
 /// The number of bytes per read.
 const PIECE: u64 = 1 << 20;

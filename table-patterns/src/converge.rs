@@ -99,7 +99,7 @@ pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 pub(crate) trait Derive: Sized + Sync {
     /// A source entity, or a row derived from one.
     type Item: Clone + Send + Sync;
-    /// The stored rows of some items.
+    /// The stored rows that were read for several items.
     type Stored: Send;
     /// The write for one item in one partition.
     type What: Send + Sync;

@@ -198,7 +198,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     }
 }
 
-/// Returns the key of a partition.
+/// Returns the `PartitionKey` of a selected partition.
 pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<PartitionKey> {
     let ranges = partition.into_ranges()?;
     let name = ranges.first().and_then(|range| range.partition_key.single()).unwrap_or_default();

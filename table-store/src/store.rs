@@ -1,4 +1,4 @@
-//! The trait of table stores.
+//! The trait that table stores implement.
 
 mod ambiguous;
 mod dynamic;
@@ -73,7 +73,7 @@ impl Capabilities {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRow {
-    /// The Timestamp and the properties.
+    /// The encoded Timestamp and properties.
     pub row: Row,
     /// The `ETag` of the version that was read.
     pub etag: ETag,

@@ -1,4 +1,4 @@
-//! Store wrapper that counts calls.
+//! A store wrapper that counts the calls and bytes of each table.
 
 use std::any::Any;
 use std::fmt;

@@ -23,7 +23,7 @@ pub struct EntityReader<'a> {
     key: Splitter<'a>,
     /// `true` if the `PartitionKey` fields of the previous entity can be kept.
     is_known: bool,
-    /// The search for the properties.
+    /// The state of reading the properties.
     pub search: Search<'a>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> EntityReader<'a> {
         self.search.is_right()
     }
 
-    /// Reads the next key part.
+    /// Reads and decodes the next key part.
     #[inline]
     pub fn part<T>(&mut self, field: &'static str, decode: Decode<T>) -> Option<T> {
         let text = self.text()?;
@@ -91,7 +91,7 @@ impl<'a> EntityReader<'a> {
         self.key = Splitter::new(&[], "");
     }
 
-    /// Skips the next key part.
+    /// Skips the next key part without decoding it.
     pub fn skip(&mut self) {
         self.text();
     }

@@ -136,7 +136,7 @@ pub struct Form {
     pub min: usize,
     /// The maximum number of UTF-16 code units.
     pub max: usize,
-    /// `true` if law K3 holds.
+    /// `true` if encodings sort like their values (law K3).
     pub ordered: bool,
     /// The characters that may occur in the output.
     pub alphabet: Alphabet,

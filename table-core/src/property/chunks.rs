@@ -38,7 +38,7 @@ pub const MOST_CHUNKS: usize = 16;
     note = "`#[property(chunks)]` is for `Vec<u8>`, `String` and `Option`s of them; other values are one property"
 )]
 pub trait Chunked: Sized {
-    /// The type of each chunk.
+    /// The Edm type of each chunk's property.
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;

@@ -113,7 +113,7 @@ kinds! {
     /// An integer that cannot be zero.
     Positive, PositiveProperty: "[T050] `{T}` cannot be a property", "write the integer, such as `u32`",
         "an integer of an Edm type may be zero; the program converts it with `try_from`";
-    /// A value behind a pointer.
+    /// A value that is stored behind a pointer, such as an `Rc`.
     Shared, SharedProperty: "[T050] `{T}` cannot be a property", "write the type without `Arc` or `Rc`",
         "an entity owns its values, because they are read from the store";
 }

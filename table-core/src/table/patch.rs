@@ -291,7 +291,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     }
 }
 
-/// Sends the patch, like [`send`](Patch::send).
+/// Sends the patch when it is awaited, like [`send`](Patch::send).
 impl<'a, T: PatchTarget> IntoFuture for Patch<'a, T>
 where
     T::Entity: 'a,

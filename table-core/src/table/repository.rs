@@ -40,7 +40,7 @@ use crate::table::{Bulk, BulkTarget, EntityQuery, Patch, PatchTarget, Table, Upd
 pub trait Repository<E: Entity + Send + Sync>:
     PatchTarget<Entity = E> + BulkTarget<Entity = E> + Sized
 {
-    /// The store of the table.
+    /// The type of the store that contains the table.
     type Store: TableStore + Clone;
 
     /// Returns the table, which has more read functions.

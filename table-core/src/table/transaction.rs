@@ -195,7 +195,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         Ok(self)
     }
 
-    /// Returns the number of operations.
+    /// Returns the number of operations in the transaction.
     #[must_use]
     pub fn len(&self) -> usize {
         self.transaction.operations().len()
@@ -297,7 +297,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts `WARN` events about tables.
+    /// Counts the `WARN` events about tables.
     #[derive(Clone, Default)]
     struct Warnings(Arc<AtomicUsize>);
 

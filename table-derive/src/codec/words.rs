@@ -4,7 +4,7 @@
 pub(crate) struct Word {
     /// The word as written in attributes.
     pub(crate) name: &'static str,
-    /// The codec type of the runtime.
+    /// The name of the codec type in the runtime.
     pub(crate) codec: &'static str,
     /// A complete example for messages, with a placeholder field in braces.
     form: &'static str,

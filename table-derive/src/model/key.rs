@@ -13,7 +13,7 @@ use crate::model::{Field, nearest, resolve};
 /// A `PartitionKey` or a `RowKey`.
 #[derive(Clone)]
 pub(crate) struct Key {
-    /// The attribute that declares it.
+    /// The attribute that declares the key.
     pub(crate) original: Attribute,
     /// The pieces, in the order of the key.
     pub(crate) pieces: Vec<Piece>,
@@ -36,7 +36,7 @@ pub(crate) enum Piece {
     Part(Part),
 }
 
-/// A field in a key.
+/// A field in a key, with its codec.
 #[derive(Clone)]
 pub(crate) struct Part {
     /// The position of the field in the struct.

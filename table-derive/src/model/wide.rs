@@ -26,7 +26,7 @@ pub(crate) struct Wide<'a> {
     pub(crate) parts: Vec<Part>,
 }
 
-/// A field outside the key.
+/// A stored field, which is not part of the key.
 pub(crate) struct Stored {
     /// The position of the field in the struct.
     pub(crate) field: usize,
@@ -194,7 +194,7 @@ fn told(stored: &[Stored]) -> Vec<Part> {
     parts
 }
 
-/// Fills one part after another.
+/// Assigns the properties to parts, and begins a new part when one is full.
 fn cut(stored: &[Stored], first_room: usize) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     let mut room = first_room;

@@ -42,9 +42,9 @@ pub(crate) struct Layout {
     row_ends: usize,
     /// The start of the shapes' end positions.
     shape_ends: usize,
-    /// The start of the shapes.
+    /// The offset of the list of shapes.
     shapes: usize,
-    /// The start of the bodies.
+    /// The offset of the rows' bodies.
     bodies: usize,
 }
 

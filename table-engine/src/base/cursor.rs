@@ -20,7 +20,7 @@ pub(crate) struct BaseCursor {
     index: usize,
     layers: Layers,
     end: Vec<u8>,
-    /// `true` if blocks go through the cache.
+    /// `true` if blocks are read through the cache.
     keep: bool,
 }
 

@@ -46,9 +46,9 @@ impl Apart {
 
 /// A block that cannot be read, or a run without readable blocks.
 pub(super) struct Broken {
-    /// The position of the segment.
+    /// The position of the segment in the version.
     index: usize,
-    /// The number of the run.
+    /// The number of the unreadable run.
     run: u64,
     keys: Keys,
 }

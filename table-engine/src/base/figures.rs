@@ -10,7 +10,7 @@ use crate::base::version::Segment;
 use crate::key::Span;
 
 impl Base {
-    /// Returns the urgency of merges.
+    /// Returns the urgency of pending merges.
     pub(crate) fn debt(&self) -> Debt {
         let figures = self.figures();
         if policy::choose(&figures, self.run_bytes).is_some() {

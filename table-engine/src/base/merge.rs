@@ -37,7 +37,7 @@ pub(super) struct Merges {
 pub(crate) enum Merged {
     /// No merge was due.
     Nothing,
-    /// A new version was recorded.
+    /// A step was completed, and a new version was recorded.
     Slice,
     /// A segment cannot be merged, and is now excluded from merges.
     Apart(Error),

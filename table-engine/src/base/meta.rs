@@ -5,7 +5,7 @@ use table_store::name::TableName;
 use crate::bytes::{Reader, Writer};
 use crate::catalog::{Catalog, TableEntry};
 
-/// The metadata of a version.
+/// The metadata of a version of the base.
 #[derive(Clone, Debug)]
 pub(crate) struct Meta {
     /// The first journal file that the base does not cover.

@@ -38,7 +38,7 @@ const COPIED: u64 = 1 << 20;
 /// The size of a checksum in bytes.
 const SUM: usize = 4;
 
-/// The file of a run.
+/// The file that contains a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunFile {
     pub(super) number: u64,
@@ -54,7 +54,7 @@ pub(super) struct Run {
     pub(super) number: u64,
     /// A random identity. It distinguishes the run from a run with the same number in a copy of the folder.
     pub(super) identity: Uuid,
-    /// The length of the file.
+    /// The length of the file in bytes.
     pub(super) length: u64,
     /// The key of the first entry.
     pub(super) first: Box<[u8]>,

@@ -7,7 +7,7 @@ use table_store::row::RowView;
 
 use crate::base::filter;
 
-/// An odd number with well-mixed bits.
+/// The multiplier of the checksum, an odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
 /// The number hashed for a deletion instead of a Timestamp. No row has this Timestamp.
 const DELETION: u64 = u64::MAX;

@@ -31,7 +31,7 @@ pub(super) struct Layer {
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     pub(super) start: Arc<[u8]>,
-    /// The layers, the newest first.
+    /// The layers of the segment, the newest first.
     pub(super) layers: Vec<Layer>,
 }
 

@@ -1,4 +1,4 @@
-//! The location of a table's blobs.
+//! The location of a table's blobs in the blob store.
 
 use std::sync::Arc;
 

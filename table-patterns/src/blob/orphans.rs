@@ -47,7 +47,7 @@ pub(crate) trait Naming {
 /// The collector for the blobs in one folder. The last segment of each blob name begins with the creation time.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
-    /// The folder of the blobs.
+    /// The folder that contains the blobs.
     pub(crate) folder: Path,
     /// The folder of the marks of orphans.
     pub(crate) marks: Path,

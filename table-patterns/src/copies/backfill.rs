@@ -29,7 +29,7 @@ const LISTED: usize = 1_000;
 pub struct CopiesReport {
     /// The number of processed entities: sources with references, and holders.
     pub scanned: u64,
-    /// The number of entities written.
+    /// The number of entities that were written.
     pub written: u64,
     /// The entities whose copies could not be settled, with the errors; at most 1,000.
     /// Correct them, then settle them with [`settle_copies`](crate::Entities::settle_copies).

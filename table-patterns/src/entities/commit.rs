@@ -36,7 +36,7 @@ pub(crate) struct Site<'a, S, O> {
 enum DerivedState {
     /// The row is assumed to match the entities, which determines its operation.
     Assumed(OperationKind),
-    /// The stored row, or `None`.
+    /// The row that was read; `None` if it does not exist.
     Read(Option<StoredRow>),
 }
 

@@ -136,7 +136,7 @@ pub(crate) struct PendingWrite {
     pub(crate) stored: Option<Row>,
     /// `true` if other entities may be written in the same transaction.
     pub(crate) together: bool,
-    /// The entities of the transaction.
+    /// The entities that the transaction writes.
     pub(crate) siblings: Arc<Siblings>,
     pub(crate) context: WriteContext,
 }

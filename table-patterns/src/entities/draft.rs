@@ -21,7 +21,7 @@ use crate::outbox::Step;
 
 pub(crate) use write::{Completes, EntityWrite};
 
-/// The parts of a transaction.
+/// The planned writes and rows of a transaction.
 pub(crate) struct Draft<'a> {
     /// All parts in their planned state.
     planned: Batch,

@@ -55,7 +55,7 @@ pub(crate) struct Turn {
     place: Option<Place>,
 }
 
-/// The successor of a turn.
+/// The recipient of a turn that has ended.
 enum Next {
     Waiter(oneshot::Sender<Turn>),
     Group(Arc<Group>),

@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         Self(self.0.filter(condition))
     }
 
-    /// Returns at most `copies` copies.
+    /// Limits the result to at most `copies` copies.
     pub fn limit(self, copies: usize) -> Self {
         Self(self.0.limit(copies))
     }

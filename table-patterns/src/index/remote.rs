@@ -17,7 +17,7 @@ use crate::outbox::keys::hash;
 /// The index entry that results from the change is recorded as a hash, which distinguishes a stale read from the current entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
-    /// The kind of the affected rows.
+    /// The kind of the rows that may need an update.
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
@@ -81,9 +81,9 @@ pub enum EntryFingerprint {
     /// The resulting entry is not recorded, as in a repair.
     #[default]
     Unknown,
-    /// The entity has no entry.
+    /// The entity has no entry in the index.
     Nothing,
-    /// The entity has an entry.
+    /// The entity has an entry in the index.
     Entry {
         /// The key of the copy, or of the list.
         key: EntityKey,

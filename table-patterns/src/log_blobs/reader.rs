@@ -35,7 +35,7 @@ struct Wanted {
 struct Reading {
     reader: LogReader,
     wanted: Wanted,
-    /// The next hour to list.
+    /// The hour whose blobs are listed next.
     hour: Option<DateTime<Utc>>,
     /// The blobs of the current hour that are not read yet, in reverse order.
     paths: Vec<Path>,

@@ -86,7 +86,7 @@ impl Origin {
     }
 }
 
-/// The content of a guard.
+/// The content of a guard row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guard {
     owner: Option<String>,

@@ -94,7 +94,7 @@ pub(crate) struct Pending {
     pub(crate) version: u64,
     /// The time when a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
-    /// The number of started attempts.
+    /// The number of attempts that were started.
     pub(crate) attempts: u32,
     /// The time until which workers ignore the row, because a worker has claimed it or because its last attempt failed.
     pub(crate) not_before: u64,

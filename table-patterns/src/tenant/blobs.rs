@@ -67,7 +67,7 @@ impl BlobFolder {
         Ok(rest.map(|rest| format!("{}/{}/{rest}", self.values, segment(to))))
     }
 
-    /// Reads a range of a blob.
+    /// Reads a range of bytes from a blob.
     pub(super) async fn read(&self, name: &str, range: std::ops::Range<u64>) -> Result<bytes::Bytes> {
         let path = path(name)?;
         if range.is_empty() {

@@ -67,7 +67,7 @@ pub struct Import<'a> {
 pub struct Imported {
     /// The number of rows written to the partitions of the tenant.
     pub rows: u64,
-    /// The number of blobs written.
+    /// The number of blobs that were written.
     pub blobs: u64,
     /// The number of blobs that rows reference but that were missing during the export.
     pub missing_blobs: u64,
@@ -306,7 +306,7 @@ impl fmt::Debug for Import<'_> {
 
 #[cfg(feature = "blobs")]
 impl Import<'_> {
-    /// Stores one part of a blob.
+    /// Appends one part to the blob that it belongs to.
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         let line = self.line;
         let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;

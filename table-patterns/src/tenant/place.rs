@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    /// Returns the tables that exist.
+    /// Returns the tables of the tenant that exist.
     pub(super) async fn existing(&self) -> Result<Vec<TableName>> {
         match &self.tables {
             Tables::One(table) => Ok(vec![table.clone()]),

@@ -39,7 +39,7 @@ pub(super) struct Attempts<'a> {
     refused: Option<(HashMap<RowKey, Option<ETag>>, Error)>,
     /// `true` once a group has been refused: the unit is then committed alone, and an error can be attributed to it.
     pub(super) is_alone: bool,
-    /// The start of the current attempt.
+    /// The time when the current attempt began.
     began: u64,
     pub(super) contest: Contest,
 }

@@ -18,7 +18,7 @@ use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the lists of the given entities.
+    /// Reads, for each of the given source entities, the list of the view's partitions where it has rows.
     pub(super) async fn known(
         &self,
         items: &[Applied],

@@ -141,7 +141,7 @@ pub struct Delivery<'a> {
     /// or the Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, as on a store whose
     /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub version: Option<u64>,
-    /// The JSON of the message.
+    /// The payload of the message as JSON.
     pub(crate) payload: &'a str,
     /// The version of the message type that the payload was written with.
     pub(crate) written_as: u32,

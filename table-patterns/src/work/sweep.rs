@@ -75,7 +75,7 @@ pub struct SweepReport {
     pub partitions: u64,
     /// The number of intents that are pending and not poison; see [`Outbox::backlog`].
     pub pending: u64,
-    /// The number of messages sent.
+    /// The number of messages that the sweep sent.
     pub prompted: u64,
     /// The number of partitions that the sweep marked as quiet, because they have no pending intents.
     /// Each later sweep reads only some of the quiet partitions, chosen at random, until an intent is written to one of them.

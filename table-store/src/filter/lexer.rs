@@ -4,7 +4,7 @@ use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::literal;
 use crate::value::Value;
 
-/// A token of a filter.
+/// A token in the text of a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'a> {
     Open,

@@ -35,7 +35,7 @@ struct Page {
     writer: RowWriter,
     /// The number of properties of the previous entity, used as the capacity for the next one.
     properties: usize,
-    /// The buffer for decoded bytes.
+    /// A buffer for decoded binary values.
     bytes: Vec<u8>,
 }
 
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Entities<'_> {
     }
 }
 
-/// One entity of the list.
+/// A deserializer of one entity in the list.
 struct Entity<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entity<'_> {

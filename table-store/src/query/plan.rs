@@ -100,7 +100,7 @@ impl Requests {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The number of the rule.
+    /// The number of the rule, such as `DQ-5`.
     pub rule: &'static str,
     /// The text of the warning, with a suggestion.
     pub message: String,

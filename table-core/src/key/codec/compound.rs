@@ -57,13 +57,13 @@ pub enum Fault {
     Empty,
     /// A literal contains a character that no key may contain (KEY-3).
     IllegalLiteral {
-        /// The position of the literal.
+        /// The position of the literal among the pieces.
         piece: usize,
     },
     /// A part of variable width is followed by a piece that it could contain, and so is a later part. Two different combinations of values could therefore
     /// have the same key.
     Ambiguous {
-        /// The position of the part.
+        /// The position of the part among the pieces.
         part: usize,
     },
     /// The longest possible key has more than 512 UTF-16 code units (KEY-7).

@@ -68,7 +68,7 @@ pub trait DerivedPart<T> {
 pub trait PartSource<T> {
     /// The name of the source in schemas and layout files; see [`KeyCodec::NAME`].
     const SOURCE_NAME: &'static str;
-    /// The form of the encoding.
+    /// The form of the derived part's encoding.
     const SOURCE_FORM: Form;
     /// The mistake in the source's arguments, if any; see [`Facts::fault`].
     const SOURCE_FAULT: Option<&'static str>;

@@ -59,7 +59,7 @@ pub struct Rule {
     pub change: &'static str,
     /// The compatibility of old rows with the new schema.
     pub compatibility: Compatibility,
-    /// The effect on old rows.
+    /// The effect of the change on old rows.
     pub then: &'static str,
     /// The advice for a program that makes this change.
     pub advice: &'static str,

@@ -27,7 +27,7 @@ const LEASE_TICKS: u64 = 5 * 10_000_000;
 
 /// The result of comparing the stored schema with the schema of a handle.
 struct Compared {
-    /// `true` if the schemas are equal.
+    /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
     /// `true` if the handle's schema lacks parts that the stored schema announces: indexes or properties that older programs need not know yet.
     lacks_announced: bool,

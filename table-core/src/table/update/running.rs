@@ -27,7 +27,7 @@ use crate::table::read::Found;
 pub(super) struct Changed {
     pub(super) before: Row,
     pub(super) after: Row,
-    /// The key after the change.
+    /// The key of the entity after the change.
     pub(super) key: EntityKey,
     /// The schema of the entity; empty for an entity without one.
     pub(super) designs: &'static [&'static EntitySchema],

@@ -168,7 +168,7 @@ impl Directory {
         (reader.is_empty() && directory.len() > 0).then_some(directory)
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of blocks in the run.
     pub(in super::super) fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }

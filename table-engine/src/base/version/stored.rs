@@ -36,7 +36,7 @@ const WITHOUT_LINEAGE: u32 = 3;
 /// The number of bytes before the content: magic number, version and length.
 const HEADER: usize = 16;
 
-/// The content of the file.
+/// The content of the `BASE` file: a version of the base with its metadata.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
     /// The identity of the engine, which its backups share. A folder that is restored from a backup gets a new identity, because the two engines may
@@ -156,7 +156,7 @@ impl Stored {
         Self::of(&content, pool).ok_or_else(|| broken(HEADER as u64))
     }
 
-    /// Returns one copy of the content.
+    /// Returns the encoded content, of which the file contains two copies.
     #[cfg(feature = "testing")]
     pub(in super::super) fn content(&self) -> Vec<u8> {
         let mut out = Writer::default();
@@ -164,7 +164,7 @@ impl Stored {
         out.into_bytes()
     }
 
-    /// Parses one copy of the content.
+    /// Parses the encoded content.
     #[cfg(feature = "testing")]
     pub(in super::super) fn of_content(bytes: &[u8], pool: &Arc<Pool>) -> Option<Self> {
         Self::of(&Content { version: VERSION, bytes: bytes.to_vec() }, pool)

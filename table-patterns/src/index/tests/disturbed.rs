@@ -17,7 +17,7 @@ use table_core::{Error, ErrorCode, Result};
 /// The point where a program that uses a [`Disturbed`] store dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Before the submit is sent.
+    /// The program dies before the submit is sent.
     Before,
     /// After the submit was applied, before the response.
     After,

@@ -163,7 +163,7 @@ fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     endings.map(|(at, ending)| (format!("{prefix}{ending}"), pick(at))).collect()
 }
 
-/// The jobs that have failed.
+/// The jobs that failed in a test.
 struct Faults {
     context: String,
     found: Vec<String>,

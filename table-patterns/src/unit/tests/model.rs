@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// One write on one ticket.
+/// A write to one ticket.
 #[derive(Clone, Debug)]
 struct Act {
     verb: u8,
