@@ -137,7 +137,7 @@ fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&s
     }
 }
 
-/// Begins the pass at `start` without a refusal, unless it has begun.
+/// Begins the pass at `start` without refusing older programs, unless the pass has already begun.
 fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         let position = layout.progress.entry(note.to_owned()).or_insert_with(|| start.to_owned());

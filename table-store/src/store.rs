@@ -34,7 +34,7 @@ pub struct Capabilities {
     /// yield the current page.
     pub looks_ahead: bool,
     /// The smallest difference between two Timestamps, in [ticks](crate::ticks). It is greater than 1 for coarse Timestamps, such as the whole
-    /// seconds of Cosmos DB for NoSQL. On stores with coarse Timestamps, patterns that order by Timestamp are rejected or use another order.
+    /// seconds of Cosmos DB for NoSQL. On stores with coarse Timestamps, patterns that order by Timestamp are rejected or use a different order.
     pub timestamp_step: u64,
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has
     /// no checks.

@@ -307,7 +307,7 @@ pub trait Reversible<T>: KeyCodec<T> {
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be part of a key, with the codec that is used unless the declaration names another one.
+/// A type that can be part of a key, with the codec that is used unless the declaration specifies a different one.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};

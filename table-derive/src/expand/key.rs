@@ -49,7 +49,7 @@ impl KeyField<'_> {
         self.names.item(name, || self.item_of(self.word, name))
     }
 
-    /// Returns an item of another trait that the codec implements.
+    /// Returns an item of a different trait that the codec implements.
     pub(super) fn item_of(&self, word: &str, name: &str) -> TokenStream {
         let span = self.span;
         let (word, name) = (Ident::new(word, span), Ident::new(name, span));

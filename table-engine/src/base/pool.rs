@@ -142,7 +142,7 @@ impl Pool {
         Ok(file)
     }
 
-    /// Closes the file of a run, because its number may be given to another file.
+    /// Closes the file of a run, because its number may be given to a new file.
     fn forget(&self, number: u64) {
         self.open().files.remove(&number);
     }

@@ -1,4 +1,4 @@
-//! A version of the base: the runs that contain each key range. A version is immutable; each change creates another version.
+//! A version of the base: the runs that contain each key range. A version is immutable; each change creates a new version.
 //!
 //! The key space is divided into segments without gaps. A segment has layers, the newest first. The newest layer that has an entry for a key takes
 //! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be

@@ -144,7 +144,7 @@ fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Ke
     Err(Error::of(StoredQueueFault::Gone(id.clone())))
 }
 
-/// Hides a message for another period, and replaces its text.
+/// Changes how long a message is hidden, and replaces its text.
 pub(super) fn update(
     ground: &mut Ground<'_>,
     lease: &Lease,

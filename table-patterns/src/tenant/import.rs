@@ -119,7 +119,7 @@ impl Import<'_> {
     /// # Errors
     /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
     /// - `InvalidInput` if the text does not consist of lines of an export with the same tables, if a row that contains the name of its partition is
-    ///   imported into a partition with another name, or if recorded steps are.
+    ///   imported into a partition with a different name, or if recorded steps would be.
     /// - `InvalidInput` if a part of a blob is pushed, but an earlier part was not pushed to this import; push the export again from the first part.
     /// - `FormatTooNew` if a newer release wrote the export.
     /// - Any error from the stores.

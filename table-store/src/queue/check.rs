@@ -37,7 +37,7 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
     Err(refused(queue, QueueFault::Count { count, most: BATCH }))
 }
 
-/// Checks the time for which a message is hidden, which must be in whole seconds, from `least` to seven days.
+/// Checks how long a message is hidden. The time must be in whole seconds, from `least` to seven days.
 ///
 /// # Errors
 /// `OutOfRangeQueryParameterValue` if the time is out of range or not in whole seconds (QUE-8).

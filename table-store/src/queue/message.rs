@@ -91,7 +91,7 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// The text of the message: at most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// The time for which a new message is hidden: 0 to 7 days, in whole seconds, less than the time to live (QUE-8).
+    /// How long a new message is hidden: 0 to 7 days, in whole seconds, less than the time to live (QUE-8).
     pub hidden: Duration,
     /// The time after which the message is deleted.
     pub time_to_live: TimeToLive,
@@ -104,7 +104,7 @@ impl PutMessage {
         Self { text: text.into(), hidden: Duration::ZERO, time_to_live: TimeToLive::default() }
     }
 
-    /// Sets the time for which the new message is hidden.
+    /// Sets how long the new message is hidden.
     #[must_use]
     pub const fn hidden(mut self, time: Duration) -> Self {
         self.hidden = time;

@@ -74,7 +74,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Finishes the open block, so the next row starts another block.
+    /// Finishes the open block, so the next row starts a new block.
     pub(in super::super) fn end_block(&mut self) -> Result<()> {
         if self.block.is_empty() {
             return Ok(());
