@@ -22,13 +22,13 @@
 //! # Guarantee
 //! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write to a holder reads their values from the
 //!   source.
-//! - Within one partition of one table, source and copies change in one entity group transaction, each under its
-//!   `ETag`, so neither changes without the other (PAT-DEN-2), within the bounds below. A holder that adds a reference
-//!   is written only if the source still has the version that was copied.
+//! - Within one partition of one table, source and copies change in one entity group transaction, each only if its `ETag` is current, so neither changes
+//!   without the other (PAT-DEN-2), within the bounds below. A holder that adds a reference is written only if the source still has the version that was
+//!   copied.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
 //!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even
-//!   if processes die. A holder is read before its source and written under its `ETag`, and each change to a source writes every holder. An
-//!   outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
+//!   if processes die. A holder is read before its source, and is written only if its `ETag` is still current. Each change to a source writes every
+//!   holder. An outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a
 //!   referenced source is refused, or its holders are [cleared](OnDelete).
 //!

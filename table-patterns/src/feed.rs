@@ -20,7 +20,7 @@
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
-//! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, both for changes to one
+//! - The transaction replaces the head if its `ETag` is current. The order of the entries is therefore the order of the commits, both for changes to one
 //!   entity and for changes to several. It does not depend on the clock of a writer, a reader or the store.
 //! - No entry ever appears before a [`Cursor`] that was returned. If a writer was suspended before its commit, however long, the commit is refused,
 //!   and the writer reads the head again and takes the next number.

@@ -16,7 +16,7 @@
 //! If all writers use this module, a part never exists without its parent:
 //! - [`insert_part`](crate::Entities::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
 //! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, if none of them has
-//! changed since it was read. A part that is inserted in the meantime changes the version of the parent, so the delete is retried.
+//!   changed since it was read. A part that is inserted in the meantime changes the version of the parent, so the delete is retried.
 //! - Both functions call the [participants](crate::participant) of the types of the parts.
 //!
 //! # Cost

@@ -18,7 +18,7 @@
 //!   it starts. If a worker dies after it started several rows, an attempt is counted for all of them. Deliveries of messages do not count, so work that
 //!   was never tried does not become poison, even if it waited a long time behind other work. Outages do not count either; a handler
 //!   [decides](Handler#failures-and-outages) by its error.
-//! - Workers claim rows in portions, under their `ETag`s, for the duration of their lease, so many workers on one partition do its work only once
+//! - Workers claim rows in portions, conditional on their `ETag`s, for the duration of their lease, so many workers on one partition do its work only once
 //!   (PAT-EC-7). After a claim has expired, another worker may process the row a second time.
 //! - Transient errors are retried within an attempt, other errors by later attempts. Both use growing random delays (PAT-EC-5).
 //!

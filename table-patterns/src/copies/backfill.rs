@@ -99,7 +99,7 @@ impl Place {
 /// updates all known holders. The backfill of the holders records their references and sets their copies. Once both are
 /// complete, the copies include every write by an older program.
 ///
-/// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
+/// - Online: writers continue. Each entity is settled only if its version is unchanged, sixteen concurrently.
 /// - Rolling updates: as for the backfill of an [index](crate::index::Backfill). While older programs may have requests in flight, a run
 ///   returns immediately, with [`retry_after`](CopiesReport::retry_after).
 /// - One relation at a time: a type with several new relations needs a pass for each.

@@ -175,7 +175,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write(&key, false, None, |_| Ok(Some(planned.clone()))).await
     }
 
-    /// Commits plans under the caller's conditions on entities. A conflict on an entity is an error.
+    /// Commits plans with the caller's conditions on entities. A conflict on an entity is an error.
     ///
     /// # Errors
     /// Any error from the commit.

@@ -1,4 +1,4 @@
-//! The head of a feed: a row that each commit replaces under its `ETag`, which puts the commits in order.
+//! The head of a feed: a row that each commit replaces if its `ETag` is current, which puts the commits in order.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};

@@ -171,7 +171,7 @@ impl RemoteChange {
         serde_json::Value::Array(items).to_string()
     }
 
-    /// Returns `true` if the text was recorded under the schema of `E`; `None` if it names an index that this schema does not have.
+    /// Returns `true` if the text was recorded by a program with the current schema of `E`; `None` if it names an index that this schema does not have.
     pub(crate) fn is_of_design<E: Entity>(text: &str) -> Option<bool> {
         let items: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
         Derived::parse::<E>(items.first()?.as_str()?)?;

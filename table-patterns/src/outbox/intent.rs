@@ -62,7 +62,7 @@ impl Intent {
     }
 
     /// Sets the version of this change. Later changes to the same entity must have larger versions.
-    /// For example, each change may increment a counter in the entity under the entity's `ETag`.
+    /// For example, each change may increment a counter in the entity, conditional on the entity's `ETag`.
     ///
     /// By default, the Timestamp of the change is used instead. The embedded engine assigns Timestamps in the order of the changes
     /// (ENG-8). The service does so while the clock of the machine that serves the partition does not go back, which it does not

@@ -108,7 +108,7 @@ impl ExportPosition {
         (self.place, self.table, self.range, self.from) = (self.place + 1, None, 0, None);
     }
 
-    /// Moves to a table of the current place. In another table, reading begins at the first row, because the range and the token belong to one table.
+    /// Moves to a table of the current place. In a different table, reading begins at the first row, because the range and the token belong to one table.
     pub(super) fn in_table(mut self, table: &TableName) -> Self {
         let is_same = self.table.as_deref().is_none_or(|own| own.eq_ignore_ascii_case(table.as_str()));
         if !is_same {

@@ -33,7 +33,7 @@ use table_core::query::EntityRef;
 use table_core::runtime::Runtime;
 use table_core::{Error, ErrorCode, Result, ValueRef};
 
-/// The prefix of the `RowKey`s of reservations. The place in the queue follows it.
+/// The prefix of the `RowKey`s of reservations. The position in the queue follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";
 pub(super) const HOLD: &str = "HoldMillis";
 
@@ -48,7 +48,7 @@ pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Durat
 pub(super) const MOST_EXPIRED: usize = 4;
 /// The longest wait of one attempt. Afterwards the process stops waiting, as after `MOST_EXPIRED` reservations.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
-/// The last place in the queue. Reservations that share it are ordered by their random numbers.
+/// The last position in the queue. Reservations that share it are ordered by their random numbers.
 const LAST_PLACE: u64 = 9_999_999_999;
 
 /// A reservation, by the key of its row. Reservations are ordered as in the queue.
@@ -65,13 +65,13 @@ pub(super) struct Stored {
 
 impl Reservation {
     /// Creates a reservation after the last one in a queue.
-    /// The random number distinguishes it from other reservations with the same place, current or earlier.
+    /// The random number distinguishes it from other reservations with the same position, current or earlier.
     pub(super) fn behind(last: Option<&Self>, random: u64) -> Result<Self> {
         let place = last.map_or(0, Self::place).saturating_add(1).min(LAST_PLACE);
         RowKey::new(format!("{PREFIX}{place:010}_{random:016x}")).map(Self)
     }
 
-    /// Returns the place in the queue. Keys in any other format sort after all places.
+    /// Returns the position in the queue. Keys in any other format sort after all positions.
     fn place(&self) -> u64 {
         let digits = self.0.as_str().get(PREFIX.len()..).and_then(|parts| parts.get(..10));
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(LAST_PLACE)
