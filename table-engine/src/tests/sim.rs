@@ -109,7 +109,7 @@ impl State {
         if fails { Err(io::Error::other("the sync failed")) } else { Ok(()) }
     }
 
-    /// Returns `bytes` bytes to the free space of the disk.
+    /// Adds `bytes` bytes to the free space of the disk.
     fn give(&self, bytes: usize) {
         let bytes = i64::try_from(bytes).unwrap();
         let _ = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| room.checked_add(bytes));
