@@ -54,7 +54,7 @@
 //!   A source that thousands of new holders reference at the same time is a hot spot.
 //! - A copied property may be copied again, in a chain of any length. A worker updates the second copy and all further
 //!   copies, in any partition. If entities copy from each other in a cycle, their values must converge: a change that returns to the same
-//!   entity for the eighth time becomes poison, and the error names the entities.
+//!   entity for the eighth time becomes poison, and the error lists the entities.
 //! - Every write maintains the indexes and the feed that either struct declares for its table. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
 //! - Copies declared by a later release are *announced*: programs built from the older release continue

@@ -169,7 +169,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     }
 }
 
-/// Returns the fingerprint of the schema of an entity type in a table.
+/// Returns the fingerprint of an entity type's schema in a table.
 fn schema_of<E: Entity>(table: &TableName) -> String {
     StoredSchema::of(E::SCHEMA).in_table(table.as_str()).fingerprint().to_string()
 }

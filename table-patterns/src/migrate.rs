@@ -21,7 +21,7 @@
 //! A verification reads both tables once.
 //!
 //! # Bounds
-//! - Stop the writers of the source first, because the copy misses rows written behind its current position, and the checksums then differ. A second
+//! - Stop the writers of the source first, because the copy misses rows that are written before its current position, and the checksums then differ. A second
 //!   copy from the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
 //! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
 //! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys that an outbox uses to seal

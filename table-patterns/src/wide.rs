@@ -35,7 +35,7 @@
 //!
 //! # Bounds
 //! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3).
-//! If a part is too large, the error names it.
+//! If a part is too large, the error contains its name.
 //!
 //! # When not to
 //! For a few large values, use [a blob](crate::large). For values that are never read together, use separate rows.

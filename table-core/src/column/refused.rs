@@ -1,4 +1,4 @@
-//! Method names from other libraries that columns do not have. A call to such a method does not compile, and the error names the right method.
+//! Method names from other libraries that columns do not have. A call to such a method does not compile, and the error message suggests the right method.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ pub trait IsProperty<E> {}
 )]
 pub trait Searchable {}
 
-/// Declares traits that no column implements. The message of each trait names the comparison to write instead.
+/// Declares traits that no column implements. The message of each trait suggests the comparison to write instead.
 macro_rules! named_otherwise {
     ($($(#[$docs:meta])* $bound:ident: $form:literal, $note:literal;)*) => {$(
         $(#[$docs])*

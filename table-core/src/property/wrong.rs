@@ -1,4 +1,4 @@
-//! Common types that cannot be properties. Each kind has a message that names the declaration to write instead.
+//! Common types that cannot be properties. Each kind has a message that suggests the declaration to write instead.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -50,7 +50,7 @@ where
     }
 }
 
-/// Declares kinds of types, and for each kind a trait that it does not implement. The message of the trait names the declaration to write instead of
+/// Declares kinds of types, and for each kind a trait that it does not implement. The message of the trait suggests the declaration to write instead of
 /// the type `T`.
 macro_rules! kinds {
     ($($(#[$docs:meta])* $kind:ident, $property:ident: $fact:literal, $form:literal, $note:literal;)*) => {$(

@@ -174,7 +174,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
     })
 }
 
-/// Reports a lone name that resembles no known word. It is probably a field, which belongs in a key.
+/// Reports a single name that is not similar to any known word. It is probably a field, which belongs in a key.
 fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };

@@ -35,7 +35,7 @@ pub(super) struct StoredReference {
     pub(super) etag: Option<ETag>,
 }
 
-/// Returns the prefix of the `RowKey`s of all references of a source.
+/// Returns the `RowKey` prefix of a source's references.
 fn front(source: &EntityKey) -> String {
     format!("{REFERENCE_PREFIX}{}\u{FFFC}", source.row_key)
 }

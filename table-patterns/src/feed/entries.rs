@@ -1,4 +1,4 @@
-//! Writes feed entries: adds them to a transaction, and commits it on condition that the head of the feed is unchanged.
+//! Writes feed entries: adds them to a transaction, and commits it only if the head of the feed is unchanged.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans the transaction that adds an entity's index entry. The plan also touches the entity, on condition that its version is unchanged.
+    /// Plans the transaction that adds an entity's index entry. The plan also touches the entity, but only if its version is unchanged.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {

@@ -61,7 +61,7 @@ pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
 }
 
-/// Returns the prefix of the `RowKey`s of all outbox rows for one changed entity.
+/// Returns the `RowKey` prefix of all outbox rows for one changed entity.
 fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
@@ -222,7 +222,7 @@ impl Pending {
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
     }
 
-    /// Returns the deletion of the row of a completed intent. It fails if another worker has changed the row in the meantime.
+    /// Returns the deletion of a completed intent's row. It fails if another worker has changed the row in the meantime.
     pub(crate) fn done(&self) -> Operation {
         let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         Operation { row_key: self.place.row_key.to_row_key(), kind }

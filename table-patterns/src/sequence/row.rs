@@ -78,7 +78,7 @@ fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     })
 }
 
-/// Returns the write of the row, on condition that it has not changed since it was read.
+/// Returns the write of the row, which fails if the row has changed since it was read.
 fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64) -> Operation {
     let mut row = RowWriter::with_capacity(2);
     row.property(NEXT, ValueRef::Int64(next));

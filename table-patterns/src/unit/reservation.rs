@@ -20,7 +20,7 @@
 //! is left. Rows that another program leaves in the partition therefore delay its transactions by at most twenty seconds, regardless of their number.
 //!
 //! Every row below the prefix is a reservation, regardless of its writer, and the order of the keys is the order of the queue. A row in any other
-//! format has a hold of zero and is deleted when it is found, so it cannot hide the reservations behind it.
+//! format has a hold of zero and is deleted when it is found, so it cannot hide the reservations after it.
 //!
 //! Reservations are advisory: correctness depends only on the versions of the rows. `docs/models/fairness.rs` models this protocol.
 

@@ -74,7 +74,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns the text of the compile error, which names the mistake and how to correct it.
+    /// Returns the text of the compile error, which states the mistake and how to correct it.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
