@@ -15,7 +15,8 @@
 //!
 //! # Guarantee
 //! Rows and steps are written together with the entity or not at all. This holds for every write through a [handle](crate::Entities) with the
-//! participant, including bulk inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error contains the name of the participant.
+//! participant, including bulk inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error contains the
+//! name of the participant.
 //!
 //! # Cost
 //! A write takes one extra operation per row, and one for all steps of an entity. A write of a stored entity reads it first, as for indexes.
