@@ -45,11 +45,11 @@ const FIRST_VALUES: usize = 1_000;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Container {
-    /// The partitions before any split.
+    /// The physical partitions before any split.
     pub before: Load,
-    /// The due splits, in order.
+    /// The splits that are due, in order.
     pub splits: Vec<NextSplit>,
-    /// The partitions after the splits.
+    /// The physical partitions after the splits.
     pub after: Load,
     /// The possible orders of the levels. Orders whose queries touch the fewest partitions are first. Empty if the design has no queries.
     pub orders: Vec<Order>,
@@ -60,7 +60,7 @@ impl Report {
     /// Returns the physical partitions of a container with this design. The workload is assumed to continue at its rates.
     ///
     /// Every write is assumed to add an entity that is never deleted. Sizes are computed as in the rest of the report, with two bytes per character.
-    /// JSON of plain ASCII takes half of that, but the service's index adds to it. Reads and writes cost request units as published. A query over
+    /// JSON of plain ASCII needs half of that, but the service's index adds to it. Reads and writes cost request units as published. A query over
     /// several partition keys adds the same load to each of them.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ fn spread(
 }
 
 impl Container {
-    /// Returns a picture of the partitions before and after all due splits.
+    /// Returns an SVG diagram of the partitions before and after all due splits.
     #[must_use]
     pub fn svg(&self) -> String {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])

@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 use crate::fault::WorkloadFault;
 use crate::random::{Random, real};
 
-/// The maximum number of values of a [`Distribution::zipf`]. Each value takes eight bytes.
+/// The maximum number of values of a [`Distribution::zipf`]. Each value uses eight bytes.
 pub(super) const MOST_ZIPF_VALUES: u64 = 1_000_000;
 
 /// A probability distribution over the values 0, 1, 2, … Cloning is cheap.

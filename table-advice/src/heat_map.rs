@@ -4,7 +4,7 @@ use crate::random::real;
 
 /// The maximum number of partitions that are shown in a separate row.
 const ROWS: usize = 16;
-/// The maximum number of columns.
+/// The maximum number of columns of a heat map.
 const COLUMNS: u32 = 60;
 
 /// The load of one operation on one partition: entities written, or pages read.
@@ -30,7 +30,7 @@ pub(super) struct Touch {
 pub struct HeatMap {
     /// The number of seconds per column. The last column may be shorter.
     pub seconds_per_column: u32,
-    /// Each shown partition with its cells. The name of a partition is its PartitionKey, after the name of its table if the table is known.
+    /// Each shown partition with its cells. The name of a partition is its PartitionKey, preceded by the name of its table if the table is known.
     pub rows: Vec<(String, Vec<f64>)>,
     /// The number of partitions without a row.
     pub others: usize,

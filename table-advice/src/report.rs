@@ -20,7 +20,7 @@ const SECONDS_A_MONTH: f64 = 30.0 * 86_400.0;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PatternCost {
-    /// The name of the pattern.
+    /// The name of the pattern in the workload.
     pub name: String,
     /// The number of operations per second.
     pub per_second: f64,
@@ -81,7 +81,7 @@ impl PatternCost {
         self.each(sum) * self.per_second * SECONDS_A_MONTH
     }
 
-    /// Returns the price per month.
+    /// Returns the price of the workload per month.
     #[must_use]
     pub fn price(&self, prices: &Prices) -> f64 {
         prices.of(self.per_month(self.reads), self.per_month(self.writes), self.per_month(self.bytes_read))

@@ -1,4 +1,4 @@
-//! Reports in text format.
+//! Formats a report as text.
 
 use std::fmt;
 

@@ -230,7 +230,7 @@ mod tests {
         insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
     }
 
-    /// One server stores consecutive keys (SCL-4).
+    /// Tests that a key that begins with a time is always hot, because one server stores consecutive keys (SCL-4).
     #[test]
     fn pat_anti_1_a_time_key_is_always_hot() {
         let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     proptest! {
-        /// The model counts every run separately.
+        /// Tests the peak against a model that counts every run separately.
         #[test]
         fn pat_anti_1_the_peak_is_the_maximum_over_all_runs(
             writes in prop::collection::vec(prop_oneof![Just(Color::Red), Just(Color::Green), Just(Color::Blue)], 0..60),

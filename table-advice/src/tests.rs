@@ -187,7 +187,7 @@ proptest! {
         prop_assert!((f64::from(u32::try_from(cost.operations).unwrap()) - 4.0 * per_second).abs() <= 0.51);
     }
 
-    /// An additional pattern draws from a separate sequence.
+    /// Tests that the same seed always gives the same report. An additional pattern draws from a separate sequence.
     #[test]
     fn the_same_seed_gives_the_same_report(seed: u64, employees in distribution()) {
         let (once, again) = (run(seed, 200.0, &employees), run(seed, 200.0, &employees));
@@ -200,7 +200,8 @@ proptest! {
         prop_assert_eq!(more.heat_map(), once.heat_map());
     }
 
-    /// The tolerance is six standard deviations plus a constant for rare values, so a random failure is very unlikely.
+    /// Tests that the frequencies of values match their probabilities. The tolerance is six standard deviations plus a constant for rare values, so a random
+    /// failure is very unlikely.
     #[test]
     fn zipf_draws_follow_the_probability_mass(seed: u64, values in 1_u64..200, exponent in 0.0..2.5_f64) {
         let zipf = Distribution::zipf(values, exponent).unwrap();

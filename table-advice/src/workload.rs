@@ -49,7 +49,7 @@ impl Workload {
         Self { seed, ..self }
     }
 
-    /// Sets the duration in seconds.
+    /// Sets the duration of the workload in seconds.
     #[must_use]
     pub fn seconds(self, seconds: u32) -> Self {
         Self { seconds, ..self }
@@ -61,7 +61,7 @@ impl Workload {
         Self { start, ..self }
     }
 
-    /// Sets the prices of requests.
+    /// Sets the prices of requests and of returned data.
     #[must_use]
     pub fn prices(self, prices: Prices) -> Self {
         Self { prices: Some(prices), ..self }

@@ -110,7 +110,7 @@ impl TableEntity {
         &self.key
     }
 
-    /// Returns the version with which the entity was read, or `None` if it was not read from a store.
+    /// Returns the version of the entity when it was read, or `None` if it was not read from a store.
     #[must_use]
     pub const fn etag(&self) -> Option<&ETag> {
         self.etag.as_ref()

@@ -109,8 +109,8 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Le, value)
     }
 
-    /// Matches entities whose property equals one of the values. An empty list matches no entity. The service documents at most 15 comparisons in a
-    /// filter (FIL-7).
+    /// Matches entities whose property equals one of the values. An empty list matches no entity. According to its documentation, the service allows
+    /// at most 15 comparisons in a filter (FIL-7).
     ///
     /// ```
     /// use table_core::Column;

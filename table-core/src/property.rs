@@ -93,7 +93,7 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// The facts for generated code. They are one constant, because each constant that an expansion names takes compile time.
+    /// The facts that generated code needs, in one constant, because each constant named in an expansion adds to the compile time.
     #[doc(hidden)]
     const FACTS: PropertyFacts =
         PropertyFacts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };
@@ -107,8 +107,8 @@ pub trait Property: Sized {
     /// Converts a stored value, which is `None` if the property is absent.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent or has another type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that omit
-    /// type annotations lose the difference (ENG-12).
+    /// `EntityMismatch` if the value is absent or has a different type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that
+    /// omit type annotations lose the difference (ENG-12).
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
     /// Reads the next property of a row if it has this name and type. If it returns `None`, call [`from_value`](Self::from_value) instead. This fast
@@ -166,7 +166,7 @@ pub fn to_value<T: Property>(property: &T) -> Result<Option<Value>> {
 /// Reads a property of a row. For `hint`, see [`RowView::find`].
 ///
 /// # Errors
-/// `EntityMismatch`, with the name, if the property is absent or has another type; `Corrupted` if the bytes are not a row.
+/// `EntityMismatch`, with the name, if the property is absent or has a different type; `Corrupted` if the bytes are not a row.
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -184,7 +184,7 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that the fast path cannot read, because it is at another position, has a convertible type, or is malformed.
+/// Reads a property that the fast path cannot read, because it is at a different position, has a convertible type, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);

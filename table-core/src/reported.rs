@@ -13,10 +13,10 @@ macro_rules! reported_once {
         /// An argument type. rustc reports a wrong type only once.
         #[doc(hidden)]
         pub trait $name<E>: $bound<E> {
-            /// The type `R`.
+            /// The type `R`, if the argument's type is correct.
             type Then<R>;
 
-            /// Returns `result`.
+            /// Returns `result`, which has the type `R` only for a correct argument.
             fn then<R>(result: R) -> Self::Then<R>;
         }
 
@@ -35,7 +35,7 @@ pub(crate) use reported_once;
 /// Makes the type `R` depend on another type. Implemented for all types.
 #[doc(hidden)]
 pub trait Itself {
-    /// The type `R`.
+    /// The type `R`, written so that it depends on the implementing type.
     type Result<R>;
 }
 

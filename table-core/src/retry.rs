@@ -62,7 +62,7 @@ impl Retry {
         &self.pace
     }
 
-    /// Returns the number of attempts.
+    /// Returns the maximum number of attempts.
     #[must_use]
     pub const fn attempts(&self) -> usize {
         self.attempts

@@ -54,14 +54,14 @@ impl Runtime {
         }
     }
 
-    /// Sets the clock.
+    /// Sets the clock that determines the current time.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Sets the sleep function.
+    /// Sets the function that waits for a duration.
     #[must_use]
     pub fn sleep_by(
         mut self,

@@ -101,7 +101,7 @@ impl EntitySchema {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPiece {
-    /// A constant string.
+    /// A constant string between the fields of a key.
     Literal(&'static str),
     /// A field and its codec.
     Field {

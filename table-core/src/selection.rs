@@ -75,11 +75,11 @@ class! {
     RowRange: Paged, _ranges => QueryClass::Range;
     /// All rows of one partition (DQ-4).
     Partition: Paged, _ranges => QueryClass::PartitionScan;
-    /// A range of partitions.
+    /// A range of partitions, ordered by `PartitionKey`.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
     /// Several partitions, with at least one request for each. Example: all buckets of a `bucket(…)` key part.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
-    /// Every partition (DQ-5).
+    /// All rows of the table (DQ-5).
     Scan, _ranges => QueryClass::TableScan;
 }
 
@@ -136,7 +136,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         Selection::of(self.keys, reason)
     }
 
-    /// Returns the cost class.
+    /// Returns the cost class of a query with this selection.
     #[must_use]
     pub fn class(&self) -> QueryClass {
         C::class(match &self.keys {

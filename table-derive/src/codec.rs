@@ -28,9 +28,9 @@ pub(crate) enum Codec {
     Level,
     /// A keyword of the attributes.
     Word(Box<Written>),
-    /// A custom codec.
+    /// The path of a user-defined codec type.
     Custom(Path),
-    /// A custom derived part.
+    /// The path of a user-defined type that computes a derived part.
     Derived(Path),
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Written {
     inner: Option<Codec>,
     /// The arguments, as generic arguments of the codec type.
     arguments: Vec<TokenStream>,
-    /// The numeric argument.
+    /// The first numeric argument, such as `6` in `digits(6, id)`.
     number: Option<LitInt>,
 }
 

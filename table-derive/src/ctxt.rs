@@ -38,7 +38,7 @@ impl Ctxt {
         self.sound.set(sound);
     }
 
-    /// Reports an error of syn.
+    /// Reports an error that syn returned.
     pub(crate) fn push(&self, error: syn::Error) {
         self.sound.set(false);
         if let Some(errors) = self.errors.borrow_mut().as_mut() {

@@ -117,7 +117,7 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
 }
 
 /// Removes the spans of visibilities. If a generated function starts with the struct's `pub` and contains a field's type, rustc treats the function
-/// as user-written and reports a wrong field type for the entire function as well.
+/// as user-written, and reports a wrong field type both at the field and for the entire function.
 fn without_places(input: &mut DeriveInput) {
     let fields = match &mut input.data {
         Data::Struct(data) => Some(data.fields.iter_mut().map(|field| &mut field.vis)),

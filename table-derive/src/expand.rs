@@ -177,7 +177,7 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// Expands the traits without content.
+/// Generates empty trait implementations for a declaration with mistakes.
 fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (plain, ends) = (plain(entity), relations::ends(entity));
@@ -234,7 +234,7 @@ fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
     }
 }
 
-/// Marks entities for which a plain write is complete, because they declare no derived rows.
+/// Marks entities that a plain write stores completely, because they declare no derived rows.
 fn plain(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let table = &entity.table.0;

@@ -76,7 +76,7 @@ fn arm(arguments: &Named, fields: &Fields, runtime: &Path) -> (TokenStream, Toke
     (pattern, quote!((#runtime::ErrorCode::#code, #rule)))
 }
 
-/// Arguments that contain a code.
+/// The arguments of a variant whose code is known.
 struct Named {
     code: Ident,
     rule: Option<Rule>,

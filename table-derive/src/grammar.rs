@@ -50,7 +50,7 @@ impl Words {
         read(&word, input).and_then(|()| end(input)).map_err(|error| misread(&word, form, input, error))
     }
 
-    /// Returns the help for a known word in another spelling, such as `tableName`.
+    /// Returns the help for a known word in a different spelling, such as `tableName`.
     fn respelt(&self, word: &str, arguments: &TokenStream) -> Option<String> {
         let mut spelt = String::with_capacity(word.len() + 1);
         for (at, character) in word.char_indices() {
@@ -154,7 +154,7 @@ pub(crate) fn list(
     sound
 }
 
-/// Parses `= value`.
+/// Parses `=` and the value after it.
 pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::Result<T>) -> syn::Result<T> {
     input.parse::<Token![=]>()?;
     let ahead = input.fork();

@@ -146,7 +146,7 @@ pub fn access_list(input: TokenStream) -> TokenStream {
     access::list(input.into()).into()
 }
 
-/// Reports an invalid or missing ceiling of an access pattern. Not public API.
+/// Reports that the declared cost ceiling of an access pattern is invalid or missing. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_ceiling(input: TokenStream) -> TokenStream {

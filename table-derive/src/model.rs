@@ -34,7 +34,7 @@ use crate::model::key::Key;
 use crate::model::property::Property;
 use crate::symbol::{self, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY};
 
-/// An entity.
+/// The declaration of an entity.
 pub(crate) struct Entity<'a> {
     /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
@@ -72,9 +72,9 @@ pub(crate) struct Entity<'a> {
     pub(crate) named: Vec<Ident>,
 }
 
-/// A field.
+/// A field of an entity.
 pub(crate) struct Field<'a> {
-    /// The field as written.
+    /// The field as it was written.
     pub(crate) original: &'a syn::Field,
     /// The name of the field.
     pub(crate) ident: &'a Ident,

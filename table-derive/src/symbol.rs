@@ -104,7 +104,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     (near.0 * 2 <= near.1.len()).then_some(near.1)
 }
 
-/// Returns the edit distance of two words.
+/// Returns the edit distance between two words.
 pub(crate) fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -18,7 +18,7 @@ fn entity(input: TokenStream) -> String {
     prettyplease::unparse(&file)
 }
 
-/// Returns the messages of all mistakes, first lines only.
+/// Returns the first line of the message of each mistake.
 fn mistakes(input: TokenStream) -> Vec<String> {
     let expansion = entity(input);
     let messages = expansion.split("compile_error!").skip(1).filter_map(|rest| {

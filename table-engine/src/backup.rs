@@ -23,7 +23,7 @@ pub use readable::{LostRows, PartialBackup, RowPlace};
 
 impl Engine {
     /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or contains an earlier backup of this engine.
-    /// In the latter case, only new data is copied, and data that is no longer needed is removed.
+    /// If the folder contains an earlier backup, only new data is copied, and data that is no longer needed is removed.
     ///
     /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data from an
     /// earlier backup is read again only when it is restored or verified. If a backup is interrupted, either the earlier one or the new one is complete. The

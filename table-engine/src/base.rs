@@ -86,7 +86,7 @@ pub(crate) struct Base {
     stored: Stored,
     version: Arc<Version>,
     merges: Merges,
-    /// The random identity of this opening of the folder.
+    /// A random identifier of this opening of the folder.
     opening: Uuid,
     /// `true` if a file of the version is missing. Files that the version does not need are then kept, because `BASE` may be outdated.
     is_incomplete: bool,
@@ -163,7 +163,7 @@ impl Base {
         }
     }
 
-    /// Returns the metadata of the last version.
+    /// Returns the metadata of the last recorded version.
     pub(crate) fn meta(&self) -> &Meta {
         &self.stored.meta
     }
@@ -173,7 +173,7 @@ impl Base {
         self.stored.engine
     }
 
-    /// Returns the rows of the last version.
+    /// Returns a view of the last recorded version.
     pub(crate) fn view(&self) -> BaseView {
         BaseView { pool: Arc::clone(&self.pool), stored: Arc::new(self.stored.clone()) }
     }

@@ -22,13 +22,13 @@ impl Writer {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Appends the length of some bytes, and the bytes. All lengths are far below the maximum of 4 GiB.
+    /// Appends the length of a byte string, then the bytes. All lengths are far below the maximum of 4 GiB.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.u32(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         self.0.extend_from_slice(bytes);
     }
 
-    /// Overwrites earlier bytes.
+    /// Overwrites bytes that were appended earlier, starting at an offset.
     pub(crate) fn patch(&mut self, at: usize, bytes: &[u8]) {
         if let Some(place) = self.0.get_mut(at..at + bytes.len()) {
             place.copy_from_slice(bytes);

@@ -16,11 +16,11 @@ use fault::CatalogFault;
 /// A table in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
-    /// The id with which the table's keys start. Ids are never reused: a table that is created again has a new id.
+    /// The id at the start of the table's keys. Ids are never reused: a table that is created again has a new id.
     pub(crate) id: u32,
-    /// The name with the case in which it was created (TBL-2).
+    /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
-    /// The time at which the table was created, in ticks.
+    /// The time when the table was created, in ticks.
     pub(crate) created: u64,
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// The names of tables whose deletion is in progress, each with the time at which it completes, in ticks (OPT-4, ENG-9).
+    /// The names of tables whose deletion is in progress, each with the time when it completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The names of the tables being deleted, sorted by that time. Expired names are removed from the front.
+    /// The same names, sorted by the time when their deletion completes. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -70,7 +70,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the entry of a table to create.
+    /// Returns the catalog entry for a table that is about to be created.
     ///
     /// # Errors
     /// `TableAlreadyExists` if the table exists (OPT-2), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -101,7 +101,7 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the entry of an empty table that will replace an existing one.
+    /// Returns the catalog entry for an empty table that is about to replace an existing one.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -110,7 +110,7 @@ impl Catalog {
         self.new_entry(&name, created)
     }
 
-    /// Adds a table. A table with the same name is replaced in the same step, and its id is returned, with which its rows can be removed.
+    /// Adds a table. A table with the same name is replaced. Returns the id of the replaced table, whose rows can then be removed.
     pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
@@ -128,7 +128,7 @@ impl Catalog {
         self.take(id);
     }
 
-    /// Removes a table. From `now` until `until`, requests for its name return `TableBeingDeleted`.
+    /// Removes a table. Between `now` and `until`, requests for its name return `TableBeingDeleted`.
     pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
         while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
             self.leaving.remove(&name);

@@ -24,11 +24,11 @@ const NO_ROOM: Duration = Duration::from_millis(200);
 
 /// A job for the thread.
 pub(crate) enum Job {
-    /// Write a checkpoint.
+    /// Write the rows of a checkpoint to the base.
     Checkpoint(Checkpoint),
     /// Free the memory of a memtable and of a view of the base.
     Discard(Option<Memtable>, Option<BaseView>),
-    /// Omit a dropped table from the checkpoint that waits for disk space. The drop is already durable.
+    /// Omit a dropped table from the checkpoint that is waiting for disk space. The drop is already durable.
     Dropped(u32),
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Done {
     NoRoom(Error),
     /// The base contains the same rows in other runs.
     Merged(BaseView),
-    /// The compaction has ended. It may have failed for some part, whose error is returned.
+    /// The compaction has ended. If it could not merge some part of the base, the error is returned.
     Compacted(Result<()>),
     /// The base can no longer be written to.
     Failed(Error),
@@ -75,7 +75,7 @@ pub(crate) struct Checkpointer {
     pub(crate) unmerged: Option<Error>,
 }
 
-/// Wakes the committer when it is dropped, which also happens when the thread ends or panics.
+/// A guard that wakes the committer when it is dropped, which also happens when the thread ends or panics.
 pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
@@ -230,7 +230,7 @@ impl Checkpointer {
         Ok(next)
     }
 
-    /// Performs one merge step.
+    /// Performs the most urgent merge step.
     fn merge(&mut self) -> Result<()> {
         let mut merged = self.base.merge()?;
         // A merge frees the disk space of the runs that it replaces.

@@ -49,7 +49,7 @@ pub(crate) struct Committer {
     /// `true` if a group is synced before it is acknowledged.
     sync: bool,
     table_delete_delay: Duration,
-    /// The latest state. While a group is being processed, it is ahead of the published state.
+    /// The latest state. While a group is being processed, it contains writes that are not published yet.
     state: State,
     /// The keys most recently written to the disk.
     written: WrittenKeys,
@@ -139,7 +139,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Refuses writes that add data while the disk reserve is incomplete.
+    /// Refuses writes that add data while the disk reserve is not fully allocated.
     fn check_room(&mut self) {
         let Some(disk) = &mut self.disk else { return };
         disk.reserve.create();
@@ -185,8 +185,8 @@ impl Committer {
         self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.close(last))
     }
 
-    /// Waits briefly for the writers of the last group. They have just been answered and are likely to submit again. The wait is short compared with
-    /// a commit, and sharing one sync saves more time. A single writer is not delayed.
+    /// Waits briefly for the writers of the last group, who have just received their responses and are likely to submit again. The wait is short compared
+    /// with a commit, and sharing one sync saves more time. A single writer is not delayed.
     fn gather(&self) {
         if self.disk.is_none() || self.expected <= 1 {
             return;
@@ -234,8 +234,8 @@ impl Committer {
         }
     }
 
-    /// Makes the group durable, then visible, then acknowledges it. A group with a write that `frees` space may use the reserve. Writes in the group
-    /// that add data use the reserve at most once, because later ones are refused until the reserve is complete.
+    /// Makes the group durable, then visible, then acknowledges it. If a write `frees` space, the group may use the reserve. Writes in such a group that
+    /// add data can use the reserve only once, because later ones are refused until the reserve is fully allocated.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
         // The next group is expected to contain the requests already in the queue, and the next requests of the writers that are answered now.
         self.expected = self.requests.len() + answers.len();

@@ -1,4 +1,4 @@
-//! Decisions: transactions that the committer computes from the latest state.
+//! Decisions: transactions whose writes the committer computes from the latest state.
 //!
 //! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers compete for one row,
 //! such as the receivers of a queue, all but one would fail. A decision instead runs in the committer, always on the latest state, and is recorded as
@@ -46,7 +46,7 @@ impl<'a> Ground<'a> {
         self.changes.push(Change { key, row: Some(row.with_timestamp(self.ticks)) });
     }
 
-    /// Deletes a row.
+    /// Deletes the row with a key.
     pub(crate) fn delete(&mut self, key: Key) {
         self.changes.push(Change { key, row: None });
     }
@@ -72,9 +72,9 @@ pub(crate) enum Effect {
     Frees,
 }
 
-/// A write that depends on stored rows, which the engine evaluates at the commit.
+/// A write that depends on stored rows and is computed by the committer, not by its caller. The caller waits for the outcome.
 pub(crate) trait Decision: Send {
-    /// Evaluates the decision, and records its changes in `ground`. If it returns an error, nothing is written.
+    /// Computes the writes and records them in `ground`. If it returns an error, nothing is written.
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
 
     /// Returns `true` if the decision frees disk space.

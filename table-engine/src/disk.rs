@@ -38,7 +38,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Renames a file, replacing any file with the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Removes a file.
+    /// Removes a file from its folder.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Makes the entries of a folder durable.

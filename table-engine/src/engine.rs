@@ -186,8 +186,7 @@ impl Engine {
     /// `EngineClosed`.
     ///
     /// # Errors
-    /// `EnginePoisoned` if an earlier write failed; the folder is released in any case. `EngineClosed` if the engine was closed
-    /// before.
+    /// `EnginePoisoned` if an earlier write failed; the folder is released even then. `EngineClosed` if the engine was already closed.
     pub async fn close(self) -> Result<()> {
         if self.inner.shared.is_read_only() {
             let outcome = self.inner.shared.check_open();

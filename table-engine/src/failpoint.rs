@@ -11,7 +11,7 @@ use table_store::{Error, Fault, Result};
 pub enum Step {
     /// Write a group's frames to the journal.
     JournalWrite,
-    /// Sync the journal.
+    /// Sync the journal file.
     JournalSync,
     /// Publish a group to readers.
     Publish,
@@ -38,7 +38,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// All steps.
+    /// All steps, in the order of the variants.
     #[cfg(any(test, feature = "testing"))]
     pub const ALL: [Self; 13] = [
         Self::JournalWrite,
@@ -61,7 +61,7 @@ impl Step {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Continue with the step.
+    /// Perform the step as usual.
     #[default]
     Continue,
     /// Fail as if the disk had failed, which poisons the engine.

@@ -1,6 +1,6 @@
 //! The front of a queue: a position in its table before which no message remains.
 
-/// A position among rows that are ordered by a time, then by the Timestamp of their transaction.
+/// A position among a queue's messages, which are ordered by the time when they become visible, then by the Timestamp of their transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Front {
     pub(crate) instant: u64,

@@ -123,7 +123,7 @@ impl Gaps {
 }
 
 impl WrittenKeys {
-    /// Remembers a written key.
+    /// Remembers a written key, and forgets the oldest key if too many are remembered.
     pub(super) fn push(&mut self, key: &Key) {
         if self.0.len() == REMEMBERED {
             self.0.pop_front();

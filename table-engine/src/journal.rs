@@ -172,7 +172,7 @@ impl Journal {
         }
     }
 
-    /// Undoes a group on a full disk.
+    /// Durably removes a group whose write found the disk full.
     fn take_back(&mut self) -> io::Result<()> {
         self.tail.file.set_len(self.tail.end)?;
         // IMPORTANT: the undo is durable before the group is refused, so a later open never finds one of its frames.
@@ -246,7 +246,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Sets the file in which the journal will continue.
+    /// Sets the next file of the journal.
     pub(crate) fn prepare(&mut self, next: Tail) {
         self.next = Some(next);
     }

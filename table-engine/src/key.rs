@@ -1,7 +1,7 @@
 //! Keys in the engine's maps: table, partition and row, as bytes that sort in the service's order (ORD-1).
 //!
-//! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, with both keys in the order-preserving encoding of
-//! [`order`](table_store::key::order). Stored keys contain no character below U+0020 (KEY-3), so the only byte 0x00 marks the end of the partition. A
+//! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, where partition and row are in the order-preserving encoding of
+//! [`order`](table_store::key::order). Stored keys contain no character below U+0020 (KEY-3), so the only 0x00 byte marks the end of the partition. A
 //! partition that is a prefix of another partition therefore sorts before it.
 
 mod split;
@@ -60,7 +60,7 @@ pub(crate) fn set_table(key: &mut Key, table: u32) {
     }
 }
 
-/// Returns the id of the table to which a key belongs.
+/// Returns the id of the table that a key belongs to.
 pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
 }

@@ -13,7 +13,7 @@ use crate::folder::fault::FolderFault;
 pub(crate) const FORMAT: &str = "FORMAT";
 /// The name of a backup's manifest.
 pub(crate) const BACKUP: &str = "BACKUP";
-/// The lock file's name.
+/// The name of the lock file in an engine's folder.
 pub(crate) const LOCK: &str = "LOCK";
 /// The name of an engine's manifest while it is written.
 const FORMAT_NEW: &str = "FORMAT.new";
@@ -27,7 +27,7 @@ const VERSION: u32 = 6;
 const FIRST_RELEASED: u32 = 2;
 const BYTES: usize = 16;
 
-/// The content of a folder.
+/// The result of checking a folder's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folder {
     /// The folder is empty or does not exist.

@@ -40,7 +40,7 @@ pub struct FaultInjection {
     pub empty_page_every: Option<NonZeroU32>,
     /// The maximum number of entities on a page, regardless of `$top` (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
-    /// Makes pages end at the end of a partition (PAGE-1).
+    /// Ends each page at the end of its partition at the latest (PAGE-1).
     pub partition_pages: bool,
     /// Makes every n-th call fail with `ServerBusy` without any effect.
     pub busy_every: Option<NonZeroU32>,

@@ -36,7 +36,7 @@ pub(crate) struct PageBounds {
 }
 
 impl PageBounds {
-    /// Limits a page to about ten milliseconds of work and 4 MiB of results.
+    /// The default bounds: about ten milliseconds of work and 4 MiB of results.
     pub(crate) const DEFAULT: Self = Self {
         entities: PAGE_ENTITIES,
         bytes: 4 << 20,
@@ -134,7 +134,7 @@ fn lowest(bound: &Bound<String>) -> String {
     }
 }
 
-/// A page under construction.
+/// A query page that is being filled.
 struct Pager<'q> {
     query: &'q Query,
     matcher: Option<Matcher>,

@@ -2,7 +2,7 @@
 //!
 //! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by time. The next
 //!   message to receive is therefore the first row of a range, and receiving does not rewrite the text.
-//! - The committer runs decisions in turn on the latest state, in the same groups as other writes. Receivers never conflict, share syncs,
+//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. Receivers never conflict, share syncs,
 //!   and never hold the same message at the same time.
 //! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even
 //!   after that clock has jumped forward and back, and no message expires before a correct clock shows its expiry.

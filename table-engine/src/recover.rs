@@ -22,7 +22,7 @@ use crate::options::EngineOptions;
 use crate::reserve::Reserve;
 use crate::state::State;
 
-/// The recovered content of a folder, and the handles with which the engine continues.
+/// The recovered content of a folder, and the handles that the engine continues with.
 pub(crate) struct Recovered {
     pub(crate) state: State,
     /// The largest Timestamp that has been issued.
@@ -254,7 +254,7 @@ enum Found {
     Later,
 }
 
-/// Replays one journal file.
+/// Replays the frames of one journal file.
 fn read_file(
     folder: &Path,
     (number, file): (u64, &Arc<dyn DiskFile>),

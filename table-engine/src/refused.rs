@@ -2,7 +2,7 @@
 
 use crate::Engine;
 
-/// A location of tables other than a folder. No type implements it: the functions that require it exist only for their error messages.
+/// A storage location other than a folder. No type implements it: the functions that require it exist only for their error messages.
 #[diagnostic::on_unimplemented(
     message = "[T212] an engine has no constructor of this name: its tables are in a folder or in memory",
     label = "write `Engine::open(\"folder\")?` or `Engine::in_memory()`",

@@ -9,27 +9,27 @@ use table_store::{Error, Result};
 use crate::apply::Writes;
 use crate::decision::Decision;
 
-/// One request.
+/// A request to the committer.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// A change to the tables.
+    /// Change tables or their rows.
     Write(Write),
     /// Write the memtable's rows into the base, and compact the base if `compact` is `true`.
     Checkpoint { compact: bool, answer: Sender<Result<()>> },
     /// Make all writes durable and stop.
     Close { answer: Sender<Result<()>> },
-    /// The checkpoint thread has finished a job, or a gap was reported.
+    /// Wake the committer: the checkpoint thread has finished a job, or a gap was reported.
     Wake,
 }
 
-/// A change that becomes durable together with its group.
+/// A change that becomes durable together with all other changes in its group.
 #[derive(Debug)]
 pub(crate) enum Write {
-    /// Apply a transaction.
+    /// Apply a transaction to a table.
     Submit { table: TableName, writes: Writes, answer: Sender<Result<Committed>> },
     /// Run a decision on the latest state.
     Decide { table: TableName, decision: Box<dyn Decision> },
-    /// Empty a table.
+    /// Replace a table by an empty one.
     Renew { table: TableName, answer: Sender<Result<()>> },
     /// Create a table.
     Create { table: TableName, answer: Sender<Result<()>> },

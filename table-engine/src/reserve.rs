@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::disk::{Disk, DiskFile, fault};
 
-/// The name of the file.
+/// The name of the reserve's file.
 pub(crate) const RESERVE: &str = "RESERVE";
 /// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a few rows.
 const LEAST: u64 = 2 << 20;
@@ -24,12 +24,12 @@ pub(crate) struct Reserve {
     path: PathBuf,
     /// The reserve file. While it is missing because it could not be created, the folder has no reserve.
     file: OnceLock<Arc<dyn DiskFile>>,
-    /// The maximum size: enough for a checkpoint and for a slice of a merge.
+    /// The maximum size: enough for a checkpoint and for one step of a merge.
     most: u64,
     room: Mutex<Room>,
 }
 
-/// Sizes in bytes.
+/// The current and the required size of the reserve, in bytes.
 #[derive(Debug, Default)]
 struct Room {
     held: u64,
@@ -70,7 +70,7 @@ impl Reserve {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if no reserved space is lent, or the folder has no reserve.
+    /// Returns `true` if the reserve has its full size, or if the folder has no reserve.
     pub(crate) fn is_whole(&self) -> bool {
         let room = self.room();
         self.file.get().is_none() || room.held >= room.wanted

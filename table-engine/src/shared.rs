@@ -92,7 +92,7 @@ impl Shared {
         self.publish(State::closed());
     }
 
-    /// Ends writes with this cause. Reads continue, because all published writes are durable.
+    /// Ends writes with `cause`. Reads continue, because all published writes are durable.
     pub(crate) fn poison(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
         tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
@@ -113,7 +113,7 @@ impl Shared {
         self.check_open()
     }
 
-    /// Returns the error for a request to which the committer did not respond.
+    /// Returns the error for a request that the committer did not answer.
     pub(crate) fn gone(&self) -> Error {
         self.check_writable().err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))
     }

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// The number of tables.
+    /// The number of existing tables.
     pub tables: usize,
     /// The number of rows and deletions in the memtable, which are not yet in the base.
     pub memtable_rows: usize,
@@ -42,7 +42,7 @@ pub struct Statistics {
     pub unmerged_bytes: u64,
     /// The number of deletions in the base. A merge removes a deletion together with the rows that it hides.
     pub deletions: u64,
-    /// The number of checkpoints.
+    /// The number of completed checkpoints.
     pub flushes: u64,
     /// The number of bytes written by checkpoints.
     pub flushed_bytes: u64,
@@ -62,7 +62,7 @@ pub struct Statistics {
     pub cache_misses: u64,
 }
 
-/// Counters of groups of writes.
+/// Counters of the groups that were committed.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     made: AtomicU64,
@@ -85,7 +85,7 @@ impl Groups {
     }
 }
 
-/// Counters of a base.
+/// Counters of the flushes and merges of a base.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     flushes: AtomicU64,

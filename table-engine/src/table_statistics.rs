@@ -12,11 +12,11 @@ use crate::key::{KeyReader, Span};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableStatistics {
-    /// The number of rows.
+    /// The number of rows in the table.
     pub rows: u64,
     /// The size of the rows in bytes.
     pub bytes: u64,
-    /// The number of partitions.
+    /// The number of partitions that contain rows.
     pub partitions: u64,
     /// The number of rows in the partition with the most rows.
     pub max_partition_rows: u64,
@@ -24,13 +24,13 @@ pub struct TableStatistics {
     pub max_partition_bytes: u64,
 }
 
-/// Statistics of one partition.
+/// The size of one partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartitionStatistics<'a> {
-    /// The `PartitionKey`.
+    /// The `PartitionKey` of the partition.
     pub partition_key: &'a str,
-    /// The number of rows.
+    /// The number of rows in the partition.
     pub rows: u64,
     /// The size of the rows in bytes.
     pub bytes: u64,

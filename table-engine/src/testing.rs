@@ -1,4 +1,4 @@
-//! Access to the engine for tests and fuzzers: a different disk, a different scheduler, failpoints, and the file formats.
+//! Access to the engine's internals for tests and fuzzers: replacement disks and schedulers, failpoints, and the file formats.
 //!
 //! Not public API: it may change in any release.
 

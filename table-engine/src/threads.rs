@@ -14,7 +14,7 @@ use crate::fault::EngineFault;
 /// A scheduler, which starts the threads of an engine and decides which of them runs. A scheduler that runs one thread at a time, chosen by a seed,
 /// makes the history of the engine reproducible.
 pub trait Scheduler: Debug + Send + Sync + 'static {
-    /// Returns the current time. It never decreases.
+    /// Returns the current time, which never decreases.
     fn now(&self) -> Instant;
 
     /// Starts a thread.
@@ -26,14 +26,14 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Yields, which lets other threads run first.
     fn pass(&self);
 
-    /// Sleeps for `time`.
+    /// Suspends the current thread for `time`.
     fn sleep(&self, time: Duration);
 
     /// Waits until `ready` returns `true`, for at most the given time. Other threads of the engine or its callers change the condition.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
-/// The threads of the system, or the threads of a test's scheduler.
+/// System threads, or the threads of a test's scheduler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 
@@ -72,7 +72,7 @@ impl Threads {
         self.0.is_some()
     }
 
-    /// Starts a thread.
+    /// Starts a thread with the given name.
     pub(crate) fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<Thread> {
         let ended = Arc::new(OnceLock::new());
         let ends = Ends(Arc::clone(&ended));
@@ -113,7 +113,7 @@ impl Threads {
         self.0.as_ref().map_or_else(|| thread::sleep(time), |scheduler| scheduler.sleep(time));
     }
 
-    /// Waits for a message.
+    /// Waits for the next message in a queue.
     pub(crate) fn receive<T>(&self, queue: &mpsc::Receiver<T>) -> Result<T, RecvError> {
         let Some(scheduler) = &self.0 else { return queue.recv() };
         let mut received = Err(TryRecvError::Empty);

@@ -41,13 +41,13 @@ impl Timestamps {
         Ok(next)
     }
 
-    /// Returns the last Timestamp.
+    /// Returns the last Timestamp that was issued.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
 }
 
-/// The longest step of a clock without elapsed time that is taken for passed time. A longer step may be the correction of a wrong time.
+/// The maximum step of a clock without elapsed time that counts as elapsed. A longer step may be the correction of a wrong time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
 /// Returns a clock that never decreases. It starts at `from`, or at the given clock's time if that is later, and shows the given clock's time unless
@@ -70,7 +70,7 @@ pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
     })
 }
 
-/// A reading of a clock.
+/// The time that a clock showed, with its elapsed time.
 #[derive(Clone, Copy)]
 struct Reading {
     /// The current time; `None` if the clock shows the maximum time.
@@ -83,7 +83,7 @@ impl Reading {
         Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed() }
     }
 
-    /// Returns the ticks by which a steady clock that is ahead advances between an earlier reading and this one.
+    /// Returns how far, in ticks, a steady clock that is ahead advances between an earlier reading and this one.
     fn since(self, earlier: Self) -> u64 {
         if let (Some(earlier), Some(later)) = (earlier.elapsed, self.elapsed) {
             let passed = u64::try_from(later.saturating_sub(earlier).as_nanos() / 100).unwrap_or(u64::MAX);

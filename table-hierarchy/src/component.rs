@@ -26,7 +26,7 @@ enum Value<'a> {
 impl<'a> Component<'a> {
     /// The value of a missing property.
     pub const UNDEFINED: Self = Self(Value::Undefined);
-    /// The null value.
+    /// The value `null`.
     pub const NULL: Self = Self(Value::Null);
 
     /// Creates a string value. The bytes of the string are neither folded nor trimmed (EPK-4).
@@ -35,7 +35,7 @@ impl<'a> Component<'a> {
         Self(Value::Text(text.into()))
     }
 
-    /// Creates a Boolean value.
+    /// Creates the value of a Boolean property.
     #[must_use]
     pub const fn boolean(value: bool) -> Self {
         Self(Value::Boolean(value))
@@ -47,7 +47,7 @@ impl<'a> Component<'a> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))
     }
 
-    /// Appends the bytes from which the hash is computed.
+    /// Appends the bytes to hash.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Value::Undefined => out.push(0x00),

@@ -90,7 +90,7 @@ pub enum Cause {
     Throughput,
 }
 
-/// The next split.
+/// The next split of a physical partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextSplit {
     /// The number of the partition.
@@ -172,7 +172,7 @@ impl Load {
         even.map_or(self.bounds.physical_ru, |even| even.min(self.bounds.physical_ru))
     }
 
-    /// Returns the factor by which throttling slows the load down. It is 1 if no partition exceeds its share.
+    /// Returns the factor of the slowdown by throttling. It is 1 if no partition exceeds its share.
     ///
     /// ```
     /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};
@@ -206,7 +206,7 @@ impl Load {
         first.len()
     }
 
-    /// Returns the partitions.
+    /// Returns the physical partitions of the container.
     #[must_use]
     pub const fn map(&self) -> &PartitionMap {
         &self.map

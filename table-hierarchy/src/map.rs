@@ -18,7 +18,7 @@ pub struct Partition {
     pub id: u32,
     /// The effective partition keys in the partition.
     pub range: EpkRange,
-    /// All partitions from which this one was split or merged (MAP-4).
+    /// All partitions that this one was split or merged from (MAP-4).
     pub parents: Vec<u32>,
 }
 

@@ -1,12 +1,12 @@
-//! Pictures of physical partitions: one bar per state, with the ranges in order, coloured by the used fraction.
+//! SVG diagrams of physical partitions: one bar per state, with the ranges in order, coloured by the used fraction.
 
 use std::fmt::Write as _;
 
 use crate::{Epk, Heat, Load};
 
-/// The width of a bar.
+/// The width of a bar in the picture.
 const WIDTH: f64 = 960.0;
-/// The height of a bar.
+/// The height of a bar in the picture.
 const BAR: f64 = 48.0;
 /// The height of a bar with its caption.
 const ROW: f64 = 88.0;

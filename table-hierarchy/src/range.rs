@@ -46,13 +46,13 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the inclusive start.
+    /// Returns the start of the range, which is inclusive.
     #[must_use]
     pub const fn start(&self) -> &Epk {
         &self.start
     }
 
-    /// Returns the exclusive end.
+    /// Returns the end of the range, which is exclusive.
     #[must_use]
     pub const fn end(&self) -> &Epk {
         &self.end

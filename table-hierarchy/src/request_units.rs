@@ -1,4 +1,4 @@
-//! Estimated charges of requests, in request units.
+//! Estimates the charges of requests, in request units.
 
 /// The points of the estimate, each as the size in kilobytes, the request units of a read, and the request units of a write.
 const POINTS: [(f64, f64, f64); 4] =

@@ -82,7 +82,7 @@ pub struct Touched {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// The class of the query.
+    /// The class that determines the cost of the query.
     pub class: RouteClass,
     /// The number of levels that narrow the ranges.
     pub depth: usize,

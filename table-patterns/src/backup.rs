@@ -11,7 +11,7 @@
 //! | `nightly/0000000042.rows` | rows; immutable |
 //! | `nightly/BASE` | lists the row files that make up the backup |
 //!
-//! The files are byte for byte the same as in a backup by `Engine::backup`. Other tools may upload such a folder, or download a prefix.
+//! The files are byte for byte identical to those that `Engine::backup` writes. Other tools may upload such a folder, or download a prefix.
 //!
 //! # Guarantee
 //! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is sent.
@@ -34,8 +34,8 @@
 //! restore needs. The restore then returns `BlobNotFound`; empty the folder and restore again.
 //!
 //! # When not to
-//! Do not use this module for an account, which has no engine files. An account replicates its data but keeps no earlier states; use `tables backup`
-//! to keep earlier states. To copy tables between stores, use [`migrate`](crate::migrate).
+//! Do not use this module for an account of the service, which has no engine files. An account replicates its data but keeps no earlier states; to
+//! keep them, use `tables backup`. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -79,7 +79,7 @@ use crate::blob::{InBlobs, blob_error, upload};
 
 const MANIFEST: &str = "BACKUP";
 const BASE: &str = "BASE";
-/// The suffix of row files.
+/// The suffix of the names of row files.
 const ROWS: &str = ".rows";
 /// The number of bytes per read.
 const PIECE: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! Time-outs for queues within one process, in which tasks wait for their turn: the task that holds the turn may never be polled again.
+//! Time-outs for tasks that wait for a turn within one process, because the task that holds the turn may never be polled again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, Shared, select};
 use table_core::runtime::Runtime;
 
-/// Detects a queue that no longer makes progress. Counts the turns that tasks of the queue have taken, and limits the time between two turns.
+/// A detector of stalled queues: counts the turns that the tasks in a queue have taken, and limits the time between two turns.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     given: AtomicU64,
@@ -20,7 +20,7 @@ pub(crate) struct Patience {
 pub(crate) struct Alarm(Mutex<Option<Shared<BoxFuture<'static, ()>>>>);
 
 impl Patience {
-    /// Creates the time-out for a new queue. Queues that come and go can share one alarm.
+    /// Creates the time-out for a new queue. Short-lived queues can share one alarm.
     pub(crate) fn with(alarm: &Arc<Alarm>) -> Self {
         Self { given: AtomicU64::default(), alarm: Arc::clone(alarm) }
     }

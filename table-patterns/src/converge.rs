@@ -1,4 +1,4 @@
-//! Convergence: the protocol with which the patterns update derived rows in other partitions until they match their source entity.
+//! Convergence: the protocol that the patterns use to update derived rows in other partitions until they match their source entity.
 //!
 //! The patterns derive different rows: the entries of an index in another partition ([`index`](crate::index)), copied properties in the entities
 //! that hold copies ([`copies`](crate::copies)), rows and sums of a view ([`view`](crate::view)). One protocol makes all of these rows consistent with
@@ -46,7 +46,7 @@ pub(crate) struct Part<W> {
     /// The position of the item in the list of items to update.
     pub(crate) item: usize,
     pub(crate) place: Place,
-    /// The number of operations that serve this item only.
+    /// The number of operations that are needed for this item alone.
     pub(crate) own: usize,
     /// Names of rows that this item shares with other items. A transaction counts each of them as one operation.
     pub(crate) shared: Vec<String>,
@@ -57,7 +57,7 @@ pub(crate) struct Part<W> {
 #[derive(Debug)]
 pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
-    /// Final writes. Each is made after all `parts` of its item have been written.
+    /// The final writes. Each is executed after all `parts` of the same item have been written.
     pub(crate) last: Vec<Part<W>>,
     /// Items to settle in the next round. Each replaces the input item at the given index, and includes the information found so far.
     pub(crate) again: Vec<(usize, I)>,
@@ -99,12 +99,12 @@ pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 pub(crate) trait Derive: Sized + Sync {
     /// A source entity, or a row derived from one.
     type Item: Clone + Send + Sync;
-    /// The stored rows of some items.
+    /// The stored rows that were read for several items.
     type Stored: Send;
     /// The write for one item in one partition.
     type What: Send + Sync;
 
-    /// The name, in error messages, of the rows for which writers compete.
+    /// The name of the derived rows in errors that report a conflict with another writer.
     const RACE: &'static str;
 
     /// Reads the stored rows for items. Each guard is read together with its rows or before them.
@@ -206,7 +206,7 @@ async fn write<D: Derive>(
 
 /// Returns the indexes of `places`, sorted by table and partition.
 ///
-/// This function is not generic, because a sort takes long to compile, and each program compiles its own copies of generic functions.
+/// Not generic: sorts are slow to compile, and every program would compile its own copies of a generic function.
 fn by_place(places: Vec<&Place>) -> Vec<usize> {
     let mut order: Vec<_> = places.into_iter().enumerate().collect();
     order.sort_by(|(_, one), (_, next)| {

@@ -22,13 +22,13 @@
 //! # Guarantee
 //! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write to a holder reads their values from the
 //!   source.
-//! - Within one partition of one table, source and copies change in one entity group transaction, each under its
-//!   `ETag`, so neither changes without the other (PAT-DEN-2), within the bounds below. A holder that adds a reference
-//!   is written only if the source still has the version that was copied.
+//! - Within one partition of one table, source and copies change in one entity group transaction, each only if its `ETag` is current, so neither changes
+//!   without the other (PAT-DEN-2), within the bounds below. A holder that adds a reference is written only if the source still has the version that was
+//!   copied.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
 //!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even
-//!   if processes die. A holder is read before its source and written under its `ETag`, and each change to a source writes every holder. An
-//!   outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
+//!   if processes die. A holder is read before its source, and is written only if its `ETag` is still current. Each change to a source writes every
+//!   holder. An outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a
 //!   referenced source is refused, or its holders are [cleared](OnDelete).
 //!
@@ -51,10 +51,10 @@
 //!   If a source has more holders in its partition, the outbox updates all of them.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`.
-//!   A source to which thousands of new holders refer at the same time is a hot spot.
+//!   A source that thousands of new holders reference at the same time is a hot spot.
 //! - A copied property may be copied again, in a chain of any length. A worker updates the second copy and all further
 //!   copies, in any partition. If entities copy from each other in a cycle, their values must converge: a change that returns to the same
-//!   entity for the eighth time becomes poison, and the error names the entities.
+//!   entity for the eighth time becomes poison, and the error lists the entities.
 //! - Every write maintains the indexes and the feed that either struct declares for its table. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
 //! - Copies declared by a later release are *announced*: programs built from the older release continue
@@ -165,7 +165,8 @@ pub(crate) use reference::source_in;
 pub(crate) use relations::{Copies, SettleCopies, keeping};
 use side::{Gives, Holds};
 
-/// A relation: names the properties that are copied from a source entity, and the entities (*holders*) that refer to it and hold the copies.
+/// A relation between two entity types: entities of one type (*holders*) refer to an entity of the other type (their *source*) and store copies of
+/// some of its properties.
 ///
 /// The functions must be pure. A type may be the holder in several relations, and also the source in several.
 #[diagnostic::on_unimplemented(

@@ -1,4 +1,4 @@
-//! Classification of errors, for all patterns that retry work, skip an item, or set work aside as poison.
+//! Classification of errors, for all patterns that retry work, skip an item, or quarantine work as poison after repeated failures.
 
 use table_core::{Error, ErrorCode};
 

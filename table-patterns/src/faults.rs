@@ -85,7 +85,7 @@ impl<S: TableStore> FaultyStore<S> {
         &self.inner
     }
 
-    /// Limits pages to `rows` rows.
+    /// Limits each page to `rows` rows.
     pub(crate) fn pages_of(self, rows: usize) -> Self {
         Self { page: rows, ..self }
     }

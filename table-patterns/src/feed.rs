@@ -20,7 +20,7 @@
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
-//! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, both for changes to one
+//! - The transaction replaces the head if its `ETag` is current. The order of the entries is therefore the order of the commits, both for changes to one
 //!   entity and for changes to several. It does not depend on the clock of a writer, a reader or the store.
 //! - No entry ever appears before a [`Cursor`] that was returned. If a writer was suspended before its commit, however long, the commit is refused,
 //!   and the writer reads the head again and takes the next number.
@@ -120,7 +120,7 @@ use turn::Turns;
 /// The table that lists the partitions with a feed. Listings of the program's tables omit it.
 pub const FEEDS: &str = table_core::table::FEEDS;
 
-/// A change to record.
+/// A change to record in a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedChange<'a> {
     /// The RowKey of the changed row.
@@ -246,7 +246,7 @@ impl<S: TableStore> Feed<S> {
         Self::with_runtime(store, Runtime::new())
     }
 
-    /// Creates a handle with another clock and sleep function.
+    /// Creates a handle with a different clock and sleep function.
     #[must_use]
     pub fn with_runtime(store: S, pace: Runtime) -> Self {
         Self { store, pace, turns: Arc::default() }

@@ -38,7 +38,7 @@ pub(crate) enum Fence {
     Waits(Duration),
 }
 
-/// Returns how long requests that were admitted before `since` can still take effect; `None` if they no longer can.
+/// Returns how much longer requests admitted before `since` can take effect; `None` if they no longer can.
 /// `since` may be the expiry of a grant, which is in the future.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
@@ -51,7 +51,7 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the list of pending
-    /// parts of the schema, and `start` is the position at which the pass begins. If no older programs exist, the pass may always begin.
+    /// parts of the schema, and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,
@@ -112,7 +112,7 @@ pub(crate) fn complete(layout: &mut SchemaRecord, note: &str) {
     layout.waiting.remove(note);
 }
 
-/// Records the time of the first run of the backfill, from which the waiting time is counted.
+/// Records the time of the first run of the backfill, which starts the waiting time.
 fn wait(layout: &mut SchemaRecord, note: &str, now: u64) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.waiting.entry(note.to_owned()).or_insert(now);
@@ -137,7 +137,7 @@ fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&s
     }
 }
 
-/// Begins the pass at `start` without a refusal, unless it has begun.
+/// Begins the pass at `start` without refusing older programs, unless the pass has already begun.
 fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         let position = layout.progress.entry(note.to_owned()).or_insert_with(|| start.to_owned());

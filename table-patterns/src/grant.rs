@@ -152,7 +152,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// Uses a grant instead of reading the index states and the registries, which a SAS for one partition cannot read. Does not open the table.
     ///
     /// # Errors
-    /// `InvalidInput` if the grant is for another table, or for another schema of the entity type.
+    /// `InvalidInput` if the grant is for a different table, or for a different schema of the entity type.
     pub fn with_grant(self, grant: &PartitionGrant) -> Result<Self> {
         let table = self.table.name()?;
         if !table.as_str().eq_ignore_ascii_case(&grant.table) {
@@ -169,7 +169,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     }
 }
 
-/// Returns the fingerprint of the schema of an entity type in a table.
+/// Returns the fingerprint of an entity type's schema in a table.
 fn schema_of<E: Entity>(table: &TableName) -> String {
     StoredSchema::of(E::SCHEMA).in_table(table.as_str()).fingerprint().to_string()
 }

@@ -38,7 +38,7 @@
 //!   one of them releases the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition, eventually
 //!   consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its `ETag`.
-//!   Blobs that no entity names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a
+//!   Blobs that no entity references, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a
 //!   collection removes a blob before a reader has read it, the reader starts again.
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without
@@ -64,7 +64,7 @@
 //!
 //! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change to a list writes the entire list.
 //! Measured with 16 writers: two copies in the same transaction cost about 1.8 times as much as a plain insert. A backfill of 20,000 rows with copies
-//! in the partition processed 42 thousand rows per second with every transaction synced, and 67 thousand with no transaction synced.
+//! in the same partition processed 42,000 rows per second when every transaction was synced, and 67,000 when none was.
 //!
 //! # Bounds
 //! - Copies, lists and records count towards the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).

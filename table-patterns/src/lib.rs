@@ -1,4 +1,4 @@
-//! Patterns for table storage: the crate on which applications depend.
+//! Patterns for table storage: the crate that applications depend on.
 //!
 //! | module | pattern |
 //! |---|---|

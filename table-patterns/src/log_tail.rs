@@ -11,7 +11,7 @@
 //!
 //! # Guarantee
 //! - No event overwrites another: [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie breaker,
-//!   which contains the writer's random number and the event's number at that writer (PAT-LOG-4).
+//!   which contains the writer's random number and its event counter (PAT-LOG-4).
 //! - Events are ordered by tick, the latest first. Within a tick, the events of one [`LogTail`] and its clones are ordered by their appends, the
 //!   latest first. Events of different writers have different keys, in arbitrary order.
 //! - The stamps that [`append`](LogTail::append) creates for one [`LogTail`] never decrease, even if its clock is set back.

@@ -5,7 +5,7 @@
 //! a long time, and the process may end before the copy is complete.
 //!
 //! # Key layout
-//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get another name ([`Migration::into_table`]).
+//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get a different name ([`Migration::into_table`]).
 //! Every row is copied, including the rows of an [outbox](crate::outbox), because the migration does not use schemas. An intent keeps the
 //! Timestamp of its change as its `Version`, which preserves the order of changes at the target.
 //!
@@ -21,13 +21,13 @@
 //! A verification reads both tables once.
 //!
 //! # Bounds
-//! - Stop the writers of the source first, because the copy misses rows written behind its current position, and the checksums then differ. A second
+//! - Stop the writers of the source first, because the copy misses rows that are written before its current position, and the checksums then differ. A second
 //!   copy from the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
 //! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
-//! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys with which an outbox seals
+//! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys that an outbox uses to seal
 //!   steps are not copied, so workers of the target set aside, as poison, the steps that a program recorded for other partitions. Copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
-//!   A seal covers the name of the table: in a table with another name, workers set aside all of these steps. Before a copy into such a table, run
+//!   A seal covers the name of the table: in a table with a different name, workers set aside all of these steps. Before a copy into such a table, run
 //!   workers until all steps are done.
 //! - Steps that were set aside are copied without the entries of the poison queue. Before the copy,
 //!   [requeue](crate::outbox::Outbox::requeue_poison) them and run workers.
@@ -118,7 +118,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
     }
 
     /// Sets the name of the target table, which allows both tables to be in the same store. Finish the intents of the source first: their seals are not
-    /// valid in a table with another name.
+    /// valid in a table with a different name.
     #[must_use]
     pub fn into_table(self, name: TableName) -> Self {
         Self { into: name, ..self }

@@ -14,8 +14,8 @@
 //!
 //! `Attempts` counts the started attempts. Until the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row,
 //! because a worker has claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Wait` is the length of
-//! that delay, in ticks: a row whose `NotBefore` is much further ahead was claimed with a clock that is ahead, and is free. `Prompted` is the time at
-//! which a sweep last sent a message for the row.
+//! that delay, in ticks: a row whose `NotBefore` is much further ahead was claimed with a clock that is ahead, and is free. `Prompted` is the time when
+//! a sweep last sent a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`, or the same with `InsertOrMerge`, or `DeleteIfExists`

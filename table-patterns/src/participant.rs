@@ -15,7 +15,8 @@
 //!
 //! # Guarantee
 //! Rows and steps are written together with the entity or not at all. This holds for every write through a [handle](crate::Entities) with the
-//! participant, including bulk inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error names the participant.
+//! participant, including bulk inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error contains the
+//! name of the participant.
 //!
 //! # Cost
 //! A write takes one extra operation per row, and one for all steps of an entity. A write of a stored entity reads it first, as for indexes.
@@ -196,7 +197,7 @@ impl Changes {
         self.write(key.into_key()?, OperationKind::Delete(IfMatch::Any))
     }
 
-    /// Adds an operation on a row of the entity's partition, for patterns that encode their own rows.
+    /// Adds an operation on a row in the entity's partition, for patterns that encode their own rows.
     pub fn operation(&mut self, operation: Operation) {
         self.rows.push((self.by, operation));
     }

@@ -1,4 +1,4 @@
-//! Reads of many keys. Adjacent keys are read by pages if the store returns rows in order, and all other keys by point queries.
+//! Reads of many rows by key. Adjacent keys are read by pages if the store returns rows in key order, and all other keys by point queries.
 
 use std::ops::Bound;
 
@@ -10,9 +10,9 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum length of a run of ascending keys in one partition for which pages are read.
+/// The minimum length of a run of ascending keys in one partition that is read in pages.
 const SOME: usize = 8;
-/// Limits the rows that are read for nothing: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
+/// Limits the number of unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;

@@ -15,8 +15,8 @@
 //! # Guarantee
 //! If all writers use this module, a part never exists without its parent:
 //! - [`insert_part`](crate::Entities::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
-//! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, under the version of each.
-//!   A part that is inserted in the meantime changes the version of the parent, so the delete is retried.
+//! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, if none of them has
+//!   changed since it was read. A part that is inserted in the meantime changes the version of the parent, so the delete is retried.
 //! - Both functions call the [participants](crate::participant) of the types of the parts.
 //!
 //! # Cost
@@ -25,7 +25,7 @@
 //!
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
-//! It removes each part as a row, without the index rows and the copies that the type of the part declares.
+//! It removes each part as a row, without the index rows and the copies that the part's type declares.
 //! Inserts of parts under one parent are serialised.
 //!
 //! # When not to
@@ -153,7 +153,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         }
     }
 
-    /// Plans the deletes of the parent and its parts, under their versions. Returns `None` if the parent changed since the rows were read.
+    /// Plans conditional deletes of the parent and its parts. Returns `None` if the parent changed since the rows were read.
     async fn deletion(
         &self,
         owner: &EntityKey,

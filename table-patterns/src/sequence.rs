@@ -19,8 +19,8 @@
 //! partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is committed at most once, regardless of failures and concurrent processes, because `Next` changes only under its
-//! `ETag`, and only [`set`](GaplessSequence::set) can lower it. If a unit fails, the next unit gets the same number. Both types may take numbers from
+//! A number is committed at most once, regardless of failures and concurrent processes, because `Next` changes only if its `ETag` is current,
+//! and only [`set`](GaplessSequence::set) can lower it. If a unit fails, the next unit gets the same number. Both types may take numbers from
 //! the same sequence, which then can have gaps. A sequence belongs to the entity type that takes its first number. Another type with a sequence of the
 //! same name in the partition is refused; to share numbers, two types must take them through one handle.
 //!

@@ -239,7 +239,7 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds an entity type to the known place with the same tables and partitions, or else to a new place.
+    /// Adds an entity type to the known place (tables and partitions) that equals `place`, or else to a new place.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
         let member: Arc<dyn Member> = Arc::new(member);
         for known in &mut self.places {

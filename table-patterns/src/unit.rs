@@ -15,9 +15,9 @@
 //! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete. The first commit of a
 //! partition with a feed or with intents also registers the partition, and each intent sends a message.
 //!
-//! A [transaction](crate::Entities::transaction) that finds rows written by another process reads the reservations of the partition as well, with one
-//! query. If it loses three attempts, it reserves the partition by a row whose `RowKey` begins with `U+FFFC reservation_`, with one query and one
-//! write, and its commit deletes the row. Without writes by other processes, the transaction sends none of these requests.
+//! A [transaction](crate::Entities::transaction) that finds rows written by another process also reads the partition's reservations, with one
+//! query. If it loses three attempts, it reserves the partition with a row whose `RowKey` begins with `U+FFFC reservation_`. This takes one query and
+//! one write, and its commit deletes the row. Without writes by other processes, the transaction sends none of these requests.
 //!
 //! # Bounds
 //! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1,
@@ -152,7 +152,7 @@ pub struct UnitOfWork<S, O> {
     indexes: Indexes,
     /// The stored schemas as the handle that created the unit knows them.
     watch: SchemaWatch,
-    /// Handles by entity type.
+    /// The handles of the unit, by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// The checks, by entity type, that no program with a newer schema forbids writes.
     admissions: Admissions,
@@ -198,7 +198,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     }
 }
 
-/// Returns the key of a partition.
+/// Returns the `PartitionKey` of a selected partition.
 pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<PartitionKey> {
     let ranges = partition.into_ranges()?;
     let name = ranges.first().and_then(|range| range.partition_key.single()).unwrap_or_default();

@@ -30,8 +30,8 @@
 //!   once even if its changes are delivered twice: only the difference from the record is added.
 //! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection failed.
 //!   Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
-//!   entity, and written under their `ETag`s even if nothing changes. An outdated write by a slow worker therefore always fails. For the same reason,
-//!   an entity without rows in a partition leaves an empty record.
+//!   entity, and written only if their `ETag`s are current, even if nothing changes. An outdated write by a slow worker therefore always fails. For the
+//!   same reason, an entity without rows in a partition leaves an empty record.
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work as for a change, for
@@ -156,9 +156,9 @@ pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// A view: computes the rows that each entity of a table puts into the view's table, and the amounts that it adds to the view's sums.
+/// A view: computes the rows that each entity of a table contributes to the view's table, and the amounts that it adds to the view's sums.
 pub trait View: 'static {
-    /// The entity type from which the view is built.
+    /// The entity type that the view is built from.
     type Source: Entity + Send + Sync;
     /// The rows of the view, in a separate table.
     type Row: PlainEntity + Send + Sync;

@@ -35,7 +35,7 @@
 //!
 //! # Bounds
 //! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3).
-//! If a part is too large, the error names it.
+//! If a part is too large, the error contains its name.
 //!
 //! # When not to
 //! For a few large values, use [a blob](crate::large). For values that are never read together, use separate rows.
@@ -167,12 +167,12 @@ pub trait Wide: Sized {
     /// ```
     type Header: Entity + FromEntity;
     /// The names of the properties of each part, in order. Reads also find a property that is stored in another part. If the number of parts changes
-    /// or a property is moved to another part, convert each stored entity with [`WideTable::resize`] before the property is set, and after all
-    /// programs with the earlier declaration have stopped: they write the property into its earlier part. A read of a property that has different
+    /// or a property is moved to another part, first stop all programs that use the earlier declaration, because they would write the property into its
+    /// old part. Then convert each stored entity with [`WideTable::resize`], before any program sets the property. A read of a property that has different
     /// values in two parts fails.
     const PARTS: &'static [&'static [&'static str]];
 
-    /// Returns the header.
+    /// Returns the key of the wide entity as an entity.
     fn header(&self) -> Self::Header;
 
     /// Writes the properties, each under a name in [`PARTS`](Self::PARTS).

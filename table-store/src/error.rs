@@ -87,7 +87,7 @@ impl Error {
         self.edit(|inner| inner.rule = Some(rule))
     }
 
-    /// Adds the table.
+    /// Adds the name of the table.
     #[must_use]
     pub fn with_table(self, table: impl Into<String>) -> Self {
         self.edit(|inner| inner.table = Some(table.into()))
@@ -190,8 +190,8 @@ impl Error {
         self.0.code.status() == 412
     }
 
-    /// Returns `true` if the condition of a write no longer holds because of another writer: the entity already exists, was deleted, or has another
-    /// version. Read the entity again and retry (CON-3). A missing table is not a conflict.
+    /// Returns `true` if the condition of a write no longer holds because of another writer: the entity already exists, was deleted, or has a
+    /// different version. Read the entity again and retry (CON-3). A missing table is not a conflict.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};

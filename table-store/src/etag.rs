@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// Returns the ticks in a tag, if printing them produces the same text again. A tag must be preserved byte for byte (ETAG-4).
+/// Returns the ticks in a tag, if formatting them reproduces the tag. A tag must be preserved byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5

@@ -22,7 +22,7 @@ pub use matcher::Matcher;
 use crate::ticks;
 use crate::value::Value;
 
-/// A comparison operator (DQ-14).
+/// An operator that compares a property with a constant (DQ-14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// The `eq` operator: equal.
@@ -40,7 +40,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// All six operators.
+    /// All six comparison operators.
     pub const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Gt, Self::Ge, Self::Lt, Self::Le];
 
     /// Returns the keyword of the operator in filters.
@@ -93,9 +93,9 @@ pub enum Term {
     Compare {
         /// The name of the property.
         name: Cow<'static, str>,
-        /// The operator.
+        /// The comparison operator.
         operator: Comparison,
-        /// The constant.
+        /// The constant on the right of the operator.
         value: Value,
     },
     /// A bare property name. The condition matches if the property exists, is a Boolean, and is true (FIL-13).

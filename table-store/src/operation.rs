@@ -18,7 +18,7 @@ use crate::row::Row;
 pub struct Operation {
     /// The `RowKey` of the entity.
     pub row_key: RowKey,
-    /// The write or check.
+    /// The kind of the write, or the check.
     pub kind: OperationKind,
 }
 

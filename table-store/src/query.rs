@@ -39,7 +39,7 @@ pub struct Query {
     pub keys: KeyRange,
     /// The condition that applies in addition to the key range.
     pub filter: Option<Filter>,
-    /// The requested properties.
+    /// The properties to return.
     pub select: Select,
     /// The maximum number of entities in one page (TOP-1); `None` means the service's default of 1,000.
     pub top: Option<usize>,

@@ -72,7 +72,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// the message text is larger than 64 KiB (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
-    /// Receives up to `count` visible messages, 1 to 32, and hides them for 1 second to 7 days (QUE-8..10). The list is empty if no message
+    /// Receives up to `count` visible messages (1 to 32) and hides them for a period of 1 second to 7 days (QUE-8..10). The list is empty if no message
     /// is visible.
     ///
     /// # Errors

@@ -86,13 +86,13 @@ impl Row {
         RowView::new(&self.0)
     }
 
-    /// Returns the bytes.
+    /// Returns the encoded row as bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Returns the shared bytes.
+    /// Returns the bytes of the row, which its clones share.
     #[must_use]
     pub fn into_bytes(self) -> Arc<[u8]> {
         self.0

@@ -1,4 +1,4 @@
-//! The trait of table stores.
+//! The trait that table stores implement.
 
 mod ambiguous;
 mod dynamic;
@@ -28,13 +28,13 @@ pub struct Capabilities {
     pub limits: Limits,
     /// `true` if results are in key order (ORD-1). `false` for Cosmos DB (COS-1).
     pub ordered: bool,
-    /// The maximum `$top` (TOP-2).
+    /// The maximum page size that a query can request with `$top` (TOP-2).
     pub top: usize,
     /// `true` if a started request makes progress without being polled, like a network request. Page streams then request the next page before they
     /// yield the current page.
     pub looks_ahead: bool,
     /// The smallest difference between two Timestamps, in [ticks](crate::ticks). It is greater than 1 for coarse Timestamps, such as the whole
-    /// seconds of Cosmos DB for NoSQL. On stores with coarse Timestamps, patterns that order by Timestamp are rejected or use another order.
+    /// seconds of Cosmos DB for NoSQL. On stores with coarse Timestamps, patterns that order by Timestamp are rejected or use a different order.
     pub timestamp_step: u64,
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has
     /// no checks.
@@ -73,7 +73,7 @@ impl Capabilities {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRow {
-    /// The Timestamp and the properties.
+    /// The encoded Timestamp and properties.
     pub row: Row,
     /// The `ETag` of the version that was read.
     pub etag: ETag,
@@ -129,7 +129,7 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 pub struct TablePage {
     /// The names in their original case, sorted (OPT-5).
     pub names: Vec<TableName>,
-    /// The name at which the next page starts, or `None` for the last page (PAGE-12).
+    /// The first name of the next page, or `None` for the last page (PAGE-12).
     pub next: Option<String>,
 }
 

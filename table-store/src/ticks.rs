@@ -72,7 +72,7 @@ pub fn read(text: &str) -> Option<u64> {
     parse(text, ":").or_else(|| read_lenient(text))
 }
 
-/// Parses the formats of [`read`] that the service itself does not print.
+/// Parses the formats that [`read`] accepts but the service never produces.
 #[cold]
 fn read_lenient(text: &str) -> Option<u64> {
     let (date, time) = text.split_once('T').unwrap_or((text, "00:00Z"));

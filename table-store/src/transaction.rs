@@ -134,13 +134,13 @@ impl Transaction {
         Ok((sum, names))
     }
 
-    /// Returns the partition.
+    /// Returns the partition that the transaction writes to.
     #[must_use]
     pub const fn partition_key(&self) -> &PartitionKey {
         &self.partition_key
     }
 
-    /// Returns the operations in order.
+    /// Returns the operations in the order of their addition.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         &self.operations

@@ -231,7 +231,7 @@ pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
-/// Returns the ticks of `instant` if it is within the range of `Edm.DateTime`. The error names the property (TYPE-6).
+/// Returns the ticks of `instant` if it is within the range of `Edm.DateTime`. The error contains the name of the property (TYPE-6).
 #[doc(hidden)]
 pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     let found = ticks::from_datetime(instant).filter(|ticks| *ticks >= ticks::EDM_MIN);

@@ -95,7 +95,7 @@ fn hpk_15_level_orders_are_compared_by_their_queries() {
     assert_eq!(both.unwrap().orders[0].levels, [0, 1]);
 }
 
-/// The figures come from a run on the emulator of the Azure SDK with throttling: 200 writes per second for one tenant on eight partitions.
+/// Tests the model against a run on the emulator of the Azure SDK with throttling: 200 writes per second for one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();
@@ -113,7 +113,7 @@ fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     assert!(warnings.iter().any(|warning| warning.contains("HPK-11")), "{warnings:?}");
 }
 
-/// A partition that will be split is throttled until the split.
+/// Tests that a partition that will be split is throttled until the split.
 #[test]
 fn hpk_12_a_partition_is_throttled_until_it_is_split() {
     let report = workload(1, 200, 3_000.0, 0.05).run().unwrap();

@@ -1,4 +1,4 @@
-//! Store wrapper that counts calls.
+//! A store wrapper that counts the calls and bytes of each table.
 
 use std::any::Any;
 use std::fmt;
@@ -31,7 +31,7 @@ struct State {
     record: Option<Vec<Recorded>>,
 }
 
-/// The last query for a first page, by which the next query is recognised as part of the same fan-out.
+/// The last query for a first page, which identifies the next query as part of the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,
@@ -75,7 +75,7 @@ impl<S> Meter<S> {
         meter
     }
 
-    /// Returns the wrapped store.
+    /// Returns the wrapped store, whose requests the meter does not count.
     pub const fn unmetered(&self) -> &S {
         &self.store
     }

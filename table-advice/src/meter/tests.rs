@@ -54,7 +54,7 @@ fn cls_1_each_request_is_counted_under_its_class() {
     });
 }
 
-/// A transaction counts as one request, and as many entities as it contains (SCL-2).
+/// Tests that a transaction counts as one request, and as many entities as it contains (SCL-2).
 #[test]
 fn egt_9_a_transaction_is_one_request_of_many_operations() {
     pollster::block_on(async {
@@ -125,7 +125,7 @@ fn further_pages_and_fan_outs_are_counted_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The counts of all tables, and of all partitions, add up to the total.
+    /// Tests that the counts of all tables, and of all partitions, add up to the total.
     #[test]
     fn counts_of_tables_and_partitions_add_up_to_the_total(ids in prop::collection::vec((0_usize..3, 0_u32..20), 0..20)) {
         pollster::block_on(async {

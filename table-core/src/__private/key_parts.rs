@@ -1,7 +1,7 @@
-//! Support for generated code that reads the key of an index row. Computes the key of the entity to which the row belongs, and the properties that a
+//! Support for generated code that reads the key of an index row. Computes the key of the entity that the row belongs to, and the properties that a
 //! copy stores only in its key.
 //!
-//! Expansions are chains of calls, because each `let … else` in an expansion takes compile time.
+//! Expansions are chains of calls, because each `let … else` in an expansion adds to the compile time.
 
 use table_store::{Error, ErrorCode, Result, ValueRef};
 

@@ -29,7 +29,7 @@ const FEW: usize = 8;
 pub struct LevelsOf(KeyText);
 
 impl LevelsOf {
-    /// Implements `Clone` for a generated type. In an expansion, an inherent function takes less compile time than a trait's function.
+    /// Implements `Clone` for a generated type. In an expansion, an inherent function compiles faster than a trait's function.
     #[must_use]
     pub fn copy(&self) -> Self {
         self.clone()

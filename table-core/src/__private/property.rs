@@ -44,7 +44,7 @@ pub const fn property_schema(
     PropertySchema { name, field, edm: facts.edm, optional: facts.optional }
 }
 
-/// Returns the row if all properties were written (`to_row`). The results are checked together, because each `?` in an expansion takes compile time.
+/// Returns the row if all properties were written (`to_row`). The results are checked together, because each `?` in an expansion adds to the compile time.
 ///
 /// # Errors
 /// The first error among the properties.
@@ -95,7 +95,7 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the value if its key equals the key under which it is stored. `from_entity` calls this function if the key is not decoded.
+/// Returns the value if its key equals the key under which the entity is stored. Called by a `from_entity` that does not decode the key.
 ///
 /// # Errors
 /// `EntityMismatch`, with both keys, if the keys differ.

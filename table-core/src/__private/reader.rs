@@ -16,14 +16,14 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
 /// The state of a read: the text and properties not yet read, and the first error. Expansions contain `let … else { return reader.fail() }` instead of
-/// `?`, which takes more compile time.
+/// `?`, which compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
     key: Splitter<'a>,
     /// `true` if the `PartitionKey` fields of the previous entity can be kept.
     is_known: bool,
-    /// The search for the properties.
+    /// The state of reading the properties.
     pub search: Search<'a>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> EntityReader<'a> {
         self.search.is_right()
     }
 
-    /// Reads the next key part.
+    /// Reads and decodes the next key part.
     #[inline]
     pub fn part<T>(&mut self, field: &'static str, decode: Decode<T>) -> Option<T> {
         let text = self.text()?;
@@ -91,7 +91,7 @@ impl<'a> EntityReader<'a> {
         self.key = Splitter::new(&[], "");
     }
 
-    /// Skips the next key part.
+    /// Skips the next key part without decoding it.
     pub fn skip(&mut self) {
         self.text();
     }

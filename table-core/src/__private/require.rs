@@ -106,7 +106,7 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
     }
 }
 
-/// Fails if looking up a value in an index would also read copies with other values. The parts by which copies are looked up must be self-delimiting.
+/// Fails if looking up a value in an index would also read copies with other values. The parts that look up copies must be self-delimiting.
 ///
 /// # Panics
 /// Panics at compile time if one of the first `pinned` pieces is not self-delimiting.

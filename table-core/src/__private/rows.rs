@@ -20,7 +20,7 @@ pub struct RowsOf {
 }
 
 impl RowsOf {
-    /// Implements `Clone` for a generated type. In an expansion, an inherent function takes less compile time than a trait's function.
+    /// Implements `Clone` for a generated type. In an expansion, an inherent function compiles faster than a trait's function.
     #[must_use]
     pub fn copy(&self) -> Self {
         self.clone()

@@ -113,7 +113,7 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
     }
 }
 
-/// Returns `true` if the row key of one such entity can be a prefix of another's.
+/// Returns `true` if the RowKey of one `owner` entity can be a prefix of another `owner` entity's RowKey.
 const fn has_open_end(owner: &EntitySchema) -> bool {
     !schema::begins(owner.row_key, owner.row_key)
 }
@@ -155,7 +155,7 @@ pub const fn set_schemas<S: SetOf<E>, E: Entity>() -> &'static [&'static EntityS
     members
 }
 
-/// Fails for an index whose rows share the table of `member` and could be mistaken for rows of that member.
+/// Fails to compile if the index's rows are in the table of `member` and could be mistaken for rows of `member`.
 const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &EntitySchema) {
     let elsewhere = match index.table {
         Some(table) => !table.as_bytes().eq_ignore_ascii_case(member.table.as_bytes()),

@@ -18,7 +18,7 @@ impl KeyText {
         Self(Ok(String::with_capacity(32)))
     }
 
-    /// Appends a literal.
+    /// Appends a literal to the key.
     #[must_use]
     pub fn literal(mut self, literal: &str) -> Self {
         if let Ok(text) = &mut self.0 {

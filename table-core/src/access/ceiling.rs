@@ -1,4 +1,4 @@
-//! Ceilings: the order of cost classes, and the methods that check whether a selection is within its ceiling.
+//! Ceilings (the declared maximum costs of access patterns): the order of cost classes, and checks that a selection is within its ceiling.
 
 use std::marker::PhantomData;
 

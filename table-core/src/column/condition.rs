@@ -50,12 +50,13 @@ impl<E> Condition<E> {
         conditions.into_iter().reduce(Self::or).unwrap_or_else(|| Self::of_every_key(Comparison::Lt))
     }
 
-    /// Compares the `PartitionKey` with the empty string, which sorts before all other strings. The condition thus matches all entities or none.
+    /// Returns a condition that matches all entities or none, depending on `operator`: it compares the `PartitionKey` with the empty string, which sorts
+    /// before all other strings.
     fn of_every_key(operator: Comparison) -> Self {
         Self::from_filter(Filter::compare("PartitionKey", operator, ""))
     }
 
-    /// Returns the filter.
+    /// Returns the condition as an untyped filter.
     #[must_use]
     pub fn into_filter(self) -> Filter {
         self.filter
@@ -108,7 +109,7 @@ impl<E> std::fmt::Debug for Condition<E> {
     note = "a text in OData is parsed: `Filter::parse(text)?` is `None` for an empty text, and `Condition::from_filter` takes the filter"
 )]
 pub trait IntoCondition<E> {
-    /// Returns the condition.
+    /// Converts the value into a condition on the entity `E`.
     fn into_condition(self) -> Condition<E>;
 }
 

@@ -13,7 +13,7 @@ use crate::property;
 /// A value that can be compared with a column of type `T`.
 ///
 /// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type. Columns
-/// of `Option<T>` then accept the value, too. The parameter `As` tells the two cases apart; rustc infers it.
+/// of `Option<T>` then also accept the value. The parameter `As` distinguishes the two cases; rustc infers it.
 ///
 /// ```
 /// use table_core::{Entity, column::Operand};

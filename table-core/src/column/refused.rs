@@ -1,12 +1,12 @@
-//! Method names from other libraries that columns do not have. A call to such a method does not compile, and the error names the right method.
+//! Method names from other libraries that columns do not have. A call to such a method does not compile, and the error message suggests the right method.
 
 use std::cmp::Ordering;
 
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
-/// A column that is a property. No [`KeyColumn`] implements this trait, and calling one of its methods that require the trait is an error with a helpful
-/// message.
+/// A column that is a property. [`KeyColumn`] does not implement this trait, so calling a method that requires it on a key column is an error with a
+/// helpful message.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
     label = "this field is part of the key",
@@ -23,7 +23,7 @@ pub trait IsProperty<E> {}
 )]
 pub trait Searchable {}
 
-/// Declares traits that no column implements. The message of each trait names the comparison to write instead.
+/// Declares traits that no column implements. The message of each trait suggests the comparison to write instead.
 macro_rules! named_otherwise {
     ($($(#[$docs:meta])* $bound:ident: $form:literal, $note:literal;)*) => {$(
         $(#[$docs])*

@@ -167,7 +167,7 @@ pub trait Projected {
     note = "a field of a projection has the type of the entity's field with the same name"
 )]
 pub trait IsType<T> {
-    /// Returns the value.
+    /// Returns the value unchanged.
     fn into_value(self) -> T;
 }
 

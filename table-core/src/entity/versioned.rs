@@ -14,7 +14,7 @@ use crate::row::Row;
 use crate::schema::EntitySchema;
 use crate::ticks;
 
-/// A value with the version at which it was read.
+/// A value, with its version when it was read.
 ///
 /// ```
 /// use table_core::{ETag, Versioned};
@@ -31,7 +31,7 @@ pub struct Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Creates a value with the version at which it was read. The Timestamp is in [ticks].
+    /// Creates a value with its version when it was read. The Timestamp is in [ticks].
     pub const fn new(value: T, etag: ETag, timestamp: u64) -> Self {
         Self { value, etag, timestamp }
     }
@@ -54,7 +54,7 @@ impl<T> Versioned<T> {
         self.timestamp
     }
 
-    /// Returns the value.
+    /// Returns the value without its version.
     #[must_use]
     pub const fn value(&self) -> &T {
         &self.value

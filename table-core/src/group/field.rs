@@ -58,7 +58,7 @@ pub trait GroupField: Sized {
 pub struct One<T>(Versioned<T>);
 
 impl<T> One<T> {
-    /// Wraps one entity.
+    /// Creates the field from an entity with its version.
     pub const fn new(entity: Versioned<T>) -> Self {
         Self(entity)
     }
@@ -69,7 +69,7 @@ impl<T> One<T> {
         self.0
     }
 
-    /// Returns the entity.
+    /// Returns the entity without its version.
     #[must_use]
     pub fn into_value(self) -> T {
         self.0.into_value()

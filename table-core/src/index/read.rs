@@ -39,7 +39,7 @@ use crate::row::RowWriter;
 pub trait CopyIndex: Index {
     /// The properties that a copy does not store because its key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
-    /// The properties of a copy from which the entity's key is computed (`Index::owner`).
+    /// The properties of a copy that determine the entity's key (`Index::owner`).
     const OWNER: &'static [&'static str] = &[];
 
     /// Appends the properties that a copy stores only in its key.
@@ -139,7 +139,7 @@ pub trait Includes<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 impl<I: CopyIndex> Includes<0, true> for I {}
 
 /// Returns the properties that a projection of copies needs. If `of_key` is `true`, the projection includes fields of the entity's key, and also
-/// needs the properties from which that key is computed.
+/// needs the properties that determine that key.
 pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     match P::select() {
         Select::Names(names) if of_key => {

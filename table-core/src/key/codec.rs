@@ -136,7 +136,7 @@ pub struct Form {
     pub min: usize,
     /// The maximum number of UTF-16 code units.
     pub max: usize,
-    /// `true` if law K3 holds.
+    /// `true` if encodings sort like their values (law K3).
     pub ordered: bool,
     /// The characters that may occur in the output.
     pub alphabet: Alphabet,
@@ -235,7 +235,7 @@ pub trait KeyCodec<T> {
     /// then contain a part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string from which the hash of a value is computed: by default, the encoding of the value. The string is not stored in the key, so
+    /// Appends the string that is hashed for a value: by default, the encoding of the value. The string is not stored in the key, so
     /// it may contain characters that keys cannot.
     ///
     /// # Errors
@@ -307,7 +307,7 @@ pub trait Reversible<T>: KeyCodec<T> {
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be part of a key, with the codec that is used unless the declaration names another one.
+/// A type that can be part of a key, with the codec that is used unless the declaration specifies a different one.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};

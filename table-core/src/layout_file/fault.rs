@@ -1,4 +1,4 @@
-//! Errors of layout files.
+//! Errors of layout files: files that cannot be read, and layouts that differ from the program.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use table_store::Fault;
 
 use crate::schema::Compatibility;
 
-/// Asks the reader to review the differences. Written at the top of each layout file, and in the error for a difference.
+/// A request to review the differences, written at the top of each layout file and in the error for a difference.
 pub(super) const HEAD: &str = "review the changes before you commit them";
 
 /// The reason why a layout file cannot be read or written, or does not match the program.

@@ -13,8 +13,8 @@ pub const MOST_CHUNKS: usize = 16;
 /// A type that can be stored in chunks: `Vec<u8>`, `String`, or an `Option` of either. Declared by `#[property(chunks)]`.
 ///
 /// - The first chunk has the name of the property. The names of the following chunks end with a number, starting with 1. An empty value is stored as
-///   one empty chunk. A chunk has 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full. A text chunk is one code
-///   unit shorter if it would otherwise split a character.
+///   one empty chunk. A chunk contains 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full. A text chunk is
+///   one code unit shorter if it would otherwise split a character.
 /// - A value has at most 16 chunks, and the entity at most 1 MiB (SIZE-1).
 /// - A missing chunk, or a chunk with a wrong size, is an error when the value is read. Remnants of an earlier value are therefore always detected.
 /// - Merges are rejected, because a merge cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are
@@ -38,7 +38,7 @@ pub const MOST_CHUNKS: usize = 16;
     note = "`#[property(chunks)]` is for `Vec<u8>`, `String` and `Option`s of them; other values are one property"
 )]
 pub trait Chunked: Sized {
-    /// The type of each chunk.
+    /// The Edm type of each chunk's property.
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
@@ -52,7 +52,7 @@ pub trait Chunked: Sized {
     /// Reads the value from a row.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent, has another type, or is not stored in full chunks; `Corrupted` if the bytes are not a row.
+    /// `EntityMismatch` if the value is absent, has a different type, or is not stored in full chunks; `Corrupted` if the bytes are not a row.
     fn read_all(row: RowView<'_>, name: &str) -> Result<Self>;
 
     /// Reads the value for generated code. On failure, returns `None` and stores the error in `search`.
@@ -68,7 +68,7 @@ fn chunk(name: &str, at: usize) -> String {
     if at == 0 { name.to_owned() } else { format!("{name}{at}") }
 }
 
-/// Writes the given chunks.
+/// Writes the chunks as properties named `name`, `name1`, `name2` and so on.
 fn write<'a>(name: &str, row: &mut RowWriter, chunks: impl Iterator<Item = ValueRef<'a>>) -> Result<()> {
     for (at, value) in chunks.enumerate() {
         if at == MOST_CHUNKS {

@@ -41,7 +41,7 @@ use crate::row::RowWriter;
 pub struct Json<T>(pub T);
 
 impl<T> Json<T> {
-    /// Returns the value.
+    /// Returns the wrapped value.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.0

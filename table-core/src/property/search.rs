@@ -4,7 +4,7 @@ use table_store::{Error, Result, ValueRef};
 
 use crate::row::{RowReader, RowView};
 
-/// The state of generated code that reads a row. It stores the first error until the end, because a `?` at each property takes more compile time than
+/// The state of generated code that reads a row. It stores the first error until the end, because a `?` at each property compiles more slowly than
 /// a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
@@ -26,7 +26,7 @@ impl<'a> Search<'a> {
         self.row.expect(shape);
     }
 
-    /// Returns the row.
+    /// Returns a view of the row that is being read.
     #[must_use]
     pub const fn view(&self) -> RowView<'a> {
         self.row.row()

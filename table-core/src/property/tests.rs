@@ -23,7 +23,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Reads each row into the previous value. Compares `Debug` output, in which all NaNs are equal.
+/// Reads each row in place into the value left by the previous row. Compares `Debug` output, because there all NaNs are equal.
 fn compare<T: Property + Debug>(rows: &[Vec<(&str, Value)>]) -> Result<(), TestCaseError> {
     let mut place: Option<T> = None;
     for properties in rows {

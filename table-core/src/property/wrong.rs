@@ -1,4 +1,4 @@
-//! Common types that cannot be properties. Each kind has a message that names the declaration to write instead.
+//! Common types that cannot be properties. Each kind has a message that suggests the declaration to write instead.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -14,7 +14,8 @@ use table_store::{ETag, EdmType, Result, Value, ValueRef};
 use crate::property::Property;
 use crate::row::RowWriter;
 
-/// A type that is stored in another way than as a property of this type. Other types have the message of [`Property`], also inside another type.
+/// A common type that cannot be a property, although its values can be stored differently. All other types get the message of [`Property`], even when
+/// nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "write a type that is a property, or `#[property(json)]` above this field",
@@ -25,13 +26,14 @@ pub trait StoredOtherwise {
     type Kind;
 }
 
-/// A kind of types that are properties. No kind of this module is one.
+/// A kind of type that can be a property. No kind in this module can.
 pub trait Stores<T> {
     /// Returns a value of any type. It cannot be called, because no type implements this trait.
     fn refuse<R>() -> R;
 }
 
-/// The implementation for all types of this module. rustc would list an implementation for one of them among the types that are properties.
+/// One implementation for all types of this module. With an implementation for each type, rustc would list these types among the types that are
+/// properties.
 #[doc(hidden)]
 impl<T: StoredOtherwise> Property for T
 where
@@ -48,7 +50,7 @@ where
     }
 }
 
-/// Declares kinds of types, and for each kind a trait that it does not implement. The message of the trait names the declaration to write instead of
+/// Declares kinds of types, and for each kind a trait that it does not implement. The message of the trait suggests the declaration to write instead of
 /// the type `T`.
 macro_rules! kinds {
     ($($(#[$docs:meta])* $kind:ident, $property:ident: $fact:literal, $form:literal, $note:literal;)*) => {$(
@@ -84,13 +86,13 @@ kinds! {
     /// Names and values in one property.
     Map, MapProperty: "[T050] `{T}` cannot be a property: a property has one value", "write `#[property(json)]` above this field",
         "`#[property(json)]` stores the map as JSON in one property; `#[property(rest)]` stores each entry of a `BTreeMap<String, table_core::Value>` as a property";
-    /// A JSON value.
+    /// A JSON value, such as `serde_json::Value`.
     Json, JsonProperty: "[T050] `{T}` cannot be a property without an attribute", "write `#[property(json)]` above this field",
         "`#[property(json)]` stores the value as JSON in one property of type `Edm.String`";
-    /// Bytes of fixed length.
+    /// A byte array of fixed length.
     Array, ArrayProperty: "[T050] `{T}` cannot be a property: arrays have no Edm type", "write `Vec<u8>` for bytes, or `#[property(json)]` above this field",
         "a `Vec<u8>` is stored as `Edm.Binary`; `#[property(json)]` stores the values as a JSON array";
-    /// A text in another type than `String`.
+    /// Text in a type other than `String`.
     Text, TextProperty: "[T050] `{T}` cannot be a property", "write `String`",
         "an entity owns its texts, because they are read from the store";
     /// A number whose width depends on the machine.
@@ -99,7 +101,7 @@ kinds! {
     /// A number that no Edm type contains.
     Wide, WideProperty: "[T050] `{T}` cannot be a property: no Edm type contains its values", "write `i64`, or `u128` for numbers without a sign",
         "an `i64` is stored as `Edm.Int64`, a `u128` as a text of 39 digits";
-    /// A time without a zone, or with another zone than UTC.
+    /// A time without a time zone, or in a time zone other than UTC.
     Time, TimeProperty: "[T050] `{T}` cannot be a property: an `Edm.DateTime` is an instant in UTC", "write `DateTime<Utc>`",
         "convert a local time before it is stored: `.to_utc()`, or `.and_utc()` for a time without a zone";
     /// The version of an entity.
@@ -108,10 +110,10 @@ kinds! {
     /// A value of any type.
     Dynamic, DynamicProperty: "[T050] `{T}` cannot be a property: a property has one type", "write the type of the values, such as `String` or `i64`",
         "a field of the type `BTreeMap<String, Value>` with `#[property(rest)]` contains properties of any type";
-    /// A number that is not zero.
+    /// An integer that cannot be zero.
     Positive, PositiveProperty: "[T050] `{T}` cannot be a property", "write the integer, such as `u32`",
         "an integer of an Edm type may be zero; the program converts it with `try_from`";
-    /// A value behind a pointer.
+    /// A value that is stored behind a pointer, such as an `Rc`.
     Shared, SharedProperty: "[T050] `{T}` cannot be a property", "write the type without `Arc` or `Rc`",
         "an entity owns its values, because they are read from the store";
 }

@@ -165,7 +165,7 @@ const fn literals_differ(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     !is_prefix(a.as_bytes(), b.as_bytes()) && !is_prefix(b.as_bytes(), a.as_bytes())
 }
 
-/// Returns `true` if both layouts start with a piece that ends at the same position, and the pieces after it are disjoint.
+/// Returns `true` if the first pieces of both layouts end at the same position and the remaining pieces are disjoint.
 const fn rests_are_disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     let ([first, a @ ..], [other, b @ ..]) = (a, b) else { return false };
     let ends_alike = match (first.piece(), other.piece()) {
@@ -259,7 +259,7 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
 
 /// The possible characters at a distance, in code units, from one end of a string.
 enum Place {
-    /// One of these characters.
+    /// One of the characters in this set.
     Of(Alphabet),
     /// No character, because matching strings are shorter.
     Nothing,

@@ -70,11 +70,11 @@ pub struct StoredSchema {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredPiece {
-    /// A constant string.
+    /// A constant string between the fields of a key.
     Literal(String),
-    /// A value with its codec.
+    /// A field's value, encoded with a codec.
     Part {
-        /// The field or property from which the value comes.
+        /// The field or property that provides the value.
         source: Source,
         /// The codec's [`NAME`](crate::key::codec::KeyCodec::NAME).
         codec: String,
@@ -98,7 +98,7 @@ pub enum StoredPiece {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
-    /// The property with this name.
+    /// The stored property with this name.
     Property(String),
     /// A field that is stored only in the entity's key, identified by its Rust name.
     Key(String),

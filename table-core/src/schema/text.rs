@@ -173,7 +173,7 @@ fn read_line(schema: &mut StoredSchema, tokens: &mut Tokens<'_>) -> Option<()> {
     tokens.is_at_end().then_some(())
 }
 
-/// Reads the type of a derived row, and the name after it if several rows of that type are possible.
+/// Parses a kind of derived rows, such as `feed` or `copied_by Manager`, with the name if one follows.
 fn read_kept(tokens: &mut Tokens<'_>) -> Option<String> {
     let kind = tokens.word()?;
     if tokens.is_at_end() {

@@ -1,4 +1,4 @@
-//! Types that name one entity by its complete key.
+//! Types that identify one entity by its complete key.
 
 use crate::reported::reported_once;
 use crate::selection::{Point, Selection};

@@ -1,4 +1,4 @@
-//! Method names from other libraries that selections do not have. A call to such a method does not compile, and the error names the right method.
+//! Method names from other libraries that selections do not have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::selection::Selection;

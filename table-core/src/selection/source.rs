@@ -138,7 +138,7 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source whose rows can be read as `T`. Entities can be read as any of their types, and copies only as projections to the fields that they include.
+/// A source whose rows can be read as `T`. Entities can be read as any of their types, and copies only as projections of the fields that they include.
 ///
 /// ```
 /// # use table_core::Entity;

@@ -178,7 +178,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window and returns the first error in input order. `failure` is an error from before the window was sent, if any.
+    /// Writes a window (a portion of the input) and returns the first error in input order. `failure` is an error from before the window was sent, if any.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,

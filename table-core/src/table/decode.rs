@@ -60,7 +60,7 @@ pub(super) fn lend<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Decodes a page.
+/// Decodes all rows of a page.
 pub(super) fn items<F: ReadableAs<T>, T>(table: &TableName, page: &Page) -> Result<Vec<Versioned<T>>> {
     let mut items = Vec::with_capacity(page.rows.len());
     hand_over::<F, T>(table, page, usize::MAX, |entity| items.push(entity))?;

@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
-    /// Returns the stored schema with which the table was last opened for this entity type, or `None` if no schema is stored.
+    /// Returns the schema that the table was last opened with for this entity type, or `None` if no schema is stored.
     ///
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error from the store.
@@ -157,9 +157,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Returns the store's current time, and the time of the last sighting of an older program: one that may still write, but whose schema lacks indexes, a
-    /// feed or copies of the stored schema. A [grant](Self::record_grant) to a program with another schema counts as a sighting at the time when the grant
-    /// expires. Sends one write and three reads.
+    /// Returns the store's current time, and the time of the last sighting of an older program: one that may still write, but whose schema lacks indexes,
+    /// a feed or copies of the stored schema. A [grant](Self::record_grant) to a program with a different schema counts as a sighting at the time when the
+    /// grant expires. Sends one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -250,8 +250,8 @@ impl<E, S: TableStore> Table<E, S> {
         Self { standing, ..self }
     }
 
-    /// Returns a check for entities with another schema in a table of the same store. Used by handles that write such entities together with their own.
-    /// The check queries the stored schema if this handle was opened. Clones of this handle share the result.
+    /// Returns a check for entities with a different schema in a table of the same store. Used by handles that write such entities together with their
+    /// own. The check queries the stored schema if this handle was opened. Clones of this handle share the result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>

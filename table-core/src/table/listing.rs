@@ -25,10 +25,10 @@ enum Next {
     End,
 }
 
-/// The table in which patterns register outboxes.
+/// The table where patterns register outboxes.
 pub const OUTBOXES: &str = "TablesOutbox";
 
-/// The table in which patterns register change feeds.
+/// The table where patterns register change feeds.
 pub const FEEDS: &str = "TablesFeeds";
 
 /// Streams the names of the program's tables that start with `prefix`, in order (OPT-5, PAGE-12). [`LAYOUTS`], [`OUTBOXES`] and [`FEEDS`]

@@ -25,9 +25,9 @@ const CONCURRENCY: usize = 8;
 pub(crate) struct Paging {
     /// The ranges, in key order. An error is reported by the first request.
     pub(crate) ranges: Result<Vec<KeyRange>>,
-    /// The filter.
+    /// The condition on the entities, in addition to the ranges.
     pub(crate) filter: Option<Filter>,
-    /// The requested properties.
+    /// The properties that the query requests.
     pub(crate) select: Select,
     /// The maximum number of entities in a page.
     pub(crate) top: Option<usize>,
@@ -42,7 +42,7 @@ impl Paging {
         Self { ranges, filter: None, select: Select::All, top: None, limit: None, is_mixed: false }
     }
 
-    /// Adds a condition.
+    /// Adds a condition that entities must also satisfy.
     pub(crate) fn and(&mut self, filter: Filter) {
         self.filter = Some(match self.filter.take() {
             Some(earlier) => earlier.and(filter),
@@ -203,7 +203,7 @@ fn beginning(table: &TableName, query: &Query) -> Option<Continuation> {
     Some(Continuation::new(table, query, Position { partition_key, row_key: None }))
 }
 
-/// Returns the range in which the continuation lies. Also returns the continuation, unless it marks the start of the range.
+/// Returns the range that contains the continuation. Also returns the continuation, unless it marks the start of the range.
 fn place<'a>(
     table: &TableName,
     queries: &[Query],

@@ -101,7 +101,7 @@ pub trait PatchTarget: Sync {
     note = "an optional property is set to a value of its type, such as `\"new\".to_owned()` for an `Option<String>`, and removed by `None`"
 )]
 pub trait PatchValue<T> {
-    /// Returns the value.
+    /// Converts the value into the type of the property.
     fn into_value(self) -> T;
 }
 
@@ -291,7 +291,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     }
 }
 
-/// Sends the patch, like [`send`](Patch::send).
+/// Sends the patch when it is awaited, like [`send`](Patch::send).
 impl<'a, T: PatchTarget> IntoFuture for Patch<'a, T>
 where
     T::Entity: 'a,

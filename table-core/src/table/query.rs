@@ -130,7 +130,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Reads the entities as another type. Only the properties of that type are requested (DQ-13).
+    /// Reads the entities as a different type. Only the properties of that type are requested (DQ-13).
     pub fn project<P: ProjectionOf<E>>(self) -> EntityQuery<E, S, P, F>
     where
         F: ReadableAs<P>,

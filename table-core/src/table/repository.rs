@@ -40,7 +40,7 @@ use crate::table::{Bulk, BulkTarget, EntityQuery, Patch, PatchTarget, Table, Upd
 pub trait Repository<E: Entity + Send + Sync>:
     PatchTarget<Entity = E> + BulkTarget<Entity = E> + Sized
 {
-    /// The store of the table.
+    /// The type of the store that contains the table.
     type Store: TableStore + Clone;
 
     /// Returns the table, which has more read functions.
@@ -96,7 +96,7 @@ pub trait Repository<E: Entity + Send + Sync>:
         Patch::new(self, key)
     }
 
-    /// Creates a bulk write.
+    /// Creates a builder for bulk writes.
     fn bulk(&self) -> Bulk<'_, Self> {
         Bulk::new(self)
     }

@@ -29,7 +29,7 @@ pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableNam
     }
 }
 
-/// Sends one lookup.
+/// Reads one row by its key.
 pub(crate) async fn get<S: TableStore>(
     store: &S,
     table: &TableName,

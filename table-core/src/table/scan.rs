@@ -148,7 +148,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         self
     }
 
-    /// Reads the entities as another type. Only the properties of that type are requested (DQ-13).
+    /// Reads the entities as a different type. Only the properties of that type are requested (DQ-13).
     pub fn project<P: ProjectionOf<E>>(self) -> BoundedScan<E, S, P> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         paging.select = P::select();

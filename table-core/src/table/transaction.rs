@@ -195,7 +195,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         Ok(self)
     }
 
-    /// Returns the number of operations.
+    /// Returns the number of operations in the transaction.
     #[must_use]
     pub fn len(&self) -> usize {
         self.transaction.operations().len()
@@ -217,7 +217,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` if the transaction
-    /// has no operations (EGT-12); `SchemaMismatch` if a program with a newer schema forbids writes of one of the types. After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
+    /// has no operations (EGT-12); `SchemaMismatch` if a program with a newer schema forbids writes of one of the types. After an error, nothing has been
+    /// applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         self.uncommitted.commit();
         self.table.submit(self.transaction, &self.written).await
@@ -296,7 +297,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts `WARN` events about tables.
+    /// Counts the `WARN` events about tables.
     #[derive(Clone, Default)]
     struct Warnings(Arc<AtomicUsize>);
 

@@ -30,7 +30,7 @@ reported_once! {
     ReportedFrom: IntoUpdateFrom, Checked;
 }
 
-/// The entity from which an update starts: an entity that was already read, whose `ETag` the first
+/// The entity that an update starts with: an entity that was already read, whose `ETag` the first
 /// attempt uses, or the key of an entity that the update reads first.
 ///
 /// ```

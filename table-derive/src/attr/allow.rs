@@ -25,7 +25,7 @@ pub(crate) struct Allows {
 }
 
 impl Allows {
-    /// Returns the span at which a lint is waived, or `None` if the lint is not waived.
+    /// Returns the word that waives a lint, or `None` if the lint is not waived.
     pub(crate) fn get(&self, word: Symbol) -> Option<&Ident> {
         self.words.iter().find(|allowed| **allowed == word)
     }

@@ -20,9 +20,9 @@ use crate::symbol::{
 
 /// A key attribute with its pieces.
 pub(crate) struct KeyAttr {
-    /// The complete attribute.
+    /// The attribute as it was written.
     pub(crate) original: Attribute,
-    /// The pieces.
+    /// The pieces of the key.
     pub(crate) list: PieceList,
 }
 
@@ -40,21 +40,21 @@ pub(crate) struct ContainerAttrs {
     pub(crate) allows: Allows,
     /// `true` if the word `feed` is present.
     pub(crate) feed: bool,
-    /// The relations in `copied_by(…)`.
+    /// The paths of the relations in `copied_by(…)`.
     pub(crate) copied_by: Vec<Path>,
-    /// The relations in `copies_from(…)`.
+    /// The paths of the relations in `copies_from(…)`.
     pub(crate) copies_from: Vec<Path>,
     /// The path in `set = …`.
     pub(crate) set: Option<Path>,
-    /// The `#[partition_key(…)]` attribute.
+    /// The `PartitionKey` that `#[partition_key(…)]` declares.
     pub(crate) partition_key: Option<KeyAttr>,
-    /// The `#[row_key(…)]` attribute.
+    /// The `RowKey` that `#[row_key(…)]` declares.
     pub(crate) row_key: Option<KeyAttr>,
     /// The attributes `#[index(…)]` and `#[index_entity(…)]`, in order.
     pub(crate) indexes: Vec<IndexAttr>,
 }
 
-/// The words of `#[entity(…)]`.
+/// The words that `#[entity(…)]` accepts.
 const WORDS: Words = Words {
     of: ENTITY,
     form: "#[entity(table = \"Company\")]",

@@ -17,7 +17,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) codec: Option<(Attribute, Codec)>,
     /// The name of the property.
     pub(crate) name: Option<LitStr>,
-    /// The word `json`.
+    /// The word `json`, if the field is stored as JSON.
     pub(crate) json: Option<Ident>,
     /// The `also` word, which stores a key field as a property, too.
     pub(crate) also: Option<Ident>,
@@ -33,7 +33,7 @@ struct Read {
     flags: [(Symbol, Slot<Ident>); 4],
 }
 
-/// The words of `#[property(…)]`.
+/// The words that `#[property(…)]` accepts.
 const WORDS: Words = Words {
     of: PROPERTY,
     form: "#[property(\"Name\", json)]",

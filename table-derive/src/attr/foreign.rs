@@ -59,7 +59,7 @@ const KEYS: &[(Symbol, &[&str])] = &[
 /// The fields of a struct, as far as attributes of other libraries concern them.
 #[derive(Default)]
 pub(crate) struct Keyed<'a> {
-    /// All fields.
+    /// All fields of the struct.
     all: Option<&'a FieldsNamed>,
     /// The fields with an attribute that declares a key without specifying which of the two, such as `#[key]`.
     fields: Vec<String>,

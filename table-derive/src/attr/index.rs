@@ -16,15 +16,15 @@ use crate::symbol::{
     self, AT_MOST, INCLUDE, INDEX, INDEX_ENTITY, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN,
 };
 
-/// A parsed index attribute.
+/// A parsed `#[index(…)]` or `#[index_entity(…)]`.
 pub(crate) struct IndexAttr {
-    /// The complete attribute.
+    /// The attribute as it was written.
     pub(crate) original: Attribute,
     /// The name of the index.
     pub(crate) name: Ident,
     /// `true` for `index_entity`: a list of keys without copies.
     pub(crate) list: bool,
-    /// The word `unique`.
+    /// The word `unique`, if each value identifies at most one entity.
     pub(crate) unique: Option<Ident>,
     /// The value of `at_most = 100`: the maximum number of keys in one list.
     pub(crate) at_most: Option<LitInt>,
@@ -38,7 +38,7 @@ pub(crate) struct IndexAttr {
     pub(crate) row_key: Option<PieceList>,
     /// The fields that each copy includes.
     pub(crate) include: Option<Vec<Ident>>,
-    /// `true` if an invalid word was reported and skipped. It may have been meant as an option that now seems to be missing.
+    /// `true` if an invalid word was reported and skipped. The word may be a misspelt option, which then seems to be missing.
     pub(crate) broken: bool,
 }
 
@@ -174,7 +174,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
     })
 }
 
-/// Reports a lone name that resembles no known word. It is probably a field, which belongs in a key.
+/// Reports a single name that is not similar to any known word. It is probably a field, which belongs in a key.
 fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };

@@ -18,7 +18,7 @@ pub(crate) struct ContainerAttrs {
 
 /// The parsed attributes of a variant or field.
 pub(crate) struct MemberAttrs {
-    /// The `#[other]` attribute.
+    /// The `#[other]` attribute, if the variant or field contains rows of other types.
     pub(crate) other: Option<Attribute>,
     /// The paths of `#[upgrade(from = OldEmployee)]`, in order.
     pub(crate) upgrades: Vec<(Attribute, Path)>,

@@ -13,7 +13,7 @@ use crate::symbol::LITERAL;
 
 /// One piece of a key.
 pub(crate) enum PieceAttr {
-    /// A constant string.
+    /// A constant string in the key.
     Literal(LitStr),
     /// `literal("id")`: a constant string, even if it is spelled like a field.
     Meant(LitStr),
@@ -21,7 +21,7 @@ pub(crate) enum PieceAttr {
     Part {
         /// The name of the field.
         field: Ident,
-        /// The codec.
+        /// The codec of the field in this key.
         codec: Codec,
     },
     /// A piece for which an error was reported, with the names that it contains. One of them may be the intended field.
@@ -31,7 +31,7 @@ pub(crate) enum PieceAttr {
 /// The pieces between the parentheses of a key.
 #[derive(Default)]
 pub(crate) struct PieceList {
-    /// The pieces, in order.
+    /// The pieces, in the order of the key.
     pub(crate) pieces: Vec<PieceAttr>,
     /// `true` if some pieces are wrong.
     pub(crate) broken: bool,

@@ -16,7 +16,7 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) of: Option<Path>,
     /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
-    /// `true` if an error was reported that may be caused by a missing word.
+    /// `true` if a reported error may be the reason why a word seems to be missing.
     pub(crate) broken: bool,
     /// The type named by a malformed attribute.
     pub(crate) meant: Option<Path>,

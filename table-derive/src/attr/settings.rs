@@ -5,9 +5,9 @@ use quote::ToTokens;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, LitStr};
 
-/// A setting with its value.
+/// A setting in an attribute, with its value.
 pub(crate) struct Setting {
-    /// The word, such as `rename`.
+    /// The word of the setting, such as `rename`.
     pub(crate) word: String,
     /// The tokens after the word, without `=`.
     pub(crate) value: TokenStream,

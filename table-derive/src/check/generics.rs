@@ -1,4 +1,4 @@
-//! Rules for generic entities.
+//! Checks the declarations of generic entities.
 
 use quote::ToTokens;
 

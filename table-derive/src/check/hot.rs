@@ -1,4 +1,4 @@
-//! Rules about write distribution (PAT-ANTI-1): a constant partition key, and too many buckets for a read to enumerate. The compiler checks whether
+//! Checks the distribution of writes (PAT-ANTI-1): reports a constant partition key, and more buckets than a read can enumerate. The compiler checks whether
 //! key fields have a time type.
 
 use syn::ext::IdentExt;

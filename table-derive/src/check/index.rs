@@ -1,4 +1,4 @@
-//! Rules for indexes.
+//! Checks the declarations of indexes.
 
 use syn::ext::IdentExt;
 use syn::{LitInt, LitStr};

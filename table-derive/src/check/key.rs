@@ -1,4 +1,4 @@
-//! Rules for keys.
+//! Checks the declarations of keys.
 
 use syn::ext::IdentExt;
 use syn::{Attribute, LitStr};

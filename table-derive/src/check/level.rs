@@ -1,4 +1,4 @@
-//! Rules for hierarchical partition keys.
+//! Checks the declarations of hierarchical partition keys.
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;

@@ -1,4 +1,4 @@
-//! Types that cannot be part of a key, recognised by name. The compiler reports other such types, in an index once for each use.
+//! Reports types that cannot be part of a key, recognised by name. The compiler reports other such types, in an index once for each use.
 
 use std::fmt::Display;
 
@@ -103,7 +103,7 @@ fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     }
 }
 
-/// Returns `true` for the arguments of a `DateTime` in another zone than UTC.
+/// Returns `true` for the arguments of a `DateTime` in a time zone other than UTC.
 fn is_elsewhere(segment: &PathSegment) -> bool {
     let Some(Type::Path(zone)) = inner(segment) else { return false };
     zone.path.segments.last().is_some_and(|last| last.ident == "Local" || last.ident == "FixedOffset")

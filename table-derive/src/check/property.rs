@@ -1,4 +1,4 @@
-//! Rules for properties.
+//! Checks the declarations of properties.
 
 use std::borrow::Cow;
 

@@ -24,7 +24,7 @@ const OF_FIELDS: &[(&[&str], Effect)] = &[
     ),
     (&["default"], Effect::Defaults),
 ];
-/// The settings that would name the table.
+/// The settings that specify a table name.
 const OF_TABLES: [&str; 3] = ["table_name", "table", "collection"];
 
 /// The effect that a setting has in its library.
@@ -101,7 +101,7 @@ fn is_optional(field: &Field<'_>) -> bool {
     path.path.segments.last().is_some_and(|last| last.ident == "Option")
 }
 
-/// Reports a setting of another library that would name the table, if the declaration does not name it.
+/// Reports a setting of another library that specifies a table name, if the declaration does not specify one.
 fn table(ctxt: &Ctxt, entity: &Entity<'_>) {
     let attributes = &entity.original.attrs;
     let is_named = || {

@@ -1,4 +1,4 @@
-//! Rules for the names of tables and stored schemas.
+//! Checks the names of tables and stored schemas.
 
 use proc_macro2::Span;
 use syn::Ident;

@@ -1,4 +1,4 @@
-//! Rules for wide entities.
+//! Checks the declarations of wide entities.
 
 use std::collections::BTreeMap;
 

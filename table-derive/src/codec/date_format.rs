@@ -1,6 +1,6 @@
-//! Date formats of other libraries.
+//! Converts date formats of other libraries to patterns.
 
-/// The units of `strftime`, each with that of a pattern.
+/// The units of `strftime`, each with the equivalent unit of a pattern.
 const UNITS: [(&str, &str); 10] = [
     ("%Y", "yyyy"),
     ("%m", "MM"),

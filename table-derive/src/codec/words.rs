@@ -1,10 +1,10 @@
 //! The codec words, one per line.
 
-/// A codec word.
+/// A word that selects a codec in an attribute, such as `digits`.
 pub(crate) struct Word {
-    /// The word itself.
+    /// The word as written in attributes.
     pub(crate) name: &'static str,
-    /// The codec type of the runtime.
+    /// The name of the codec type in the runtime.
     pub(crate) codec: &'static str,
     /// A complete example for messages, with a placeholder field in braces.
     form: &'static str,
@@ -55,9 +55,9 @@ pub(crate) enum Gives {
 pub(super) enum Argument {
     /// A number within these bounds.
     Number(u128, u128),
-    /// A character.
+    /// A character literal.
     Character,
-    /// A date pattern.
+    /// A date pattern, such as `"yyyyMMdd"`.
     Pattern,
     /// One of the listed words, each with its tokens; `true` if the first word is the default.
     OneOf(&'static [(&'static str, &'static str)], bool),
@@ -106,7 +106,7 @@ const SIGNS: &[(&str, &str)] =
     &[("unsigned", ""), ("nonnegative", "__table::NonNegative"), ("signed", "__table::Signed")];
 const UNITS: &[(&str, &str)] = &[("millis", "true"), ("seconds", "false")];
 
-/// All words.
+/// The words of all codecs.
 pub(super) const WORDS: &[Word] = &[
     word("digits", "Digits", "digits(6, {id})", &[Number(1, 39), OneOf(SIGNS, true)]),
     around("desc", "Desc", "desc({at})", &[]),
@@ -171,7 +171,7 @@ pub(super) fn find(name: &syn::Ident) -> Option<&'static Word> {
     WORDS.iter().find(|word| name == word.name)
 }
 
-/// Iterates over all words.
+/// Iterates over the words of all codecs.
 #[cfg(test)]
 pub(crate) fn all() -> impl Iterator<Item = &'static Word> {
     WORDS.iter()

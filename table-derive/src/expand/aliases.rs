@@ -30,7 +30,7 @@ pub(super) struct PartNames {
     pub(super) name: String,
     /// The type that is encoded: the type of the field, or the type inside an `Option` if the index is sparse.
     pub(super) ty: Type,
-    /// The codec type.
+    /// The type of the field's codec.
     pub(super) codec: TokenStream,
     /// The alias of the codec type.
     pub(super) codec_alias: Ident,

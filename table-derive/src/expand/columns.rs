@@ -1,4 +1,4 @@
-//! Typed columns: `Employee::AGE`.
+//! Generates a typed column for each field, such as `Employee::AGE`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

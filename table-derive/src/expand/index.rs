@@ -30,7 +30,7 @@ pub(super) struct Indexes {
     pub(super) proof: TokenStream,
 }
 
-/// Expands all indexes.
+/// Generates the code for all indexes of an entity.
 pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut types, mut impls, mut selections) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
     let (mut list, mut proof) = (Vec::new(), TokenStream::new());

@@ -15,7 +15,7 @@ use crate::model::{Entity, Field};
 /// A schema with both keys: that of an entity, or that of one of its indexes.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
-    /// The type aliases created until now.
+    /// The type aliases created so far.
     pub(super) aliases: &'e Aliases,
     pub(super) partition_key: &'e Key,
     pub(super) row_key: &'e Key,
@@ -49,7 +49,7 @@ impl KeyField<'_> {
         self.names.item(name, || self.item_of(self.word, name))
     }
 
-    /// Returns an item of another trait that the codec implements.
+    /// Returns an item of a different trait that the codec implements.
     pub(super) fn item_of(&self, word: &str, name: &str) -> TokenStream {
         let span = self.span;
         let (word, name) = (Ident::new(word, span), Ident::new(name, span));

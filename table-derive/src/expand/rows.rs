@@ -115,7 +115,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     Some((definition, quote!(#impls #of_all #(#stages)*)))
 }
 
-/// Returns the number 0 as a token. `quote!` parses each literal of its template, which takes long in an unoptimised macro.
+/// Returns the number 0 as a token. `quote!` parses each literal of its template, which is slow in an unoptimised macro.
 fn zero() -> Literal {
     Literal::usize_unsuffixed(0)
 }

@@ -1,4 +1,4 @@
-//! Schemas as constants.
+//! Generates schemas as constants.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -129,7 +129,7 @@ pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the shape of the entity's rows; empty if it is unknown.
+/// Returns tokens for the row shape of the entity; an empty slice if the shape is unknown.
 pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
     if !entity.parameters.is_empty() {
         return quote!(&[]);

@@ -1,4 +1,4 @@
-//! Wide entities: an entity for the key, and an `impl Wide` that assigns each property to a part.
+//! Code generated for wide entities: an entity type for the key, and an `impl Wide` that assigns each property to a part.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};

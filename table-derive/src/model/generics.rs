@@ -84,7 +84,7 @@ impl Parameters {
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData<fn() -> (#(#types,)*)>))
     }
 
-    /// Returns the value of the phantom field: `, PhantomData`.
+    /// Returns the initializer of the phantom field with a leading comma, `, PhantomData`; `None` without parameters.
     pub(crate) fn holds(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData))
     }

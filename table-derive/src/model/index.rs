@@ -12,9 +12,9 @@ use crate::model::key::{Key, Part};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
-/// A secondary lookup.
+/// The declaration of a secondary lookup.
 pub(crate) struct Index {
-    /// The attribute.
+    /// The parsed attribute that declares the lookup.
     pub(crate) attr: IndexAttr,
     /// The `PartitionKey` of the index rows; `None` if it is the entity's.
     pub(crate) partition_key: Option<Key>,
@@ -120,7 +120,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns the function name of an index if it is already the name of a function of the entity or of an earlier index with another name.
+    /// Returns the function name of an index if the entity already has a function with this name, or an earlier index with a different name creates one.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;
@@ -148,7 +148,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names that the entity already uses, or that no function can have.
+/// Function names that every entity already uses, or that no function can have.
 const MADE: [&str; 10] = [
     "key",
     "rows",

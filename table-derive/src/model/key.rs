@@ -13,9 +13,9 @@ use crate::model::{Field, nearest, resolve};
 /// A `PartitionKey` or a `RowKey`.
 #[derive(Clone)]
 pub(crate) struct Key {
-    /// The attribute that declares it.
+    /// The attribute that declares the key.
     pub(crate) original: Attribute,
-    /// The pieces in order.
+    /// The pieces, in the order of the key.
     pub(crate) pieces: Vec<Piece>,
     /// `true` if an error was reported for a piece.
     pub(crate) broken: bool,
@@ -27,16 +27,16 @@ pub(crate) struct Key {
     pub(crate) unread: bool,
 }
 
-/// One piece.
+/// A piece of a key.
 #[derive(Clone)]
 pub(crate) enum Piece {
-    /// A constant string.
+    /// A constant string in the key.
     Literal(LitStr),
-    /// A field.
+    /// A field that the key contains.
     Part(Part),
 }
 
-/// A field in a key.
+/// A field in a key, with its codec.
 #[derive(Clone)]
 pub(crate) struct Part {
     /// The position of the field in the struct.

@@ -30,7 +30,7 @@ pub(crate) enum Kind<'a> {
         member: Member,
         /// The type of the field.
         ty: &'a Type,
-        /// The codec of the field.
+        /// The codec of the field, which is also that of the newtype.
         codec: Codec,
     },
     /// An enum, which is encoded as the name of its variant.

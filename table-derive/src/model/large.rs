@@ -12,7 +12,7 @@ use crate::model::generics::Parameters;
 use crate::model::property::Property;
 use crate::model::shape;
 
-/// An entity with blobs.
+/// The declaration of an entity with blobs.
 pub(crate) struct Large<'a> {
     /// The struct as declared.
     pub(crate) original: &'a DeriveInput,

@@ -36,7 +36,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns the fields in a key.
+/// Returns the names of the fields in a key.
 fn parts(list: &PieceList) -> Vec<String> {
     list.pieces.iter().filter_map(field_of).collect()
 }

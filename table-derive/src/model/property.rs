@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use crate::attr::field::FieldAttrs;
 use crate::casing::pascal_case;
 
-/// A stored field.
+/// The property that stores a field.
 #[derive(Clone)]
 pub(crate) struct Property {
     /// The name in the store.

@@ -23,7 +23,7 @@ pub(crate) struct EntitySet<'a> {
 pub(crate) struct Member<'a> {
     /// The name of the variant.
     pub(crate) ident: &'a Ident,
-    /// The entity.
+    /// The type of the entity.
     pub(crate) ty: &'a Type,
     /// Earlier versions of the entity, which are converted when read.
     pub(crate) upgrades: Vec<Path>,

@@ -16,9 +16,9 @@ pub(crate) const ROOM: usize = 251;
 /// The maximum number of parts of a wide entity, because part numbers have two digits.
 pub(crate) const MOST_PARTS: usize = 99;
 
-/// A wide entity.
+/// The declaration of a wide entity.
 pub(crate) struct Wide<'a> {
-    /// The declaration as an entity, in which slot fields have no property.
+    /// The declaration as an entity whose slot fields have no property.
     pub(crate) entity: Entity<'a>,
     /// The stored fields, in declaration order.
     pub(crate) stored: Vec<Stored>,
@@ -26,7 +26,7 @@ pub(crate) struct Wide<'a> {
     pub(crate) parts: Vec<Part>,
 }
 
-/// A field outside the key.
+/// A stored field, which is not part of the key.
 pub(crate) struct Stored {
     /// The position of the field in the struct.
     pub(crate) field: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Stored {
     pub(crate) begins: Option<PartAttr>,
 }
 
-/// One part.
+/// One part of a wide entity, which is stored as one row.
 #[derive(Default)]
 pub(crate) struct Part {
     /// The contents of the part, in order.
@@ -194,7 +194,7 @@ fn told(stored: &[Stored]) -> Vec<Part> {
     parts
 }
 
-/// Fills one part after another.
+/// Assigns the properties to parts, and begins a new part when one is full.
 fn cut(stored: &[Stored], first_room: usize) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     let mut room = first_room;

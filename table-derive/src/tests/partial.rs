@@ -173,7 +173,7 @@ fn a_name_in_an_attribute_keeps_its_span_in_the_expansion() {
     }
 }
 
-/// Every word of every attribute occurs in one of the truncated declarations.
+/// Tests that every word of every attribute occurs in one of the truncated declarations.
 #[test]
 fn every_attribute_word_is_covered() {
     let all: Vec<&str> = DECLARATIONS.iter().map(|(_, text)| *text).collect();

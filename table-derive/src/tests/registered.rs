@@ -1,4 +1,5 @@
-//! Tests that the attributes are registered. If an attribute were not registered, rustc would report its own error instead of the help that this crate defines.
+//! Tests that the attributes are registered. If an attribute were not registered, rustc would report its own error instead of the help that this
+//! crate defines.
 
 use std::collections::BTreeSet;
 

@@ -148,7 +148,7 @@ impl EngineOptions {
 }
 
 impl Restoration {
-    /// Returns the files to write.
+    /// Returns the files of the backup that must be written.
     #[must_use]
     pub fn files(&self) -> Vec<BackupFile> {
         self.base.all_files()

@@ -42,9 +42,9 @@ pub struct LostRows {
 pub struct RowPlace {
     /// The name of the table; `None` if the table has been deleted.
     pub table: Option<String>,
-    /// The `PartitionKey`.
+    /// The `PartitionKey` of the row.
     pub partition_key: String,
-    /// The `RowKey`.
+    /// The `RowKey` of the row.
     pub row_key: String,
 }
 

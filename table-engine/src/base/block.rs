@@ -42,9 +42,9 @@ pub(crate) struct Layout {
     row_ends: usize,
     /// The start of the shapes' end positions.
     shape_ends: usize,
-    /// The start of the shapes.
+    /// The offset of the list of shapes.
     shapes: usize,
-    /// The start of the bodies.
+    /// The offset of the rows' bodies.
     bodies: usize,
 }
 
@@ -182,8 +182,7 @@ impl Layout {
         }
     }
 
-    /// Returns the position of the first entry, starting at a given one, whose key is not less than the given key. A nearby entry is found in few
-    /// steps.
+    /// Returns the position of the first entry at or after `from` whose key is not less than the given key. A nearby entry is found in few steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {
@@ -217,7 +216,7 @@ impl Layout {
         Ok((low, false))
     }
 
-    /// Looks up a key.
+    /// Searches a block for a key.
     pub(crate) fn find(self, block: &[u8], key: &[u8]) -> Result<Found> {
         self.touch(block);
         let (index, here) = self.search(block, key)?;

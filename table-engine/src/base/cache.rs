@@ -101,7 +101,7 @@ struct Shard {
     misses: AtomicU64,
 }
 
-/// A cache of blocks.
+/// A cache for blocks of the base.
 #[derive(Debug)]
 pub(super) struct Cache {
     shards: [Shard; SHARDS],
@@ -145,7 +145,7 @@ impl Cache {
         (sum(|shard| &shard.hits), sum(|shard| &shard.misses))
     }
 
-    /// Inserts a block.
+    /// Inserts a block. If the budget is exceeded, other blocks are evicted.
     pub(super) fn insert(&self, place: Place, block: Arc<Block>) {
         let shard = self.shard(place);
         shard.queue.write().unwrap_or_else(PoisonError::into_inner).add(place, block, self.most);
@@ -174,7 +174,7 @@ impl Queue {
     }
 }
 
-/// Returns the number of bytes that a block takes from the budget.
+/// Returns the number of bytes of the budget that a block uses.
 fn bytes_of(block: &Block) -> usize {
     block.bytes.len() + ENTRY_BYTES
 }

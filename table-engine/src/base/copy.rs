@@ -55,7 +55,7 @@ impl BackupFile {
 type Earlier = HashMap<u64, (Uuid, u64)>;
 
 impl BaseView {
-    /// Returns the recorded metadata.
+    /// Returns the metadata that was recorded with the version.
     pub(crate) fn meta(&self) -> &Meta {
         &self.stored.meta
     }

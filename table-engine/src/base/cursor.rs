@@ -16,11 +16,11 @@ pub(super) use layers::Layers;
 /// A position in a span of keys: before an entry, or after the last one.
 pub(crate) struct BaseCursor {
     version: Arc<Version>,
-    /// The current segment.
+    /// The position of the current segment in the version.
     index: usize,
     layers: Layers,
     end: Vec<u8>,
-    /// `true` if blocks go through the cache.
+    /// `true` if blocks are read through the cache.
     keep: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Segments that are excluded from ordinary merges, because a layer cannot be read or because a merge was refused.
 //!
-//! A damaged block gets a segment that contains no other keys. In this segment, the layer with the block and all older layers are *sealed*: merges
+//! The key range of a damaged block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*: merges
 //! leave them unchanged. The newer layers are still merged with each other, which bounds their number.
 
 use std::collections::BTreeMap;
@@ -44,11 +44,11 @@ impl Apart {
     }
 }
 
-/// A block that cannot be read, or a run of which no block can be read.
+/// A block that cannot be read, or a run without readable blocks.
 pub(super) struct Broken {
-    /// The position of the segment.
+    /// The position of the segment in the version.
     index: usize,
-    /// The number of the run.
+    /// The number of the unreadable run.
     run: u64,
     keys: Keys,
 }

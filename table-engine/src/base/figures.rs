@@ -1,4 +1,4 @@
-//! Computes the figures of all segments (such as sizes and counts), from which the [policy](super::policy) chooses the next merge.
+//! Computes the figures of all segments (such as sizes and counts), which determine the next merge of the [policy](super::policy).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::base::version::Segment;
 use crate::key::Span;
 
 impl Base {
-    /// Returns the urgency of merges.
+    /// Returns the urgency of pending merges.
     pub(crate) fn debt(&self) -> Debt {
         let figures = self.figures();
         if policy::choose(&figures, self.run_bytes).is_some() {

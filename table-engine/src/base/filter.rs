@@ -8,7 +8,7 @@ const BUCKET: usize = 64;
 const BITS: usize = 10;
 /// The number of bits that one key sets.
 const PROBES: u32 = 6;
-/// An odd number with well-mixed bits.
+/// The multiplier of the hash, an odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Returns the hash of the given key.

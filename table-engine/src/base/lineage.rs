@@ -13,7 +13,7 @@ const MOST: usize = 256;
 /// An opening of a folder, and the last version that it recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Opening {
-    /// A random identity.
+    /// A random identifier of the opening.
     identity: Uuid,
     /// The sequence number of the version's first frame.
     sequence: u64,

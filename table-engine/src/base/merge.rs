@@ -37,7 +37,7 @@ pub(super) struct Merges {
 pub(crate) enum Merged {
     /// No merge was due.
     Nothing,
-    /// A new version was recorded.
+    /// A step was completed, and a new version was recorded.
     Slice,
     /// A segment cannot be merged, and is now excluded from merges.
     Apart(Error),
@@ -53,7 +53,7 @@ pub(super) struct Part {
     pub(super) start: Arc<[u8]>,
     /// The first key after the part.
     pub(super) end: Option<Vec<u8>>,
-    /// The runs to merge.
+    /// The numbers of the runs to merge.
     pub(super) runs: BTreeSet<u64>,
 }
 

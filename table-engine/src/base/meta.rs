@@ -5,7 +5,7 @@ use table_store::name::TableName;
 use crate::bytes::{Reader, Writer};
 use crate::catalog::{Catalog, TableEntry};
 
-/// The metadata of a version.
+/// The metadata of a version of the base.
 #[derive(Clone, Debug)]
 pub(crate) struct Meta {
     /// The first journal file that the base does not cover.
@@ -14,7 +14,7 @@ pub(crate) struct Meta {
     pub(crate) sequence: u64,
     /// The largest Timestamp assigned to any row (ENG-8).
     pub(crate) timestamp: u64,
-    /// The tables.
+    /// The existing tables.
     pub(crate) catalog: Catalog,
     /// Dropped tables that may still have rows in the base.
     pub(crate) dropped: Vec<u32>,

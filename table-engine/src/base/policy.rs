@@ -6,7 +6,7 @@
 //! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the newest layer down to the first layer that is larger than all newer ones
 //!    together, or completely if the newer layers amount to a quarter of the oldest one. This is the only rule for a segment with sealed layers,
 //!    which stay unchanged.
-//! 3. *Deleted*: a segment with half as many deletions as rows is merged.
+//! 3. *Deleted*: a segment with at least half as many deletions as rows is merged.
 //! 4. *Wasteful*: if the waste in the base exceeds a fifth of the oldest layers plus one run, the segment with the largest share of waste is merged.
 //!    Waste consists of everything above an oldest layer, and of rows hidden by deletions.
 //! 5. *Small*: [`NEIGHBOURS`] neighbouring segments that fit into one run are merged, unless one of them is larger than all others together.
@@ -22,13 +22,13 @@ use std::ops::Range;
 
 /// The maximum number of layers in a segment that rule 2 does not merge. A lookup checks the filter of each layer.
 pub(super) const LAYERS: usize = 11;
-/// The number of layers at which flushes wait. A flush adds at most one layer to a segment, so only segments with sealed layers can have more.
+/// The number of layers in a segment that makes flushes wait. A flush adds at most one layer to a segment, so only segments with sealed layers can have more.
 pub(super) const MOST_LAYERS: usize = 16;
 /// The permitted waste is the size of the oldest layers divided by this number.
 const WASTE_SHARE: u64 = 5;
 /// The number of neighbouring segments that are merged if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;
-/// The minimum number of deletions for which a segment is merged.
+/// The minimum number of deletions in a segment that rule 3 merges.
 pub(super) const DELETIONS: u64 = 256;
 
 /// The size of a layer within a segment.
@@ -62,7 +62,7 @@ pub(super) enum Condition {
     SetApart { newer: usize },
 }
 
-/// The figures of a segment.
+/// The sizes of a segment's layers, and the condition for merging it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     /// The weights of the layers, the newest first.
@@ -77,14 +77,14 @@ pub(super) struct Choice {
     pub(super) layers: usize,
 }
 
-/// The urgency of merges.
+/// The urgency of pending merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Debt {
-    /// No merge is due.
+    /// No segment needs a merge.
     None,
-    /// A merge is due.
+    /// At least one segment needs a merge.
     Some,
-    /// Flushes wait for merges.
+    /// A segment has so many layers that flushes wait for merges.
     Much,
 }
 
@@ -275,14 +275,14 @@ mod tests {
         assert_eq!(segment(&[100, 50, 200]).top(), 3);
     }
 
-    /// Returns the measure that each merge decreases.
+    /// Returns a measure of the remaining work, which each merge must decrease.
     fn measure(segments: &[Figures]) -> (u64, usize) {
         let unsettled = segments.iter().filter(|segment| !segment.is_settled());
         let entries = unsettled.map(|segment| segment.total().entries * segment.layers.len() as u64).sum();
         (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
     }
 
-    /// Performs a merge in the model, in which only a share of the entries is kept.
+    /// Performs a merge in the model that keeps only a share of the entries.
     fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
         let all = range.len() > 1 || layers >= segments[range.start].layers.len();
         let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };

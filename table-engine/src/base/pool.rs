@@ -101,7 +101,7 @@ impl Pool {
         }
     }
 
-    /// Calls `open`. If no descriptor is available, closes all idle files and calls it once more.
+    /// Calls `open`. If no descriptor is available, closes all idle files and calls it again.
     pub(super) fn with_descriptor<T>(&self, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
         match open() {
             Err(error) if fault::is_exhausted(&error) => {
@@ -142,7 +142,7 @@ impl Pool {
         Ok(file)
     }
 
-    /// Closes the file of a run, because its number may be given to another file.
+    /// Closes the file of a run, because its number may be given to a new file.
     fn forget(&self, number: u64) {
         self.open().files.remove(&number);
     }

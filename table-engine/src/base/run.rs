@@ -38,7 +38,7 @@ const COPIED: u64 = 1 << 20;
 /// The size of a checksum in bytes.
 const SUM: usize = 4;
 
-/// The file of a run.
+/// The file that contains a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunFile {
     pub(super) number: u64,
@@ -46,7 +46,7 @@ pub(super) struct RunFile {
     pub(super) length: u64,
 }
 
-/// A finished run.
+/// A complete run. Its file never changes again.
 #[derive(Debug)]
 pub(super) struct Run {
     pool: Arc<Pool>,
@@ -54,11 +54,11 @@ pub(super) struct Run {
     pub(super) number: u64,
     /// A random identity. It distinguishes the run from a run with the same number in a copy of the folder.
     pub(super) identity: Uuid,
-    /// The length of the file.
+    /// The length of the file in bytes.
     pub(super) length: u64,
-    /// The first key.
+    /// The key of the first entry.
     pub(super) first: Box<[u8]>,
-    /// The last key.
+    /// The key of the last entry.
     pub(super) last: Box<[u8]>,
     directory: OnceLock<Directory>,
 }
@@ -157,7 +157,7 @@ impl Run {
         Ok(part)
     }
 
-    /// Returns the open file.
+    /// Returns the run's file, open for reading.
     pub(super) fn file(&self) -> Result<Arc<dyn DiskFile>> {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
@@ -296,7 +296,7 @@ impl Run {
         to.sync_data().map_err(|error| Task::CopyRun.refused(error))
     }
 
-    /// Removes the file.
+    /// Removes the run's file.
     pub(super) fn remove(&self) -> io::Result<()> {
         self.pool.remove(self.number)
     }

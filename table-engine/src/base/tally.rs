@@ -7,7 +7,7 @@ use table_store::row::RowView;
 
 use crate::base::filter;
 
-/// An odd number with well-mixed bits.
+/// The multiplier of the checksum, an odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
 /// The number hashed for a deletion instead of a Timestamp. No row has this Timestamp.
 const DELETION: u64 = u64::MAX;
@@ -17,7 +17,7 @@ const DELETION: u64 = u64::MAX;
 pub(crate) struct Tally {
     /// The number of rows and deletions.
     pub(crate) entries: u64,
-    /// The number of deletions.
+    /// The number of deletions among the entries.
     pub(crate) deletions: u64,
     /// The sum of the hashes of all entries, modulo 2⁶⁴.
     pub(crate) sum: u64,

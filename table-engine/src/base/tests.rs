@@ -85,7 +85,7 @@ pub(crate) fn key_of(table: u32, n: u16) -> Vec<u8> {
     [&table.to_be_bytes()[..], format!("Sales\0{n:05}").as_bytes()].concat()
 }
 
-/// Creates a row with the given Timestamp, by which tests recognise it, and a value of the given size.
+/// Creates a row with a value of the given size. Tests recognise the row by its Timestamp.
 pub(crate) fn row_of(ticks: u64, bytes: u16) -> Row {
     let mut row = table_store::row::RowWriter::new();
     row.property("Bytes", table_store::ValueRef::Binary(&vec![7; bytes.into()]));

@@ -1,4 +1,4 @@
-//! A version of the base: the runs that contain each key range. A version is immutable; each change creates another version.
+//! A version of the base: the runs that contain each key range. A version is immutable; each change creates a new version.
 //!
 //! The key space is divided into segments without gaps. A segment has layers, the newest first. The newest layer that has an entry for a key takes
 //! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be
@@ -19,7 +19,7 @@ use crate::base::tally::Tally;
 use crate::catalog::Catalog;
 use crate::key;
 
-/// A layer of a segment: a run whose keys are visible only within the segment.
+/// A layer of a segment: a run of which only the keys in the segment's range are visible.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
@@ -31,7 +31,7 @@ pub(super) struct Layer {
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     pub(super) start: Arc<[u8]>,
-    /// The layers, the newest first.
+    /// The layers of the segment, the newest first.
     pub(super) layers: Vec<Layer>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Version {
     segments: Vec<Arc<Segment>>,
 }
 
-/// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block there.
+/// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block between them.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
     // Most runs are ruled out without reading their index, which may not be in memory.
     if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
@@ -100,7 +100,7 @@ impl Stretch {
 /// A bound greater than all keys, because no table has the largest id.
 const ABOVE_ALL: [u8; 4] = [0xFF; 4];
 
-/// Returns the id of the table to which a key or a bound belongs.
+/// Returns the id of the table that a key or a bound belongs to.
 fn tables(key: &[u8]) -> u32 {
     key::table_of(key).unwrap_or_default()
 }
@@ -196,7 +196,7 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the stretches of a run that become segments, each as its first key and a key behind it.
+    /// Returns the stretches of a run that become segments; for each, its first key and a key after its last key.
     fn stretches(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let directory = run.directory()?;
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -223,7 +223,7 @@ impl Version {
         Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
     }
 
-    /// Returns a stretch's first key and a key behind it. If few rows lie between a stretch of deletions and an end of its segment, the stretch
+    /// Returns a stretch's first key and a key after its last key. If few rows lie between a stretch of deletions and an end of its segment, the stretch
     /// is extended to that end, because segments with few rows are avoided.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);

@@ -34,7 +34,7 @@ impl BaseView {
         self.stored.lineage.is_empty() && meta.journal == 1 && meta.sequence == 1
     }
 
-    /// Looks up a row.
+    /// Looks up the row with a key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
             return Ok(None);
@@ -55,7 +55,7 @@ impl BaseView {
         BaseCursor::new(&self.stored.version, span, true)
     }
 
-    /// Returns a cursor over the rows of a span. The cursor bypasses the cache, because its rows are read only once.
+    /// Returns a cursor over the rows of a span. It bypasses the cache, for rows that are read only once.
     pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
         BaseCursor::new(&self.stored.version, span, false)
     }
@@ -80,7 +80,7 @@ impl BaseView {
         layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
     }
 
-    /// Adds the figures of the base to the statistics.
+    /// Adds the numbers and sizes of the base's runs and segments to the statistics.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
         statistics.runs = runs.len();

@@ -108,7 +108,7 @@ impl Checkpoints {
         if compact { self.next_compaction.push(answer) } else { self.next.push(answer) }
     }
 
-    /// Takes all waiting callers.
+    /// Removes and returns all waiting callers.
     pub(super) fn waiting(&mut self) -> impl Iterator<Item = oneshot::Sender<Result<()>>> {
         let compactions = [&mut self.next_compaction, &mut self.running_compaction, &mut self.compacting];
         let all = [&mut self.next, &mut self.running].into_iter().chain(compactions);
@@ -132,7 +132,7 @@ impl Checkpoints {
         self.disk_full.is_some()
     }
 
-    /// Returns `true` if a checkpoint frees more space on a full disk than it takes, because the journal also contains earlier versions of the
+    /// Returns `true` if, on a full disk, a checkpoint frees more space than it needs, because the journal also contains earlier versions of the
     /// memtable's rows.
     fn frees_room(&self, state: &State, journal_bytes: u64) -> bool {
         let written = state.memtable.bytes() as u64 + reclaim_threshold(state.catalog.len());
@@ -153,7 +153,7 @@ impl Checkpoints {
         self.request_reclaim(state);
     }
 
-    /// Rejects the requested checkpoints, because no checkpoint can start. Writes continue while space remains.
+    /// Answers the callers of requested checkpoints with an error, because no checkpoint can start. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {

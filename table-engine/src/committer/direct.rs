@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
     }
 
-    /// Runs threads of the system, but makes a thread panic when it yields while it removes the rows of a dropped table.
+    /// Runs system threads, but makes a thread panic when it yields while it removes the rows of a dropped table.
     #[derive(Debug)]
     struct PanicsAtPass;
 

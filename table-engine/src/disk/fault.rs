@@ -69,7 +69,7 @@ impl Task {
     }
 }
 
-/// Returns `true` if the disk or a quota was full, or the file reached the maximum size that the system or the process's limit allows.
+/// Returns `true` if the disk or a quota was full, or if the file reached the maximum size allowed by the system or by the process's limit.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
@@ -97,7 +97,7 @@ pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }
 
-/// A failed task.
+/// A task that failed on the disk.
 #[derive(Debug, thiserror::Error, Fault)]
 enum DiskFault {
     #[error("{task}")]

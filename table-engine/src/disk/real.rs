@@ -40,7 +40,7 @@ pub(super) fn lock(file: File) -> io::Result<Box<dyn DiskLock>> {
     }
 }
 
-/// Returns the result of removing a file, where a missing file is not an error.
+/// Converts the error for removing a missing file to success.
 pub(super) fn if_present(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -5,7 +5,7 @@ use crate::key::{Span, SplitKey};
 
 /// The minimum number of consecutive deletions that are reported as a gap.
 const WORTH: usize = 64;
-/// The number of deletions whose visit takes as long as skipping a gap.
+/// The number of deletions that can be visited in the time needed to skip a gap.
 const SKIPPED: usize = 16;
 
 /// The longest stretch without rows found so far, and the current stretch.
@@ -25,7 +25,7 @@ impl<'s> Search<'s> {
         Self { span, is_in_gap: true, start: None, passed: 0, longest: None }
     }
 
-    /// Records a row.
+    /// Records that the scan has found a row, which ends the current stretch.
     #[inline]
     pub(in super::super) fn row(&mut self, key: SplitKey<'_>) {
         if self.is_in_gap {
@@ -33,7 +33,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Records a deletion.
+    /// Records that the scan has found a deletion, which extends the current stretch or begins a new one.
     pub(in super::super) fn deletion(&mut self, key: SplitKey<'_>) {
         if !self.is_in_gap {
             self.begin(key.to_vec());

@@ -33,7 +33,7 @@ enum Act {
     },
     /// Delivers the oldest report of a gap.
     Deliver,
-    /// Reverts the writes since the last publication.
+    /// Reverts the writes made since the state was last published.
     TakeBack,
     Publish,
     TakeSnapshot,
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// Returns a state in which rows have been written and deleted, with the written keys.
+/// Returns a state after rows were written and deleted, with the written keys.
 fn emptied() -> (Known, WrittenKeys) {
     let (mut known, mut written) = (Known::default(), WrittenKeys::default());
     for puts in [true, false] {

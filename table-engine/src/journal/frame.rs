@@ -39,7 +39,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Returns an upper bound of the bytes that the change adds to a record, including a share of the fields that precede the changes.
+    /// Returns an upper bound on the bytes that the change adds to a record, including a share of the fields that precede the changes.
     pub(crate) fn bytes(&self) -> u64 {
         const FIELDS: usize = 32;
         (FIELDS + self.key.len() + self.row.as_ref().map_or(0, |row| row.as_bytes().len())) as u64
@@ -51,9 +51,9 @@ impl Change {
 pub(crate) enum Record {
     /// Entities of one partition were written.
     Write { ticks: u64, changes: Vec<Change> },
-    /// A table was created.
+    /// A transaction that created a table.
     Create { entry: TableEntry },
-    /// A table was dropped.
+    /// A transaction that dropped a table.
     Drop { ticks: u64, id: u32 },
 }
 

@@ -248,7 +248,7 @@ mod tests {
         assert!(read < 2 * length, "{read} bytes of {length} were read");
     }
 
-    /// A file to which another process appends frames immediately after the first read.
+    /// A file that another process appends frames to immediately after the first read.
     #[derive(Debug)]
     struct Growing {
         bytes: Vec<u8>,

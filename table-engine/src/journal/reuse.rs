@@ -10,7 +10,7 @@ use crate::journal::Tail;
 use crate::journal::file::{self, FileHeader, Salt};
 
 /// Durably renames the file `old` to number `new`, and truncates it to `room` bytes. Sequence numbers in the file start at `sequence`. Returns `None` if
-/// the file has hard links, under which another folder may still need its frames.
+/// the file has hard links, because another folder may still need its frames.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,

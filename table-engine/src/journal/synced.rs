@@ -40,7 +40,7 @@ pub(crate) struct Mark {
 #[derive(Debug, Default)]
 pub(crate) struct Records([Option<(Uuid, Mark)>; 2]);
 
-/// The record of a folder, written by its engine.
+/// The writer of a folder's record of synced frames.
 #[derive(Debug)]
 pub(crate) struct Synced {
     disk: Arc<dyn Disk>,
@@ -130,7 +130,7 @@ impl Synced {
         }
     }
 
-    /// Overwrites the older of the two records. A torn write thus leaves the newer one intact.
+    /// Overwrites the older of the two records. Therefore, a torn write leaves the newer record intact.
     fn write(&self, place: usize, mark: Mark) -> io::Result<()> {
         let path = self.folder.join(SYNCED);
         let (file, is_new) = match self.disk.open(&path, false) {

@@ -24,7 +24,7 @@ fn after(now: u64, time: Duration) -> u64 {
     now.saturating_add(more).min(ticks::MAX)
 }
 
-/// Adds a message.
+/// Adds a message to the queue. Returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     let id = rows::new_id(ground.ticks);
     let expires = match message.time_to_live {
@@ -41,7 +41,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     Lease::new(message, receipt, rows::datetime(visible))
 }
 
-/// Sets the time at which a message becomes visible. Returns the new receipt and that time.
+/// Sets the time when a message becomes visible. Returns the new receipt and that time.
 fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) -> (PopReceipt, u64) {
     let visible = after(ground.now, hidden);
     let (key, receipt) = rows::shown_key(ground.table, visible, ground.ticks, place);
@@ -49,23 +49,23 @@ fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) 
     (receipt, visible)
 }
 
-/// Visible messages, ordered by the time at which they became visible.
+/// The visible messages that a decision found, ordered by the time when they became visible.
 struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
     rest: Rest,
-    /// The position before which no message remains once the visible messages found and the expired messages have been removed.
+    /// The new front: no message before it remains once the found and the expired messages have been removed.
     front: Front,
 }
 
 /// The part of a queue that a decision did not examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// No visible message remains.
+    /// The queue contains no further visible messages.
     Nothing,
-    /// More messages remain, visible or expired.
+    /// The queue still contains messages, visible or expired.
     Messages,
-    /// Tombstones of received messages remain, possibly followed by messages.
+    /// The queue still contains tombstones of received messages, possibly followed by messages.
     Traces,
 }
 
@@ -125,7 +125,7 @@ fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
     }
 }
 
-/// Returns the message to which a receipt refers.
+/// Returns the message that a receipt refers to.
 fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Key, Shown)> {
     if let Some(key) = rows::key_of_receipt(ground.table, receipt)
         && let Some(row) = ground.state.get(&key)?
@@ -144,7 +144,7 @@ fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Ke
     Err(Error::of(StoredQueueFault::Gone(id.clone())))
 }
 
-/// Hides a message for another period, and replaces its text.
+/// Changes how long a message is hidden, and replaces its text.
 pub(super) fn update(
     ground: &mut Ground<'_>,
     lease: &Lease,
@@ -165,7 +165,7 @@ pub(super) fn update(
     Ok(Lease::new(message, receipt, rows::datetime(visible)))
 }
 
-/// Deletes a message.
+/// Deletes a message if the receipt is valid.
 pub(super) fn delete(ground: &mut Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
     let (key, shown) = held(ground, id, receipt)?;
     remove(ground, key, &shown.id);

@@ -1,4 +1,4 @@
-//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time at which it becomes visible.
+//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time when it becomes visible.
 
 use chrono::{DateTime, Utc};
 use table_store::query::{KeyRange, TextRange};
@@ -25,7 +25,7 @@ pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
 }
 
-/// Returns the key to which a receipt refers, or `None` if the string is not a receipt.
+/// Returns the key that a receipt refers to, or `None` if the string is not a receipt.
 pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     let digits = receipt.as_str();
     let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -57,7 +57,7 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a key among the messages in the order in which they become visible.
+/// Returns the position of a message in the order in which messages become visible, given its key.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let mut reader = key::KeyReader::default();
     let (_, row_key) = reader.read(key)?;

@@ -67,7 +67,7 @@ fn broken_rows_are_not_copied_as_if_they_were_intact() {
     assert_eq!(Engine::restore(copy.path(), restored).unwrap_err().code(), ErrorCode::FolderNotOurs);
 }
 
-/// Opens an engine with a small checkpoint size, with which the few large rows written by `pad` fill a run.
+/// Opens an engine with a checkpoint size so small that the few large rows written by `pad` fill a run.
 fn padded(disk: &Arc<dyn Disk>, folder: &str) -> Engine {
     with_table(EngineOptions::new().disk(disk.clone()).checkpoint_bytes(6_000).open(folder).unwrap())
 }

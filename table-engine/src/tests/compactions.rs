@@ -10,7 +10,7 @@ use super::*;
 use crate::failpoint::{Action, Hook, Step};
 use crate::threads::Scheduler;
 
-/// Runs threads of the system, and counts how often the checkpoint thread has waited for a job.
+/// Runs system threads, and counts how often the checkpoint thread has waited for a job.
 #[derive(Debug, Default)]
 struct CountsIdle(AtomicUsize);
 
@@ -41,7 +41,7 @@ impl Scheduler for CountsIdle {
     }
 }
 
-/// Makes the engine wait at a step while the door is shut.
+/// A gate at a step of the engine, which waits there while the gate is shut.
 #[derive(Default)]
 struct Door {
     is_shut: AtomicBool,

@@ -12,7 +12,7 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 enum Refuses {
     /// Writes are refused, as on a full disk.
     Writes,
-    /// Syncs are refused.
+    /// Syncs are refused; writes succeed.
     Syncs,
     /// All calls that modify the disk are refused.
     Everything,

@@ -15,7 +15,7 @@ const SECTOR: usize = 512;
 /// The number of bytes that the operating system marks as dirty together.
 pub(super) const PAGE: usize = 4096;
 
-/// The target of a path.
+/// The folder or file at a path.
 #[derive(Clone, Debug)]
 enum Entry {
     Folder,
@@ -29,7 +29,7 @@ type Changes = Vec<(PathBuf, Option<Entry>)>;
 struct Names {
     seen: BTreeMap<PathBuf, Entry>,
     durable: BTreeMap<PathBuf, Entry>,
-    /// The changes after those that are durable, in order.
+    /// The changes that are not durable yet, in order.
     pending: Vec<Changes>,
 }
 
@@ -81,7 +81,7 @@ impl Names {
 struct State {
     /// The number of syncs that succeed before one fails.
     syncs: Arc<AtomicI64>,
-    /// The number of bytes by which the disk's files can still grow.
+    /// The number of bytes that the disk's files can still grow by.
     room: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the reserve of a folder cannot be opened.
@@ -109,7 +109,7 @@ impl State {
         if fails { Err(io::Error::other("the sync failed")) } else { Ok(()) }
     }
 
-    /// Frees `bytes` bytes.
+    /// Adds `bytes` bytes to the free space of the disk.
     fn give(&self, bytes: usize) {
         let bytes = i64::try_from(bytes).unwrap();
         let _ = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| room.checked_add(bytes));
@@ -254,7 +254,7 @@ impl SimDisk {
         self.state.syncs.load(Ordering::SeqCst) < 0
     }
 
-    /// Sets the number of bytes by which files can grow.
+    /// Sets the number of bytes that files can grow by.
     pub(crate) fn set_room(&self, bytes: i64) {
         self.state.room.store(bytes, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! Comparison of possible orders of the levels.
+//! Compares the possible orders of the levels.
 
 use crate::load::{KeyLoad, Load};
 use crate::{Component, Fixed, PartitionMap, Route};

@@ -87,7 +87,7 @@ fn hpk_12_and_lim_2_requested_throughput_splits_and_load_does_not() {
     assert!((more.share() - 10_000.0).abs() < 1e-9);
 }
 
-/// The throughput is divided evenly, so one tenant gets at most the share of its partition.
+/// Tests that one tenant gets at most the share of its partition, because the throughput is divided evenly.
 #[test]
 fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
     let one =

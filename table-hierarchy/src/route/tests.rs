@@ -16,7 +16,7 @@ fn count(levels: &[Fixed<'_>], map: &PartitionMap) -> (RouteClass, usize) {
     (route.class, route.partitions())
 }
 
-/// Returns four even partitions, and the same map with a split inside the tenant.
+/// Returns a map of four partitions of equal width, and the same map after a split between keys of the tenant.
 fn maps() -> [PartitionMap; 2] {
     let four = PartitionMap::even(4);
     let mut five = four.clone();

@@ -1,4 +1,4 @@
-//! Conversion of errors from a blob store.
+//! Converts errors from a blob store.
 
 use object_store::Error as StoreError;
 use table_core::{Error, Result};

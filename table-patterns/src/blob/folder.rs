@@ -1,4 +1,4 @@
-//! The location of a table's blobs.
+//! The location of a table's blobs in the blob store.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use object_store::path::Path;
 #[derive(Clone)]
 pub(crate) struct BlobFolder {
     pub(crate) blobs: Arc<dyn ObjectStore>,
-    /// The folder of the blobs.
+    /// The folder that contains the blobs.
     pub(crate) values: Path,
-    /// The folder of the marks, each of which identifies an orphaned blob.
+    /// The folder that contains the marks. Each mark identifies an orphaned blob.
     pub(crate) marks: Path,
     /// Encodes a PartitionKey as a segment of a blob name.
     pub(crate) encode: fn(&str) -> String,

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// The maximum length in bytes of a segment that [`encode_caseless`] writes completely. A longer segment is truncated and ends with a hash.
+/// The length in bytes above which [`encode_caseless`] truncates a segment and appends a hash.
 const LONGEST: usize = 120;
-/// The number of bytes that are kept of a truncated segment, before the hash.
+/// The number of bytes of a truncated segment that precede the hash.
 const READABLE: usize = 48;
-/// The separator before the hash in a truncated segment. It occurs in no other segment.
+/// The separator between the text and the hash in a truncated segment. Complete segments do not contain it.
 const HASHED: &str = "==";
 
 /// Encodes a string as a segment of limited length. The end of a longer segment is replaced with a hash (SHA-256).

@@ -1,4 +1,4 @@
-//! The collector of orphans: blobs to which no entity refers. It marks them first, and removes them after a grace period.
+//! The collector of orphans: blobs that no entity references. It marks them first, and removes them after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct Collected {
     pub removed: u64,
 }
 
-/// Finds out whether an entity refers to a blob. Implemented for each kind of blobs.
+/// Determines whether an entity refers to a blob. Implemented for each kind of blob.
 pub(crate) trait Naming {
     /// The entity that may refer to a blob, according to the blob's name.
     type Of: Send + Sync;
@@ -47,7 +47,7 @@ pub(crate) trait Naming {
 /// The collector for the blobs in one folder. The last segment of each blob name begins with the creation time.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
-    /// The folder of the blobs.
+    /// The folder that contains the blobs.
     pub(crate) folder: Path,
     /// The folder of the marks of orphans.
     pub(crate) marks: Path,
@@ -58,7 +58,7 @@ pub(crate) struct Orphans<'a, N> {
 }
 
 impl<N: Naming + Sync> Orphans<'_, N> {
-    /// Removes blobs to which no entity has referred for a grace period, and marks newly found orphans.
+    /// Removes blobs that no entity has referenced for a grace period, and marks newly found orphans.
     pub(crate) async fn collect(&self) -> Result<Collected> {
         let mut marks = self.marks().await?;
         let mut collected = Collected::default();
@@ -118,7 +118,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Returns the marks of each orphan, with the times at which they were written. The keys are the folders of the marks.
+    /// Returns the marks of all orphans with the times when they were written, grouped by the folder of each orphan's marks.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));

@@ -1,4 +1,4 @@
-//! Streaming uploads in parts. They compute the length and the checksum.
+//! Streaming multipart uploads that compute the length and the checksum of the blob.
 
 use std::pin::pin;
 
@@ -17,7 +17,7 @@ pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + S
     stream::iter([Ok(content.into())])
 }
 
-/// Writes a new blob in parts. A blob that fits into one part is sent in one request.
+/// A writer that uploads a new blob in parts. A blob that fits into one part is uploaded in one request.
 pub(crate) struct BlobWriter {
     path: Path,
     part: usize,
@@ -82,7 +82,7 @@ impl BlobWriter {
 
 /// Writes a new blob with the content of a stream.
 ///
-/// If the stream or the store fails, the result is either no blob, or a blob to which no entity refers.
+/// If the stream or the store fails, the result is either no blob, or a blob that no entity references.
 pub(crate) async fn upload(
     blobs: &dyn ObjectStore,
     path: Path,

@@ -29,7 +29,7 @@ const LISTED: usize = 1_000;
 pub struct CopiesReport {
     /// The number of processed entities: sources with references, and holders.
     pub scanned: u64,
-    /// The number of entities written.
+    /// The number of entities that were written.
     pub written: u64,
     /// The entities whose copies could not be settled, with the errors; at most 1,000.
     /// Correct them, then settle them with [`settle_copies`](crate::Entities::settle_copies).
@@ -41,7 +41,7 @@ pub struct CopiesReport {
 /// The side of a relation that a pass of the backfill completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
-    /// The sources: each holder to which a stored reference points is updated, or cleared if the source no longer exists.
+    /// The sources: each holder that a stored reference points to is updated, or cleared if the source no longer exists.
     Sources,
     /// The holders: the references of each holder are recorded, and its copies are set.
     Holders,
@@ -99,7 +99,7 @@ impl Place {
 /// updates all known holders. The backfill of the holders records their references and sets their copies. Once both are
 /// complete, the copies include every write by an older program.
 ///
-/// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
+/// - Online: writers continue. Each entity is settled only if its version is unchanged, sixteen concurrently.
 /// - Rolling updates: as for the backfill of an [index](crate::index::Backfill). While older programs may have requests in flight, a run
 ///   returns immediately, with [`retry_after`](CopiesReport::retry_after).
 /// - One relation at a time: a type with several new relations needs a pass for each.

@@ -13,11 +13,11 @@ use crate::index::{Derived, RemoteChange};
 
 /// The maximum number of entities in a recorded path.
 const PATH: usize = 64;
-/// The number of visits to one entity at which a path counts as a cycle. The limit is above 1
+/// The number of visits to one entity that makes a path a cycle. The limit is above 1
 /// because entities of several types may have the same key.
 const VISITS: usize = 8;
 
-/// Returns the change with which a worker settles the holders of an entity; `None` if no relation copies a value that differs between `before` and
+/// Returns the change that makes a worker settle the holders of an entity; `None` if no relation copies a value that differs between `before` and
 /// `after`. `path` contains the entities through which the change was passed on to this entity.
 pub(super) fn passed_on<E: Entity>(
     key: &EntityKey,
@@ -29,7 +29,7 @@ pub(super) fn passed_on<E: Entity>(
     is_copied.then(|| of_source(key, path))
 }
 
-/// Returns the change with which a worker settles all holders of a source.
+/// Returns the change that makes a worker settle all holders of a source.
 pub(super) fn of_source(key: &EntityKey, path: &[EntityKey]) -> RemoteChange {
     RemoteChange::new(Derived::CopiesOf, key.clone(), path.to_vec())
 }

@@ -1,4 +1,4 @@
-//! Grouping of a source's references by the holder to which they point, so that each holder is read once.
+//! Grouping of a source's references by their holder, so that each holder is read once.
 
 use std::collections::BTreeMap;
 

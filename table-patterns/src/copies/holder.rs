@@ -22,7 +22,7 @@ use crate::copies::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
 use crate::index::{Derived, RemoteChange};
 
-/// The rows that the write of a holder adds to its transaction.
+/// The rows that a holder's write adds to its transaction.
 #[derive(Default)]
 struct HolderRows {
     /// Writes and deletions of references in the holder's partition.

@@ -20,7 +20,7 @@ use crate::entities::{
 use crate::index::{Indexes, ListBlobs, RemoteChange, relay};
 use crate::participant::Participants;
 
-/// The write of an entity, and the further writes that its copies require.
+/// The write of one entity, with the additional writes that keep its copies correct.
 #[derive(Debug)]
 pub(super) struct CopyPlan {
     /// All properties of the entity after the write, including the copies; `None` if the entity is deleted.
@@ -29,11 +29,11 @@ pub(super) struct CopyPlan {
     pub(super) together: bool,
     /// The other entities that the same unit of work writes.
     pub(super) siblings: Arc<Siblings>,
-    /// Writes of references, and conditions on sources.
+    /// Operations that write references, or that fail the transaction if a source has changed.
     pub(super) rows: Vec<Operation>,
     /// Changes that a worker must settle in other partitions.
     pub(super) remote: Vec<RemoteChange>,
-    /// Writes of holders in the same transaction.
+    /// Writes to the entity's holders in the same transaction.
     pub(super) others: Vec<EntityPlan>,
 }
 
@@ -58,7 +58,7 @@ impl CopyPlan {
     }
 }
 
-/// The context for writing a holder through the handle of its source, because the holder's type has no handle here.
+/// The context for writing a holder through the handle for its source's type, where no handle for the holder's type is available.
 pub(super) struct HolderContext<'a> {
     /// The extensions attached to the store, such as participants.
     pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,

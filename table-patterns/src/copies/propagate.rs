@@ -1,4 +1,4 @@
-//! Updates of holders, whose copies are derived from their source by the protocol of [`converge`].
+//! Updates the copies in holders from their source, with the protocol of [`converge`].
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -19,7 +19,7 @@ use crate::work::Delivery;
 
 /// Updates the holders of one source.
 pub(super) struct Holders<'a, E, S, O> {
-    /// The handle with which the holders are written. It belongs to the source's type or to the holders' type.
+    /// The handle that writes the holders. It belongs to the source's type or to the holders' type.
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,

@@ -18,7 +18,7 @@ pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
 
-/// The content of a reference: a holder, and the name of the relation in which it refers to the source.
+/// The content of a reference: a holder, and the name of its relation to the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) relation: String,
@@ -26,7 +26,7 @@ pub(super) struct Reference {
     pub(super) holder: EntityKey,
 }
 
-/// A reference row that may have been read from the store.
+/// A reference with the key of its row, and with the row's version if the row is stored.
 #[derive(Clone, Debug)]
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
@@ -35,7 +35,7 @@ pub(super) struct StoredReference {
     pub(super) etag: Option<ETag>,
 }
 
-/// Returns the prefix of the `RowKey`s of all references of a source.
+/// Returns the `RowKey` prefix of a source's references.
 fn front(source: &EntityKey) -> String {
     format!("{REFERENCE_PREFIX}{}\u{FFFC}", source.row_key)
 }
@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// The rules with which an index check reports unreadable reference rows.
+/// The pattern name, key prefix and validity check that an index check uses to report unreadable reference rows.
 pub(super) const RESERVED: ReservedRows =
     ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
 

@@ -1,4 +1,4 @@
-//! Relations as function pointers: they allow one handle to have relations with several Rust types.
+//! Type-erased relations, which let one handle have relations with several Rust types.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::copies::side::Is;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::EntityPlan;
 
-/// A type-erased relation.
+/// A relation without the types of its entities.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relation {
     pub(super) name: &'static str,
@@ -52,7 +52,7 @@ pub struct Outgoing<E> {
     pub(super) refers: fn(EntityRef<'_>, &EntityKey) -> Result<bool>,
 }
 
-/// A holder type as function pointers. Every write of a holder maintains everything that the holder's struct declares.
+/// A type-erased holder type. Every write of a holder maintains everything that the holder's struct declares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderType {
     /// `true` if the holder type declares a feed, which records each change.
@@ -76,7 +76,7 @@ pub(super) enum Refreshed {
     Elsewhere,
     /// The row is already correct.
     Same,
-    /// The new row.
+    /// The holder's new row.
     Changed(Row),
 }
 
@@ -152,7 +152,7 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
 pub struct Incoming<H> {
     pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
-    /// Returns the key of the source to which a holder refers.
+    /// Returns the key of the source that a holder refers to.
     pub(super) reference: fn(&H) -> Result<Option<EntityKey>>,
     /// Sets a holder's copied values from its source.
     pub(super) set: fn(&mut H, EntityRef<'_>) -> Result<()>,

@@ -1,4 +1,4 @@
-//! The contributor for entities with relations: it extends each write of an entity by the writes of its references and holders.
+//! The contributor (an extension of the write path) for entities with relations. It adds the writes of references and holders to each write.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
-/// Settles copies through handles of type `H`. This is a trait so that the code, behind a trait object, is compiled only for entities with relations.
+/// Settles copies through handles of type `H`. Used as a trait object, so its code is compiled only for entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
     /// Settles the copies affected by a recorded change. Returns the number of entities that were written.
     fn settle<'a>(

@@ -1,4 +1,4 @@
-//! Settles copies, on demand or for a recorded change.
+//! Settles copies (makes them equal to their sources), on demand or for a change recorded in the outbox.
 
 use table_core::entity::Entity;
 use table_core::selection::{Point, Selection};

@@ -1,4 +1,4 @@
-//! Settles one holder: its references and its copied properties (PAT-DEN-2).
+//! Settles one holder: makes its references and its copied properties match its sources (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
@@ -19,7 +19,7 @@ use crate::entities::StepRecorder;
 use crate::work::Delivery;
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Brings a holder in line with the source to which it refers in the relation `held`, and removes its references from the sources in `left`, to
+    /// Brings a holder in line with the source that it refers to in the relation `held`, and removes its references from the sources in `left`, to
     /// which it no longer refers.
     /// Returns the number of writes to the holder.
     pub(super) async fn align(
@@ -70,7 +70,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         }
     }
 
-    /// Returns the source to which the stored holder refers.
+    /// Returns the source that the stored holder refers to.
     async fn source_of(&self, held: &Incoming<H>, key: &EntityKey) -> Result<Option<EntityKey>> {
         let table = self.handle.table();
         let Some(stored) = table.store().get(table.name()?, key, &Select::All).await? else {

@@ -32,8 +32,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Removes references in unknown relations from the list if the stored schema is newer than this program: the newer version has only announced
-    /// these relations, and its backfill will complete their copies. Otherwise, the list is unchanged.
+    /// Removes references in relations unknown to this program from the list if the stored schema is newer than this program: a newer program has
+    /// declared these relations, and its backfill will complete their copies. Otherwise, the list is unchanged.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         let given = self.given();
         let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();

@@ -1,4 +1,4 @@
-//! Admission of writes: before each attempt, a check that no program with a newer schema forbids the writes.
+//! Admission of writes: before each attempt, checks that no program with a newer schema has blocked the write.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;

@@ -89,7 +89,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Returns the partition.
+    /// Returns the partition of all rows in the batch.
     pub(crate) const fn partition_key(&self) -> &PartitionKey {
         &self.partition_key
     }
@@ -171,7 +171,7 @@ impl Batch {
         own || self.rows.get(row_key).is_some_and(is_fixed_write)
     }
 
-    /// Changes the properties that the operation of an entity writes.
+    /// Changes which properties an entity's operation writes, or their values.
     ///
     /// # Errors
     /// Any error from `change`.
@@ -207,7 +207,7 @@ impl Batch {
         self.change(limits, |batch, done| batch.add_entity(plan, done))
     }
 
-    /// Adds the rows of a pattern that belong to no entity of the batch. Adds none of them if one is refused.
+    /// Adds a pattern's rows that belong to no entity in the batch. If one row is refused, adds none of them.
     ///
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).
@@ -215,7 +215,7 @@ impl Batch {
         self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, done)))
     }
 
-    /// Adds a step of an entity in another partition.
+    /// Adds an outbox step of the entity `source`, to be performed in another partition.
     ///
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).

@@ -28,7 +28,7 @@ pub struct BulkItem {
     verb: BulkVerb,
     /// The properties; `None` for a delete.
     row: Option<Row>,
-    /// The plan of the write. If the write needs the stored version, this plan serves only to estimate the size.
+    /// The write plan. If the write needs the stored version, the plan is used only to estimate its size.
     plan: EntityPlan,
 }
 

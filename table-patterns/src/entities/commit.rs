@@ -21,7 +21,7 @@ use crate::entities::plan::{ReadRow, RowPlace, UndoWrite, sent};
 use crate::entities::seen_versions::SeenRows;
 use crate::requests::{self, CONCURRENCY};
 
-/// The table to which a batch is committed, and the outbox that records its steps.
+/// The table that a batch is committed to, and the outbox that records its steps.
 pub(crate) struct Site<'a, S, O> {
     pub(crate) store: &'a S,
     pub(crate) outbox: &'a O,
@@ -36,7 +36,7 @@ pub(crate) struct Site<'a, S, O> {
 enum DerivedState {
     /// The row is assumed to match the entities, which determines its operation.
     Assumed(OperationKind),
-    /// The stored row, or `None`.
+    /// The row that was read; `None` if it does not exist.
     Read(Option<StoredRow>),
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the versions of the entities.
+    /// Returns the new versions of the entities.
     ///
     /// # Errors
     /// The error of a conflict.
@@ -81,7 +81,7 @@ impl Conflict {
         matches!(self, Self::Derived | Self::Related)
     }
 
-    /// Returns `true` if a batch itself contains the row of the conflict in a transaction that begins with the batch's entities.
+    /// Returns `true` if the batch itself contains the row that caused the conflict. The transaction must begin with the entities of the batch.
     pub(crate) fn is_in(self, batch: &Batch, error: &Error) -> bool {
         match self {
             Self::Entity => error.operation().is_none_or(|at| at < batch.entities().len()),

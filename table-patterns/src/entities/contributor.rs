@@ -33,12 +33,12 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
     /// Any error from the pattern. The entity is then not written.
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()>;
 
-    /// Returns `true` if a write must be completed by reading other entities, by [`complete`](Self::complete).
+    /// Returns `true` if [`complete`](Self::complete) must complete each write by reading other entities.
     fn reads_others(&self) -> bool {
         false
     }
 
-    /// Completes a write by reading the entities on which it depends.
+    /// Completes a write by reading the entities that it depends on.
     /// Returns `None` if the contributor reads no other entities. Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed<E>>>> {
         None
@@ -104,7 +104,7 @@ pub(crate) struct Contribution {
     pub(crate) steps: Vec<Step>,
     /// Changes to record at the commit.
     pub(crate) records: Vec<ChangeRecord>,
-    /// The recorder of changes.
+    /// The pattern that records the changes, if any.
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct PendingWrite {
     pub(crate) stored: Option<Row>,
     /// `true` if other entities may be written in the same transaction.
     pub(crate) together: bool,
-    /// The entities of the transaction.
+    /// The entities that the transaction writes.
     pub(crate) siblings: Arc<Siblings>,
     pub(crate) context: WriteContext,
 }
@@ -157,7 +157,7 @@ impl PendingWrite {
     }
 }
 
-/// A completed write.
+/// A write that a contributor has completed.
 #[derive(Debug)]
 pub(crate) struct Completed<E> {
     pub(crate) kind: OperationKind,

@@ -1,4 +1,4 @@
-//! The draft of a transaction: the planned writes from which the batch of each attempt is built.
+//! The draft of a transaction: the planned writes that the batch of each attempt is built from.
 //!
 //! A contributor that reads other entities completes its writes when a batch is built. Single writes, bulk writes, units and deletes with parts use one
 //! builder, and only a draft turns the plan of an entity into a part of a transaction, so no write can omit its completion.
@@ -21,9 +21,9 @@ use crate::outbox::Step;
 
 pub(crate) use write::{Completes, EntityWrite};
 
-/// The parts of a transaction.
+/// The planned writes and rows of a transaction.
 pub(crate) struct Draft<'a> {
-    /// All parts as planned.
+    /// All parts in their planned state.
     planned: Batch,
     /// `None` if no part must be completed.
     pending: Option<Pending<'a>>,
@@ -31,7 +31,7 @@ pub(crate) struct Draft<'a> {
 
 /// The parts from the first write that must be completed.
 struct Pending<'a> {
-    /// The earlier parts.
+    /// The parts before the first write that must be completed.
     base: Batch,
     parts: Vec<Part<'a>>,
 }
@@ -68,8 +68,8 @@ impl<'a> Draft<'a> {
         self.pending.is_some()
     }
 
-    /// Adds the write of an entity. A refused write leaves the draft unchanged.
-    /// Without limits, the rows of a write that is completed later are not planned.
+    /// Adds the write of an entity. A refused write leaves the draft unchanged. Without `limits`, the rows contributed to a write with a pending completion
+    /// are not planned, because no size is checked.
     ///
     /// # Errors
     /// Any error from [`Batch::push_within`].
@@ -90,7 +90,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds rows of a pattern that belong to no entity of the draft. Adds none of them if one is refused.
+    /// Adds a pattern's rows that belong to no entity in the draft. If one row is refused, adds none of them.
     ///
     /// # Errors
     /// Any error from [`Batch::add_rows`].
@@ -101,7 +101,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds a step of an entity in another partition.
+    /// Adds an outbox step of an entity, to be performed in another partition.
     ///
     /// # Errors
     /// Any error from [`Batch::add_step`].
@@ -118,7 +118,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Changes the properties that the write of an entity sets.
+    /// Changes which properties the write of an entity sets, or their values.
     ///
     /// # Errors
     /// Any error from `change`.

@@ -30,7 +30,7 @@ pub(crate) struct EntityPlan {
     pub(crate) steps: Vec<Step>,
     /// Changes to record at the commit.
     pub(crate) records: Vec<ChangeRecord>,
-    /// The recorder of changes.
+    /// The pattern that records the changes, if any.
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
     /// `true` if a retry after a lost response must be distinguished from another writer's write (CON-11).
     pub(crate) identified: bool,
@@ -184,7 +184,7 @@ pub(crate) trait UndoWrite: Send + Sync {
 /// A change to a row, to be recorded in the transaction that makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChangeRecord {
-    /// The changed row.
+    /// The `RowKey` of the changed row.
     pub(crate) source: RowKey,
     /// The kind of the change.
     pub(crate) kind: Cow<'static, str>,
@@ -249,7 +249,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     }
 }
 
-/// Adds a required version to a write. Returns `None` if the write already requires another version, or the absence of the row.
+/// Adds a required version to a write. Returns `None` if the write already requires a different version, or the absence of the row.
 fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     let merged = |own: &IfMatch| match (own, required.clone()) {
         (own, IfMatch::Any) => Some(own.clone()),

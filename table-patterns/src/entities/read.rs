@@ -1,4 +1,4 @@
-//! The stored version of an entity on which a write is based.
+//! The stored version of an entity that a write is based on.
 
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
@@ -69,7 +69,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         }
     }
 
-    /// Adds the table to an error that names none.
+    /// Adds the table to an error that has no table.
     pub(crate) fn in_table(&self, error: Error) -> Error {
         match (error.table(), self.table.name()) {
             (None, Ok(table)) => error.with_table(table.as_str()),

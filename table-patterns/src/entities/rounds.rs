@@ -142,7 +142,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Commits a batch without writes to complete.
+    /// Commits a batch without pending completions.
     ///
     /// # Errors
     /// The error of a conflict on an entity; any error from [`submit`](Self::submit).
@@ -159,7 +159,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Returns `true` if rows on which a plan is based changed before all of them were read.
+/// Returns `true` if a plan's rows changed before all of them were read.
 fn is_moved(error: &Error) -> bool {
     error.code() == ErrorCode::UpdateConditionNotSatisfied
 }

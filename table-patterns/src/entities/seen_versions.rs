@@ -1,4 +1,4 @@
-//! The versions of rows that the transactions of this process last saw. If such a row has another version, another process has written it.
+//! The versions of rows that the transactions of this process last saw. If such a row has a different version, another process has written it.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

@@ -37,7 +37,7 @@ impl Sibling {
 }
 
 impl Siblings {
-    /// Adds an entity.
+    /// Adds an entity that the transaction writes or deletes.
     pub(crate) fn add(&mut self, row_key: &RowKey, sibling: Sibling) {
         self.0.insert(row_key.clone(), sibling);
     }

@@ -21,7 +21,7 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome};
 
-/// The longest time for which one writer may hold the turn while others wait. After that, the waiting writers write without a turn, because the
+/// The longest time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, because the
 /// holder may no longer be polled. This may cause conflicts. The time is longer than a usual request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -44,7 +44,7 @@ type Place = (String, PartitionKey, Option<RowKey>);
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
     patience: Arc<Patience>,
-    /// The uncommitted operations of writers that have had their turn.
+    /// The open group, with the uncommitted operations of the writers that have already had their turn.
     group: Option<Arc<Group>>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Turn {
     place: Option<Place>,
 }
 
-/// The successor of a turn.
+/// The recipient of a turn that has ended.
 enum Next {
     Waiter(oneshot::Sender<Turn>),
     Group(Arc<Group>),

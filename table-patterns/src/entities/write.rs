@@ -25,7 +25,7 @@ use crate::entities::rounds::Rounds;
 /// The plan of a write; `None` if it depends on stored properties that were not read.
 pub(crate) type Planned<'a> = Result<Option<EntityWrite<'a>>>;
 
-/// A committed write.
+/// The result of a committed write.
 pub(crate) struct Written {
     pub(crate) etag: Option<ETag>,
     /// The properties of the entity, if contributors changed them.
@@ -95,7 +95,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.contributors.iter().find(|contributor| contributor.reads_others())
     }
 
-    /// Returns the site at which batches are committed.
+    /// Returns the table and outbox for committing batches.
     pub(crate) fn site<'a>(&'a self, table: &'a TableName) -> Site<'a, S, O> {
         Site { store: self.table.store(), outbox: &self.outbox, table, seen: None, admission: self }
     }
@@ -175,7 +175,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write(&key, false, None, |_| Ok(Some(planned.clone()))).await
     }
 
-    /// Commits plans under the caller's conditions on entities. A conflict on an entity is an error.
+    /// Commits plans with the caller's conditions on entities. A conflict on an entity is an error.
     ///
     /// # Errors
     /// Any error from the commit.

@@ -1,4 +1,4 @@
-//! The backfill of a feed that a later release declares. The feed is complete once no older program can write without it.
+//! The backfill of a feed that a later release declares. The feed is complete once programs that do not maintain it can no longer write.
 
 use std::fmt;
 use std::time::Duration;

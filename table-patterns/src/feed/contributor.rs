@@ -1,4 +1,4 @@
-//! The contributor for feeds: it records each change to an entity in the transaction of that change.
+//! The contributor (an extension of the write path) for feeds: records each change to an entity in the feed, in the same transaction.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::entities::{
 };
 use crate::feed::{Feed, entries, read};
 
-/// The feed of a handle, in which changes to its entities are recorded.
+/// The feed that records changes to the entities of a handle.
 pub(crate) struct FeedRecorder<S> {
     feed: Feed<S>,
     recorder: Arc<dyn RecordChanges>,

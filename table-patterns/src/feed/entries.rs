@@ -1,4 +1,4 @@
-//! Writes feed entries: adds them to a transaction, and commits it on condition that the head of the feed is unchanged.
+//! Writes feed entries: adds them to a transaction, and commits it only if the head of the feed is unchanged.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -69,8 +69,8 @@ pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
 
-/// Returns the write of one row of entries. It may replace a row, because each commit also replaces the head: an existing row was not committed by a
-/// feed.
+/// Returns the write of one row of entries. It replaces any existing row with the same key: each commit also replaces the head, so such a row cannot
+/// have been committed by a feed.
 fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
     let mut writer = RowWriter::with_capacity(records.len() * 3);
     for (at, record) in records.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The head of a feed: a row that each commit replaces under its `ETag`, which puts the commits in order.
+//! The head of a feed: a row that each commit replaces if its `ETag` is current, which puts the commits in order.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -54,7 +54,8 @@ impl Head {
         Cursor { feed: self.id, number }
     }
 
-    /// Returns the number of the last change before `from` or before the first entry that is not trimmed. A cursor of another feed counts as the beginning.
+    /// Returns the number of the last change before `from`, or of the last trimmed change if that is greater. A cursor of another feed counts as the
+    /// beginning.
     pub(crate) fn passed(&self, from: &Cursor) -> u64 {
         if from.feed == self.id { from.number.max(self.floor) } else { self.floor }
     }

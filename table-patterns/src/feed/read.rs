@@ -234,7 +234,7 @@ fn number(row_key: &str) -> Option<u64> {
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// The rules with which an index check reports unreadable feed rows.
+/// The pattern name, key prefix and validity check that an index check uses to report unreadable feed rows.
 pub(super) const RESERVED: ReservedRows = ReservedRows { pattern: "feed", prefix: FEED_PREFIX, fault };
 
 fn fault(row: EntityRef<'_>) -> Option<&'static str> {
@@ -271,7 +271,7 @@ fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEnt
     Ok(())
 }
 
-/// Sorts entries by number. Not generic, because a sort takes long to compile, and each program compiles its own copies of generic functions.
+/// Sorts entries by number. Not generic: sorts are slow to compile, and every program would compile its own copy of a generic function.
 fn in_order(entries: &mut [FeedEntry]) {
     entries.sort_by_key(|entry| entry.cursor.number);
 }

@@ -193,13 +193,13 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
     assert_eq!(reader.cursor().number(), u64::try_from(i64::MAX).unwrap());
 }
 
-/// The result if no entry was skipped.
+/// The skipped entries if no entry was skipped.
 const NONE: [usize; 0] = [];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Writers with arbitrary clocks, readers that read now and then, and trims at any position.
+    /// Tests random sequences of writes by processes with different clocks, reads, and trims at any position.
     #[test]
     fn pat_ec_8_batches_together_are_the_whole_feed_in_order_except_for_trimmed_entries(
         acts in proptest::collection::vec(

@@ -1,4 +1,4 @@
-//! Turns for the writers in one process: per partition, one writer at a time commits, and starts with the head of the feed that the previous writer left.
+//! Turns for the writers in one process: only one writer at a time commits to a partition's feed, starting from the head left by the previous writer.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::feed::Head;
 /// The maximum number of partitions whose heads are remembered.
 const REMEMBERED: usize = 100_000;
 
-/// The longest time for which a writer may keep its turn while others wait.
+/// The longest time that a writer may keep its turn while others wait.
 /// After this time, the waiting writers continue without a turn, because the writer with the turn may never be polled again. Their commits may then
 /// conflict.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -27,7 +27,7 @@ type Known = Option<(Head, ETag)>;
 #[derive(Debug, Default)]
 pub(super) struct Turns(Mutex<HashMap<(String, String), Arc<Line>>>);
 
-/// The queue of the writers of one partition, with the head of the partition's feed.
+/// The queue of writers for one partition, with the head of its feed.
 #[derive(Debug, Default)]
 struct Line {
     head: Arc<Lock<Known>>,

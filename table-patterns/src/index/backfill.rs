@@ -48,7 +48,7 @@ pub struct BackfillProgress {
 ///   [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their table must be stopped first.
 /// - Resumable: the position is recorded with the stored schema after each page. The next run, in any process, continues from it.
 /// - When the backfill completes, the index is *ready*.
-///   Two entities with the same value in a unique index leave it *building*: the error names them, and a later run starts from the beginning.
+///   Two entities with the same value in a unique index leave it *building*: the error contains their keys, and a later run starts from the beginning.
 ///
 /// ```
 /// # use table_core::{Engine, TableStoreExt};

@@ -35,15 +35,15 @@ pub struct Change {
 /// The kinds of changes to the copy or the list at a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// Creates a copy with these properties. No other entity may have this key (PAT-INTRA-5).
+    /// Creates a copy with the given properties. No copy of another entity may exist under the same key (PAT-INTRA-5).
     Add(Row),
     /// Replaces the properties of a copy.
     Rewrite(Row),
-    /// Removes the copy.
+    /// Removes the entity's copy.
     Remove,
-    /// Adds the entity to a list. The row identifies it.
+    /// Adds the entity to a list. The row contains the key parts that identify the entity.
     Join(Row),
-    /// Removes the entity from a list. The row identifies it.
+    /// Removes the entity from a list. The row contains the key parts that identify the entity.
     Leave(Row),
 }
 
@@ -147,8 +147,8 @@ pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static Index
 /// A function that returns the owner of an index entry: [`owner_of`] for one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
-/// Returns the key of the entity to which an index entry belongs: a copy, or a list member. `key` is the key of the copy or the list. `None` if the
-/// row is not an entry of the index.
+/// Returns the key of the entity that an index entry (a copy or a list member) belongs to; `None` if the row is not an entry of the index.
+/// `key` is the key of the copy or the list.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
     index_of::<E>(schema)?.owner(entry).ok()

@@ -16,7 +16,7 @@ use crate::index::finding::{Finding, FindingKind};
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Place, Sweep};
 
-/// The result of a check.
+/// The result of an index check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexReport {
@@ -26,7 +26,7 @@ pub struct IndexReport {
     pub findings: Vec<Finding>,
     /// The total number of findings, whether they are listed or not.
     pub found: u64,
-    /// The number of repaired findings.
+    /// The number of findings that were repaired.
     pub repaired: u64,
     /// The delay before the next run of a backfill that could not begin: until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,

@@ -1,4 +1,5 @@
-//! The contributor for indexes. It extends each write of an entity by the index rows in its partition, and by outbox steps for remote indexes.
+//! The contributor (an extension of the write path) for indexes. It adds index rows in the entity's partition and outbox steps for remote indexes to
+//! each write of an entity.
 
 use std::any::Any;
 use std::collections::BTreeMap;

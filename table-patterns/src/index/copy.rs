@@ -26,13 +26,13 @@ pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
     pub(crate) owner_of: OwnerOf,
     pub(crate) holds_entry: HoldsEntry,
-    /// The entity to which the row belonged before the change.
+    /// The entity that the row belonged to before the change.
     pub(crate) before: Option<EntityKey>,
-    /// The entity to which the row belongs after the change, and the new properties of the row.
+    /// The entity that the row belongs to after the change, and the new properties of the row.
     pub(crate) after: Option<(EntityKey, Row)>,
     /// `true` if the stored row is known to match the entity, because the index is complete.
     pub(crate) is_trusted: bool,
-    /// The stored schema as known to the handle, for a copy of the whole entity: such a copy also contains properties that only a newer schema declares.
+    /// The stored schema known to the handle. Copies of whole entities need it, because they also contain properties that only a newer schema declares.
     pub(crate) watch: SchemaWatch,
 }
 
@@ -62,7 +62,7 @@ impl CopyChange {
         }
     }
 
-    /// Returns the entity to which the stored row belongs, if it is not in the transaction and no longer has the value. This happens if a program that
+    /// Returns the entity that the stored row belongs to, if it is not in the transaction and no longer has the value. This happens if a program that
     /// does not know the index has changed or deleted that entity.
     async fn obsolete_owner(
         &self,

@@ -84,7 +84,7 @@ impl<T> Eventual<T> {
         self.value
     }
 
-    /// Returns the time at which the copy was written, by the store's clock.
+    /// Returns the time when the copy was written, by the store's clock.
     #[must_use]
     pub fn copied_at(&self) -> DateTime<Utc> {
         ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)
@@ -96,7 +96,7 @@ impl<T> Eventual<T> {
         &self.owner
     }
 
-    /// Returns the index in which the copy was found.
+    /// Returns the index that contains the copy.
     pub(crate) const fn index(&self) -> &'static IndexSchema {
         self.index
     }
@@ -106,7 +106,7 @@ impl<T> Eventual<T> {
         &self.key
     }
 
-    /// Returns the current entity if it still has the value by which it was found. Sends one more request (PAT-INTER-5).
+    /// Returns the current entity if it still has the looked-up value. Sends one more request (PAT-INTER-5).
     ///
     /// # Errors
     /// Any error from [`Table::get`](table_core::Table::get).
@@ -117,7 +117,7 @@ impl<T> Eventual<T> {
         table.verify(self).await
     }
 
-    /// Returns the current entity, even if it no longer has the value by which it was found; `None` if it does not exist.
+    /// Returns the current entity, even if it no longer has the looked-up value; `None` if it does not exist.
     ///
     /// # Errors
     /// Any error from [`Table::get`](table_core::Table::get).
@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         Self(self.0.filter(condition))
     }
 
-    /// Returns at most `copies` copies.
+    /// Limits the result to at most `copies` copies.
     pub fn limit(self, copies: usize) -> Self {
         Self(self.0.limit(copies))
     }

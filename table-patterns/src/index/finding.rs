@@ -23,7 +23,7 @@ pub enum FindingKind {
     Dangling,
     /// Another entity has the same value in a unique index, and the copy belongs to it. A duplicate must be resolved manually.
     Duplicate,
-    /// A row of the index, or the entity to which it belongs, cannot be read.
+    /// A row of the index, or its entity, cannot be read.
     Unreadable,
     /// An entity cannot be read, or has a value that the index's keys cannot contain. It has no index entry until it is changed.
     BadEntity,
@@ -46,7 +46,7 @@ pub enum FindingKind {
 pub struct Finding {
     /// The name of the index; for a reserved row, the name of its pattern: `references` or `feed`.
     pub index: &'static str,
-    /// The kind of the damage.
+    /// The kind of damage that was found.
     pub kind: FindingKind,
     /// The key of the copy or the list; for a bad entity, the key of the entity; for an odd row, the key of the row.
     pub at: EntityKey,

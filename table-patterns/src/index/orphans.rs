@@ -1,4 +1,4 @@
-//! Collection of orphaned list blobs, to which no entity refers.
+//! Collection of orphaned list blobs, which no entity references.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -16,7 +16,7 @@ use crate::index::list::fault::ListFault;
 use crate::index::list::{ListBlobs, content};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes list blobs to which no entity has referred for a grace period, and marks newly found orphaned blobs. Run this function periodically, because
+    /// Removes list blobs that no entity has referenced for a grace period, and marks newly found orphaned blobs. Run this function periodically, because
     /// each change to a list in a blob leaves the list's previous blob.
     ///
     /// Safe to run concurrently with writers, readers and other collectors. Simply repeat an interrupted run: it uses the marks that were already

@@ -28,7 +28,7 @@ const OWNERS: &str = "Owners";
 /// A claim to all index keys that begin with these literals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
-    /// The name of the entity type with that of its table.
+    /// The names of the entity type and of its table.
     entity: String,
     partition_key: String,
     row_key: String,
@@ -47,7 +47,7 @@ impl Claim {
 /// The claims to a table's keys, by the names of the entity type and the index.
 type Claims = BTreeMap<String, Claim>;
 
-/// Returns the claims of an entity type's indexes to the keys of their table. Not generic, because collecting into a map takes long to compile.
+/// Returns the claims of an entity type's indexes to the keys of their table. Not generic, because collecting into a map is slow to compile.
 fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) -> Claims {
     let literal = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Literal(literal), ..] => (*literal).to_owned(),

@@ -166,7 +166,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.get(Selection::<E, Point>::of_texts(Ok(texts))).await
     }
 
-    /// Returns the current entity for the result of an index query if it still has the value by which it was found. Sends one request (PAT-INTER-5).
+    /// Returns the current entity for the result of an index query if it still has the looked-up value. Sends one request (PAT-INTER-5).
     ///
     /// # Errors
     /// Any error from [`Table::get`](table_core::Table::get).

@@ -17,7 +17,7 @@ use crate::outbox::keys::hash;
 /// The index entry that results from the change is recorded as a hash, which distinguishes a stale read from the current entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
-    /// The kind of the affected rows.
+    /// The kind of the rows that may need an update.
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
@@ -36,7 +36,7 @@ pub enum Derived {
     Index(&'static IndexSchema),
     /// The [copies](crate::copies) of the entity in the entities that refer to it.
     CopiesOf,
-    /// The copies in this entity that it holds in the named relation.
+    /// The copied values that this entity holds in the named relation.
     CopiesIn(String),
 }
 
@@ -81,9 +81,9 @@ pub enum EntryFingerprint {
     /// The resulting entry is not recorded, as in a repair.
     #[default]
     Unknown,
-    /// The entity has no entry.
+    /// The entity has no entry in the index.
     Nothing,
-    /// The entity has an entry.
+    /// The entity has an entry in the index.
     Entry {
         /// The key of the copy, or of the list.
         key: EntityKey,
@@ -171,7 +171,7 @@ impl RemoteChange {
         serde_json::Value::Array(items).to_string()
     }
 
-    /// Returns `true` if the text was recorded under the schema of `E`; `None` if it names an index that this schema does not have.
+    /// Returns `true` if the text was recorded by a program with the current schema of `E`; `None` if it names an index that this schema does not have.
     pub(crate) fn is_of_design<E: Entity>(text: &str) -> Option<bool> {
         let items: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
         Derived::parse::<E>(items.first()?.as_str()?)?;
@@ -218,7 +218,7 @@ impl RemoteChange {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Recorded {
-    /// The fingerprint of the schema with which the hash was computed.
+    /// The fingerprint of the schema that the hash was computed with.
     design: String,
     /// The position of the entry's key among the keys of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -73,7 +73,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The number of stale reads after which settling fails, to be repeated later.
+/// The number of stale reads after which settling fails and must be repeated later.
 const LOOKS: usize = 3;
 
 /// The entries of one index that a change to an entity affects.
@@ -106,7 +106,7 @@ pub(crate) struct Target {
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,
-    /// The version of the entity from which the desired entry was computed.
+    /// The version of the entity that determines the desired entry.
     entity: Option<ETag>,
 }
 

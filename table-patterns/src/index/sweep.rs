@@ -1,5 +1,5 @@
-//! One pass over an index: first from its rows to the entities, then from the entities to their rows. Confirms each finding with a second read, and
-//! repairs it if requested. A pass is safe while other programs write.
+//! One pass over an index: compares first its rows with the entities, then the entities with their index rows. Confirms each finding with a second
+//! read, and repairs it if requested. A pass is safe while other programs write.
 
 mod entities;
 mod packs;
@@ -47,7 +47,7 @@ use crate::panicked::caught_in;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Compares each index row with the entity to which it belongs.
+    /// Compares each index row with its entity.
     Rows,
     /// Compares each entity with its index rows.
     Entities,
@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans the transaction that adds an entity's index entry. The plan also touches the entity, on condition that its version is unchanged.
+    /// Plans the transaction that adds an entity's index entry. The plan also touches the entity, but only if its version is unchanged.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {

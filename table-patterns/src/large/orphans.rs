@@ -1,4 +1,4 @@
-//! Finds the blobs to which entities of a table refer, for the collector of orphaned blobs.
+//! Finds the blobs that entities of a table reference, for the collector of orphaned blobs.
 
 use object_store::path::Path;
 use table_core::key::EntityKey;
@@ -11,7 +11,7 @@ use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Removes blobs to which no entity has referred for a grace period, and marks newly found orphans. Run this function periodically.
+    /// Removes blobs that no entity has referenced for a grace period, and marks newly found orphans. Run this function periodically.
     ///
     /// Safe to run concurrently with writers, readers and other collectors. Simply repeat an interrupted run: it uses the marks that were already
     /// written. A blob is in use if any property of its entity contains its address, so blobs of fields that this program does not declare are

@@ -46,7 +46,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { grace, ..self }
     }
 
-    /// Sets the number of bytes per upload request, which are held in memory: at least 1, by default 8 MiB. Some stores require at least 5 MiB.
+    /// Sets the size of an upload request in bytes: at least 1, by default 8 MiB. An upload buffers one request in memory. Some stores require at least
+    /// 5 MiB.
     #[must_use]
     pub fn part_bytes(self, part: usize) -> Self {
         Self { part: part.max(1), ..self }

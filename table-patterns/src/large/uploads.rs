@@ -68,7 +68,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Checks that the collector cannot have removed the uploaded blobs, because the upload did not take too long.
+    /// Checks that the upload was fast enough, so the collector cannot have removed the uploaded blobs.
     pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
         if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
             return Err(self.refuse(LargeFault::Slow));
@@ -76,7 +76,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Removes the uploaded blobs if the write of the entity failed. Returns the outcome of the write.
+    /// Removes the uploaded blobs if the entity's write definitely failed. Returns the outcome of the write.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
             // If the outcome is unknown, an entity may refer to the blobs, so only the collector can decide whether to remove them.
@@ -87,7 +87,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         written
     }
 
-    /// Removes the uploaded blobs, to which no entity refers. If this fails, the collector removes them later.
+    /// Removes the uploaded blobs, which no entity references. If this fails, the collector removes them later.
     async fn take_back(&self, uploads: &Uploads<E>) {
         for (.., path) in &uploads.blobs {
             let _ = self.blobs.delete(path).await;

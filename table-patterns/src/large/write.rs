@@ -32,7 +32,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, None, contents).await
     }
 
-    /// Uploads contents, and replaces the stored entity with `entity`, in which the new addresses are set.
+    /// Uploads contents, and replaces the stored entity with `entity` and the new addresses.
     /// A blob without new content keeps its address in `entity`. Readers see either the old or the new address of a blob.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
-/// The format version, with which each line begins.
+/// The format version at the start of each line.
 pub(super) const VERSION: &str = "1.0";
 
 /// The kind of operation that a line describes (LOG-4).
@@ -52,11 +52,11 @@ impl LogKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
-    /// The time at which the line was appended, with a precision of a tick (100 ns).
+    /// The time when the line was appended, with a precision of a tick (100 ns).
     pub at: DateTime<Utc>,
     /// The kind of operation that the line describes.
     pub kind: LogKind,
-    /// The unique identifier of the line: the writer's random number and the line's number at that writer.
+    /// The unique identifier of the line: the writer's random number and its line counter.
     pub id: String,
     /// The fields that the application has passed.
     pub fields: Vec<String>,

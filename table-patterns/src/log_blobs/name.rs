@@ -9,7 +9,7 @@ use crate::log_blobs::fault::LogBlobFault;
 /// The number of values of the six-digit counter.
 pub(super) const COUNTERS: u32 = 1_000_000;
 
-/// Checks the name of a service, with which the names of all its log blobs begin.
+/// Checks the name of a service, which is the prefix of the names of all its log blobs.
 pub(super) fn check_service(service: &str) -> Result<()> {
     let legal =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';

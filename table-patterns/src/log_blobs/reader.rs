@@ -23,7 +23,7 @@ pub struct LogReader {
     service: String,
 }
 
-/// The lines that a read selects: a time range and kinds of operations.
+/// The lines that a read requests: a time range and the kinds of operations.
 #[derive(Clone, Debug)]
 struct Wanted {
     from: DateTime<Utc>,
@@ -35,7 +35,7 @@ struct Wanted {
 struct Reading {
     reader: LogReader,
     wanted: Wanted,
-    /// The next hour to list.
+    /// The hour whose blobs are listed next.
     hour: Option<DateTime<Utc>>,
     /// The blobs of the current hour that are not read yet, in reverse order.
     paths: Vec<Path>,

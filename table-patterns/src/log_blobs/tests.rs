@@ -140,8 +140,8 @@ fn log_5_metadata_saves_reading_content() {
     assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// A fault that was found with Azurite: the store returns the names of metadata in lower
-/// case, like those of all headers (BLB-9), so the reader did not find them.
+/// Tests for a fault that was found with Azurite: the store returns the names of metadata in lower case, like all header names (BLB-9), so the
+/// reader did not find them.
 #[test]
 fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -168,7 +168,7 @@ fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     assert!(block_on(reader.collect(from, to, &LogKind::ALL)).is_err());
 }
 
-/// A blob's name contains the hour of its last line. A read of the first line's hour must include the blob.
+/// Tests that a read of the hour of a blob's first line includes the blob, although its name contains the hour of its last line.
 #[test]
 fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     let (clock, now) = clock("2014-07-31T18:30:00Z");
@@ -185,7 +185,7 @@ fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     assert_eq!(read(&blobs, "2014-07-31T19:00:00Z", "2014-07-31T20:00:00Z"), ["last"]);
 }
 
-/// Readers skip a line if they have already read its id. If two writers had the same number, lines would be lost.
+/// Tests the number of a writer. Readers skip a line if they have already read its id, so two writers with the same number would lose lines.
 #[test]
 fn log_6_the_number_of_a_writer_has_128_bits() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -213,7 +213,7 @@ fn a_service_name_must_be_plain() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The fields of a name have fixed widths, so the order of names is the order of hours and counters.
+    /// Tests that names sort by hour and counter, because the fields of a name have fixed widths.
     #[test]
     fn log_7_names_sort_by_time(
         left in (0_i64..4_000_000, 0_u32..1_000_000),
@@ -226,8 +226,8 @@ proptest! {
         prop_assert_eq!(name(left).cmp(&name(right)), left.cmp(&right));
     }
 
-    /// Compares reads with a model: a list. Requests fail before or after they take effect, and the clock is set back and corrected. A read of any time
-    /// range must return each flushed line in the range once, in chronological order. No line may wait longer for a flush than the set age.
+    /// Tests that reads agree with a model: a list. Requests fail before or after they take effect, and the clock is set back and corrected. A read of any
+    /// time range must return each flushed line in the range once, in chronological order. No line may wait longer for a flush than the set age.
     #[test]
     fn log_5_and_6_flushed_lines_are_read_once(
         steps in prop::collection::vec((prop_oneof![9 => 0_i64..3_000, 1 => -90_000_i64..90_000], 0_usize..3, prop::option::weighted(0.3, (0_usize..3, any::<bool>()))), 1..40),

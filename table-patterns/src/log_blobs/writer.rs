@@ -45,7 +45,7 @@ pub struct LogWriter {
     number: Uuid,
     lines: u64,
     blocks: VecDeque<Block>,
-    /// The folder to which the last blob was written, and the counter that is probably free there.
+    /// The folder of the last written blob, with the next counter, which is probably unused in that folder.
     next: Option<(Path, u32)>,
     metadata: bool,
 }
@@ -72,13 +72,13 @@ impl LogWriter {
         })
     }
 
-    /// Sets the size in bytes of a block, at which a flush is due. With a size of 1, each line is written as a separate blob.
+    /// Sets the block size in bytes that makes a flush due. With a size of 1, each line is written as a separate blob.
     #[must_use]
     pub fn flush_at(self, bytes: usize) -> Self {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// Sets the age of the oldest buffered line at which a flush is due. It is limited to one hour, which readers allow for (LOG-5).
+    /// Sets the age of the oldest buffered line that makes a flush due. It is limited to one hour, which readers allow for (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
         Self { age: age.min(HOUR), ..self }
@@ -90,7 +90,7 @@ impl LogWriter {
         Self { hold: bytes, ..self }
     }
 
-    /// Sets the clock with which lines are stamped.
+    /// Sets the clock that provides the times of lines.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }

@@ -62,7 +62,7 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
-    /// The stamp of an event in the range other than the oldest.
+    /// The stamp of an event in the range that is not the oldest one.
     inside: LogStamp,
     /// `true` if events in the range may have been returned since it was added. The rest may then be few enough to be returned at once.
     begun: bool,

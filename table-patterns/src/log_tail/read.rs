@@ -46,7 +46,7 @@ impl WholePartitions for FanOut {}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogSlice<E> {
-    /// The events, newest first.
+    /// The events of the slice, newest first.
     pub items: Vec<Versioned<E>>,
     /// The stamp of the last item if older events may follow; `None` if the slice is complete.
     pub resume_before: Option<LogStamp>,

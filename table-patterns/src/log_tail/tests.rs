@@ -36,7 +36,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The ticks of a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a stopped clock, and the time that it shows, for the test to set.
+/// Creates a clock whose time changes only when the test sets the returned value.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);
@@ -107,7 +107,7 @@ fn pat_log_1_stamps_do_not_go_back_with_the_clock() {
     assert_eq!(cents(&block_on(log.newest(Expense::partition(123), 9)).unwrap()), [2, 1]);
 }
 
-/// TICK-7: stamps taken at the same time differ in their tie-breaker.
+/// Tests that stamps taken at the same time differ in their tie-breaker (TICK-7).
 #[test]
 fn pat_log_4_two_writers_that_drew_the_same_number_do_not_collide() {
     let (first, _, _) = log::<Expense>();
@@ -268,7 +268,7 @@ fn a_lagging_follower_takes_few_requests_per_poll() {
     assert_eq!(store.calls(), [Call::Query]);
 }
 
-/// Events with the same stamp may be in two partitions, for example after an import.
+/// Tests events with the same stamp in two partitions, which can occur after an import.
 #[test]
 fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -303,7 +303,7 @@ fn events_of_one_stamp_in_several_partitions_are_returned_together() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Compares reads with a model: a sorted list of pairs of the tick and the number of the append.
+    /// Tests that reads agree with a model: a sorted list of pairs of the tick and the number of the append.
     #[test]
     fn pat_log_1_reads_agree_with_a_sorted_list(
         steps in prop::collection::vec(0_u64..4, 0..40),
@@ -359,7 +359,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Each step is either an append (`None`), or a poll with a clock that is wrong by the given number of days.
+    /// Tests a follower with any clock. Each step is either an append (`None`), or a poll with a clock that is wrong by the given number of days.
     #[test]
     fn a_follower_returns_each_event_once_with_any_clock(
         steps in prop::collection::vec(prop_oneof![Just(None), (-3_i64..4).prop_map(Some)], 0..40),

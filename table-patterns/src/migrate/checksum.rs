@@ -15,7 +15,7 @@ use crate::paging::each_row;
 /// The hash covers the keys, and the properties in the order of their names, with their types and values.
 /// It excludes Timestamps and `ETag`s, because each store assigns its own, and the versions of intents, which are copies of Timestamps.
 ///
-/// The checksum detects accidental differences. It does not protect against a person who chooses the content of the rows.
+/// The checksum detects accidental differences. It does not protect against deliberate changes.
 ///
 /// ```
 /// use table_patterns::embedded::Engine;

@@ -3,7 +3,7 @@
 use table_core::Fault;
 use table_core::name::TableName;
 
-/// The reason why a copy cannot continue from a position.
+/// The reason why a migration cannot resume from a position.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 pub(super) enum PositionFault {

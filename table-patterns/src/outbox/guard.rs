@@ -25,7 +25,7 @@
 //! order of each source, so they must write different properties.
 //!
 //! # Cost
-//! A step takes a read and a transaction of two operations; a deletion needs a second read. A guard takes about 150 bytes and remains after the
+//! A step takes a read and a transaction of two operations; a deletion needs a second read. A guard occupies about 150 bytes and remains after the
 //! entity is deleted: [`collect_guards`] and [`collect_all_guards`] delete the guards of deleted entities.
 //!
 //! # Bounds
@@ -86,7 +86,7 @@ impl Origin {
     }
 }
 
-/// The content of a guard.
+/// The content of a guard row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guard {
     owner: Option<String>,

@@ -54,27 +54,27 @@ impl Intent {
         Self { source, version: None, steps: Vec::new() }
     }
 
-    /// Adds a step.
+    /// Adds a step, which is performed after all earlier steps.
     #[must_use]
     pub fn step(mut self, step: Step) -> Self {
         self.steps.push(step);
         self
     }
 
-    /// Sets the number of this change among all changes to its entity. Later changes must have larger numbers.
-    /// For example, each change may increment a counter in the entity under the entity's `ETag`.
+    /// Sets the version of this change. Later changes to the same entity must have larger versions.
+    /// For example, each change may increment a counter in the entity, conditional on the entity's `ETag`.
     ///
     /// By default, the Timestamp of the change is used instead. The embedded engine assigns Timestamps in the order of the changes
     /// (ENG-8). The service does so while the clock of the machine that serves the partition does not go back, which it does not
     /// guarantee (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a
-    /// version. Number all changes to one entity in the same way.
+    /// version. Determine the versions of all changes to one entity in the same way.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// Returns the number of the change, if it was set.
+    /// Returns the version of the change, if it was set.
     #[must_use]
     pub const fn given_version(&self) -> Option<u64> {
         self.version
@@ -100,7 +100,7 @@ impl Intent {
     /// Checks that the intent can be recorded.
     ///
     /// # Errors
-    /// - `InvalidInput` if the intent has no steps, or two guarded steps with the same target, of which only the first would be applied.
+    /// - `InvalidInput` if the intent has no steps, or two guarded steps with the same target, because only the first would be applied.
     /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long for its guard.
     pub(crate) fn check(&self) -> Result<()> {
         if self.steps.is_empty() {
@@ -143,7 +143,7 @@ pub enum Step {
         name: String,
         /// The version of the message type that wrote the payload; 0 for the steps of patterns.
         version: u32,
-        /// The message as JSON.
+        /// The message's payload as JSON.
         payload: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The keys and locations of outbox rows, to which messages refer.
+//! The keys and locations of outbox rows that messages refer to.
 
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -14,8 +14,8 @@ pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The `RowKey` of an outbox row.
 ///
-/// IMPORTANT: anyone who can write to the queue can name any row of any table. No row that is not an outbox row has a key of this type,
-/// so no message makes a worker claim, move or delete an entity or a row of another pattern.
+/// IMPORTANT: anyone who can write to the queue can send a message that names any row of any table. Only the key of an outbox row can have this type,
+/// so no message can make a worker claim, move or delete an entity or another pattern's row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OutboxKey(RowKey);
 
@@ -45,7 +45,7 @@ impl OutboxKey {
         self.0.clone()
     }
 
-    /// Returns the key under which this row is stored after it was set aside as poison.
+    /// Returns the key of this row after it was set aside as poison.
     pub(crate) fn poison(&self) -> Result<RowKey> {
         let rest = self.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or_default();
         RowKey::new([POISON_PREFIX, rest].concat())
@@ -72,7 +72,7 @@ impl Place {
         EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.to_row_key() }
     }
 
-    /// Returns the key under which this row is stored after it was set aside as poison.
+    /// Returns the key of this row after it was set aside as poison.
     pub(crate) fn poison_key(&self) -> Result<EntityKey> {
         Ok(EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.poison()? })
     }

@@ -40,7 +40,7 @@ pub const REGISTRY: &str = table_core::table::OUTBOXES;
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
 /// The time after its last registration until which a partition without pending rows is considered active.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
-/// The partition of the row with which a sweep reads the store's time.
+/// The partition of the row that a sweep writes to learn the store's time.
 const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
 /// The maximum number of partitions whose registration a writer remembers.
@@ -54,7 +54,7 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Records the assumption that another program has registered a partition.
+    /// Marks a partition as registered by another program, without checking that it is.
     pub(crate) fn assume(&self, table: &TableName, partition_key: &PartitionKey) {
         let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
         self.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
@@ -253,7 +253,7 @@ pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64
     }
 }
 
-/// Removes the mark of a quiet partition in which a pending row was found.
+/// Removes the mark of a quiet partition that contains a pending row.
 pub(crate) async fn unmark<S: TableStore>(store: &S, entry: &Entry) -> Result<()> {
     if entry.is_quiet { put(store, &entry.key, entry_row(&entry.table, None)).await } else { Ok(()) }
 }

@@ -61,7 +61,7 @@ pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
 }
 
-/// Returns the prefix of the `RowKey`s of all outbox rows for one changed entity.
+/// Returns the `RowKey` prefix of all outbox rows for one changed entity.
 fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
@@ -92,9 +92,9 @@ pub(crate) struct Pending {
     pub(crate) etag: ETag,
     /// The Timestamp of the transaction that made the change. It is stored when the row is first changed, because that changes the row's own Timestamp.
     pub(crate) version: u64,
-    /// The time at which a sweep last sent a message for the row.
+    /// The time when a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
-    /// The number of started attempts.
+    /// The number of attempts that were started.
     pub(crate) attempts: u32,
     /// The time until which workers ignore the row, because a worker has claimed it or because its last attempt failed.
     pub(crate) not_before: u64,
@@ -222,7 +222,7 @@ impl Pending {
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
     }
 
-    /// Returns the deletion of the row of a completed intent. It fails if another worker has changed the row in the meantime.
+    /// Returns the deletion of a completed intent's row. It fails if another worker has changed the row in the meantime.
     pub(crate) fn done(&self) -> Operation {
         let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         Operation { row_key: self.place.row_key.to_row_key(), kind }
@@ -317,7 +317,7 @@ pub(crate) fn alone(key: &EntityKey, kind: OperationKind, limits: limits::Limits
     together(&key.partition_key, [Operation { row_key: key.row_key.clone(), kind }], limits)
 }
 
-/// Returns a copy of a row without the Timestamp with which it was read.
+/// Returns a copy of a row without its Timestamp.
 pub(crate) fn fresh(row: &Row) -> Row {
     row.clone().with_timestamp(0)
 }

@@ -54,7 +54,7 @@ impl Key {
     }
 }
 
-/// The location for which an intent's JSON is sealed. The `RowKey` is empty for an intent in a queue message.
+/// The location that the seal of an intent's JSON covers. The `RowKey` is empty for an intent in a queue message.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) table: &'a TableName,

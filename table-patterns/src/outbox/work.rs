@@ -40,7 +40,7 @@ pub(crate) enum Work {
 /// The attempts to perform an intent that a message contains. They are recorded in the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
-    /// The number of started attempts.
+    /// The number of attempts that were started.
     pub(crate) attempts: u32,
     /// The error of the last attempt.
     pub(crate) error: Option<String>,

@@ -42,7 +42,7 @@ pub struct DeleteProgress {
     pub position: Option<EntityKey>,
 }
 
-/// The error with which a batched delete stopped, and the progress made before it.
+/// The error that stopped a batched delete, and the progress made before it.
 ///
 /// ```
 /// use table_patterns::periods::BatchedDeleteError;
@@ -54,7 +54,7 @@ pub struct DeleteProgress {
 /// ```
 #[derive(Clone, Debug)]
 pub struct BatchedDeleteError {
-    /// The error.
+    /// The reason why the delete stopped.
     pub error: Error,
     /// The progress made before the error.
     pub progress: DeleteProgress,

@@ -27,14 +27,14 @@ pub enum Period {
     Day,
     /// One month. The table name ends with `yyyyMM`.
     Month,
-    /// Three months from January, April, July or October. The table name ends with `yyyyQn`.
+    /// Three months, starting in January, April, July or October. The table name ends with `yyyyQn`.
     Quarter,
     /// One year. The table name ends with `yyyy`.
     Year,
 }
 
 impl Period {
-    /// All lengths of periods.
+    /// All period lengths, the shortest first.
     pub(crate) const ALL: [Self; 5] = [Self::Hour, Self::Day, Self::Month, Self::Quarter, Self::Year];
 
     /// Returns the start of the period that contains `instant`.

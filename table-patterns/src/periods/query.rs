@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         self
     }
 
-    /// Returns at most `entities` entities.
+    /// Limits the result to at most `entities` entities.
     pub fn limit(self, entities: usize) -> Self {
         Self { limit: entities, ..self }
     }

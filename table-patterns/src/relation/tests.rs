@@ -71,7 +71,7 @@ fn rows(employees: &Employees) -> Vec<String> {
     bags.iter().map(|bag| bag.key().row_key.to_string()).collect()
 }
 
-/// IMP-6: a one-to-many relationship, maintained by a transaction.
+/// Tests a one-to-many relationship, which transactions maintain (IMP-6).
 #[test]
 fn pat_ck_3_a_part_needs_its_owner() {
     let (employees, store) = employees();

@@ -1,4 +1,4 @@
-//! Sequences whose numbers are allocated in blocks, each to one process in advance.
+//! Sequences whose numbers each process allocates in advance, a block at a time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The row of a sequence. It contains the next free number, and the name of the entity type to which the sequence belongs.
+//! The row of a sequence. It contains the next free number, and the name of the entity type that the sequence belongs to.
 
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the entity type to which the sequence belongs; `None` if an earlier release created the row, because it stored no name.
+/// Returns the name of the entity type that the sequence belongs to; `None` if an earlier release created the row, because it stored no name.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {
@@ -78,7 +78,7 @@ fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     })
 }
 
-/// Returns the write of the row, on condition that it has not changed since it was read.
+/// Returns the write of the row, which fails if the row has changed since it was read.
 fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64) -> Operation {
     let mut row = RowWriter::with_capacity(2);
     row.property(NEXT, ValueRef::Int64(next));

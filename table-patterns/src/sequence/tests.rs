@@ -237,7 +237,7 @@ fn threads_with_blocks_and_units_never_get_the_same_number() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Each submit by each writer may fail, before or after it is applied. A writer that fails tries again with a different title.
+    /// Tests writers whose submits may fail, before or after they are applied. A writer that fails tries again with a different title.
     #[test]
     fn units_leave_no_gaps_and_no_duplicate_numbers_after_any_failure(
         faults in prop::collection::vec(0..4u8, 1..40),

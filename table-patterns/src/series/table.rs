@@ -1,4 +1,4 @@
-//! The handle to a table of series: sets single slots, increments slots under the entity's `ETag`, and writes all slots.
+//! The handle to a table of series: sets single slots, increments slots conditionally on the entity's `ETag`, and writes all slots.
 
 use std::fmt;
 
@@ -205,7 +205,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
-    /// Creates a query for several periods. It returns them in key order, each with its slots. Consecutive days are read by one range query.
+    /// Creates a query for several periods, which returns them in key order, each with its slots. Consecutive days are read with a single range query.
     pub fn query<C: Paged>(&self, periods: impl IntoSelection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
         self.table().query(periods).project::<SeriesRow<E>>()
     }

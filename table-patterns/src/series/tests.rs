@@ -111,7 +111,7 @@ fn pat_ser_3_no_increment_is_lost() {
     assert!((1..=8).all(|slot| found.slot(slot) == Some(&50)));
 }
 
-/// The number of slots is limited at compile time. This test documents the limit: 252 properties, including the entity's own properties.
+/// Tests the limit on the number of slots, which applies at compile time: 252 properties, including the entity's own properties.
 #[test]
 fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     let own = MessageCounts::SCHEMA.properties.len();
@@ -231,7 +231,7 @@ fn pat_ser_1_several_days_are_one_range_query() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Compares series with a model: one array per day.
+    /// Tests that series agree with a model: one array per day.
     #[test]
     fn pat_ser_2_and_3_series_behave_like_arrays(
         steps in prop::collection::vec((1_u32..4, 0_usize..24, -5_i32..99, 0..3), 0..40),

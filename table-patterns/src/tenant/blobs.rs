@@ -67,7 +67,7 @@ impl BlobFolder {
         Ok(rest.map(|rest| format!("{}/{}/{rest}", self.values, segment(to))))
     }
 
-    /// Reads a range of a blob.
+    /// Reads a range of bytes from a blob.
     pub(super) async fn read(&self, name: &str, range: std::ops::Range<u64>) -> Result<bytes::Bytes> {
         let path = path(name)?;
         if range.is_empty() {
@@ -90,7 +90,7 @@ impl BlobFolder {
         Ok(count)
     }
 
-    /// Deletes the blobs of the given partitions, including blobs that no entity names. Returns the number of deleted blobs.
+    /// Deletes the blobs of the given partitions, including blobs that no entity references. Returns the number of deleted blobs.
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
         for top in [&self.values, &self.marks] {

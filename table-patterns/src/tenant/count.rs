@@ -18,7 +18,7 @@ pub struct Count {
     pub other: u64,
     /// The number of rows of patterns, such as entries of feeds, sequences and recorded steps.
     pub reserved: u64,
-    /// The number of blobs.
+    /// The number of blobs that belong to the tenant.
     pub blobs: u64,
     /// The total size of the blobs in bytes.
     pub blob_bytes: u64,

@@ -107,7 +107,7 @@ impl Export<'_> {
     /// Blobs that do not exist in the blob store are omitted and [listed](ExportPosition::missing).
     ///
     /// # Errors
-    /// - `InvalidInput` if a row names a blob in a folder that is not registered, or if a type with remote rows is not registered.
+    /// - `InvalidInput` if a row refers to a blob in a folder that is not registered, or if a type with remote rows is not registered.
     /// - Any error from the stores. The step can be repeated.
     pub async fn step(&mut self) -> Result<Option<String>> {
         if self.position.places.is_empty() {

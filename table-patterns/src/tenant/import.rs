@@ -67,9 +67,9 @@ pub struct Import<'a> {
 pub struct Imported {
     /// The number of rows written to the partitions of the tenant.
     pub rows: u64,
-    /// The number of blobs written.
+    /// The number of blobs that were written.
     pub blobs: u64,
-    /// The number of blobs that are named in rows but were missing during the export.
+    /// The number of blobs that rows reference but that were missing during the export.
     pub missing_blobs: u64,
     /// The number of derived rows written to other partitions and tables.
     pub remote_rows: u64,
@@ -119,7 +119,7 @@ impl Import<'_> {
     /// # Errors
     /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
     /// - `InvalidInput` if the text does not consist of lines of an export with the same tables, if a row that contains the name of its partition is
-    ///   imported into a partition with another name, or if recorded steps are.
+    ///   imported into a partition with a different name, or if recorded steps would be.
     /// - `InvalidInput` if a part of a blob is pushed, but an earlier part was not pushed to this import; push the export again from the first part.
     /// - `FormatTooNew` if a newer release wrote the export.
     /// - Any error from the stores.
@@ -180,7 +180,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the place where a row is imported, and its PartitionKey there.
+    /// Returns the tenant's place (tables and partitions) into which a row is imported, and the row's new PartitionKey.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
         let from = self.from.as_ref().and_then(|places| places.get(place));
         let (Some(from), Some(to)) = (from, self.tenant.places.get(place)) else {
@@ -200,7 +200,7 @@ impl Import<'_> {
         from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
     }
 
-    /// Reads a row from its line. Returns it with the index of the place where it is imported.
+    /// Parses the line of a row. Returns the row with the index of the place into which it is imported.
     fn incoming(&self, line: &RowLine) -> Result<(usize, Incoming)> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
@@ -306,7 +306,7 @@ impl fmt::Debug for Import<'_> {
 
 #[cfg(feature = "blobs")]
 impl Import<'_> {
-    /// Stores one part of a blob.
+    /// Appends one part to the blob that it belongs to.
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         let line = self.line;
         let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;

@@ -5,7 +5,7 @@ use table_core::name::TableName;
 use table_core::query::EntityRef;
 use table_core::row::Row;
 
-/// An imported row with its exported key (`from`) and the key under which it is written (`to`).
+/// An imported row with its exported key (`from`) and its new key (`to`).
 pub(super) struct Incoming {
     pub(super) table: TableName,
     pub(super) from: EntityKey,

@@ -11,13 +11,13 @@ pub(super) const FORMAT: u32 = 1;
 /// A line of an export.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Line {
-    /// The first line.
+    /// The header, which is the first line.
     Tenant(Header),
     /// A row of a table.
     Row(RowLine),
     /// A part of a blob.
     Blob(BlobLine),
-    /// The last line.
+    /// The footer, which is the last line.
     End(End),
 }
 
@@ -37,7 +37,7 @@ pub(super) struct HeaderPlace {
     pub(super) partitions: Vec<Partitions>,
 }
 
-/// A row, in the JSON of the service with the type of each property.
+/// A row in the service's JSON format, with the type of each property.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct RowLine {

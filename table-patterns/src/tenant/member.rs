@@ -39,7 +39,8 @@ pub(super) trait Member: Send + Sync {
     /// Creates the table with its stored schema if it is missing.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>>;
 
-    /// Checks that neither an entity nor its index rows in the same partition contain the PartitionKey as a value.
+    /// Checks that an entity may be imported under the PartitionKey `to`: neither the entity nor its index rows in the same partition contain the
+    /// PartitionKey as a value.
     ///
     /// # Errors
     /// `InvalidInput` if the entity cannot be stored under another PartitionKey without other changes.
@@ -61,7 +62,7 @@ pub(super) trait Member: Send + Sync {
     }
 
     /// Removes the remote rows that a recorded step of this type may have written. Returns their number.
-    /// Ignores steps for entities in other partitions than the record: a foreign writer may have inserted the record and named any entity.
+    /// Ignores steps for entities outside the record's partition: a foreign writer may have inserted the record and named any entity.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
@@ -109,7 +110,8 @@ pub(super) fn owns<E: Entity>(row: EntityRef<'_>) -> bool {
     matches!(classify_row::<E>(row), Ok(RowOwner::Own))
 }
 
-/// Checks that neither an entity nor its index rows in the same partition contain the PartitionKey as a value.
+/// Checks that an entity may be imported under the PartitionKey `to`: neither the entity nor its index rows in the same partition contain the
+/// PartitionKey as a value.
 pub(super) fn check_moved<E: Entity>(key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
     let moved = EntityKey { partition_key: to.clone(), row_key: key.row_key.clone() };
     let bound = |name: &str| {

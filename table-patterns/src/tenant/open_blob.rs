@@ -6,7 +6,7 @@ use crate::blob::{BlobFolder, BlobWriter};
 use crate::tenant::blobs::begin;
 use crate::tenant::fault::TenantFault;
 
-/// The blob to which the last imported part belongs.
+/// The blob that the last imported part belongs to.
 pub(super) struct OpenBlob {
     /// The name of the blob in the export.
     name: String,

@@ -22,7 +22,7 @@ pub(super) trait PeriodSource: Send + Sync {
     /// Returns the length of the period that one table covers.
     fn period(&self) -> Period;
 
-    /// Returns the tables that exist.
+    /// Returns the tables of the type that exist.
     fn existing(&self) -> BoxFuture<'_, Result<Vec<TableName>>>;
 
     /// Returns `true` if `table` is one of the period tables.

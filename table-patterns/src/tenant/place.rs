@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    /// Returns the tables that exist.
+    /// Returns the tables of the tenant that exist.
     pub(super) async fn existing(&self) -> Result<Vec<TableName>> {
         match &self.tables {
             Tables::One(table) => Ok(vec![table.clone()]),
@@ -90,7 +90,7 @@ impl Place {
         self.partitions.iter().map(Partitions::range).collect()
     }
 
-    /// Returns the registered type to which a row belongs; `None` for index rows, reserved rows and rows of unregistered types.
+    /// Returns the registered type that a row belongs to; `None` for index rows, reserved rows and rows of unregistered types.
     pub(super) fn member(&self, row: EntityRef<'_>) -> Option<&Arc<dyn Member>> {
         self.members.iter().find(|member| member.owns(row))
     }

@@ -37,7 +37,7 @@ pub struct ExportPosition {
     missing: Vec<MissingBlob>,
 }
 
-/// A blob that a row names but the blob store does not contain. The export still contains the row, and continues.
+/// A blob that a row references but the blob store lacks. The export still contains the row, and continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;
@@ -64,13 +64,13 @@ impl ExportPosition {
     /// The maximum number of missing blobs in the list.
     pub const MISSING: usize = 100;
 
-    /// Returns the first blobs that rows name but the blob store does not contain, at most [`MISSING`](Self::MISSING).
+    /// Returns the first blobs that rows reference but the blob store lacks, at most [`MISSING`](Self::MISSING).
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing
     }
 
-    /// Returns the total number of blobs that rows name but the blob store does not contain.
+    /// Returns the total number of blobs that rows reference but the blob store lacks.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing
@@ -108,7 +108,7 @@ impl ExportPosition {
         (self.place, self.table, self.range, self.from) = (self.place + 1, None, 0, None);
     }
 
-    /// Moves to a table of the current place. In another table, reading begins at the first row, because the range and the token belong to one table.
+    /// Moves to a table of the current place. In a different table, reading begins at the first row, because the range and the token belong to one table.
     pub(super) fn in_table(mut self, table: &TableName) -> Self {
         let is_same = self.table.as_deref().is_none_or(|own| own.eq_ignore_ascii_case(table.as_str()));
         if !is_same {

@@ -1,4 +1,4 @@
-//! Changes to rows and blobs that are exported, or imported under another PartitionKey or into another store.
+//! Converts rows and blobs that are exported, or imported under another PartitionKey or into another store.
 
 use sha2::{Digest, Sha256};
 use table_core::key::{EntityKey, RowKey};
@@ -50,8 +50,8 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     with_moved_blobs(place, incoming)
 }
 
-/// Returns the insert that recorded the intent in a row, under the key for which the intent was sealed; `None` if the row is not an intent.
-/// A poison intent keeps the seal of the row from which it was set aside.
+/// Returns the insert that recorded the intent in a row, under the key that its seal covers; `None` if the row is not an intent.
+/// A poison intent keeps the seal of its original row.
 fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     let row_key = match row_key.strip_prefix(POISON_PREFIX) {
         Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,
@@ -133,7 +133,7 @@ mod with_blobs {
     use super::{Incoming, Place, Result, Row};
     use crate::blob::BlobRef;
 
-    /// Returns a row in which the addresses of blobs are replaced with their addresses after the import.
+    /// Returns a row with the addresses that its blobs have after the import.
     pub(super) fn with_moved_blobs(place: &Place, incoming: &Incoming) -> Result<Row> {
         let Incoming { from, to, row, .. } = incoming;
         let (mut writer, mut has_moved) = (RowWriter::with_capacity(row.view().len()), false);

@@ -40,7 +40,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Makes the commit check that rows of an entity type, which the unit writes without a handle, may be written.
+    /// Makes the commit check that entities of type `E`, which the unit writes without a handle, may be written.
     pub(crate) fn admit_rows_of<E: Entity>(&mut self, is_whole: bool) -> &mut Self {
         let (store, watch, retry) = (&self.store, &self.watch, &self.retry);
         self.admissions.add::<E>(is_whole, || {
@@ -132,7 +132,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 }
 
-/// Returns `true` if a table has the name that an entity's table has in a period.
+/// Returns `true` if a table is the table for one period of an entity that declares the table `declared`.
 fn is_of_period(table: &str, declared: &str) -> bool {
     let is_declared = table.get(..declared.len()).is_some_and(|start| start.eq_ignore_ascii_case(declared));
     let suffix = table.get(declared.len()..).filter(|_| is_declared);

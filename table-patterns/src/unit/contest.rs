@@ -36,7 +36,7 @@ impl Contest {
         Rivals::new(&self.seen, self.own.clone(), turn, runtime)
     }
 
-    /// Records a lost attempt.
+    /// Records an attempt that failed because of another process.
     pub(super) fn lost(&mut self) {
         self.losses += 1;
         self.seen.set_shared(true);
@@ -122,7 +122,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(())
     }
 
-    /// Returns the rows that exist and on which the attempt depended: the row of the conflict first, then the rows that were read.
+    /// Returns the existing rows that the attempt depended on: the row of the conflict first, then the rows that were read.
     fn contended(&self, error: &Error) -> Vec<RowKey> {
         let conflict = error.key().filter(|_| error.is_precondition_failed());
         let mut rows: Vec<RowKey> = conflict.and_then(|(_, row)| RowKey::new(row).ok()).into_iter().collect();

@@ -15,7 +15,7 @@ use crate::index::Indexes;
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Uses a handle for entities of another type, such as one with another retry policy.
+    /// Uses `table` for the entities of its type, for example because it has a different retry policy.
     /// Types without a handle are written with the patterns that their struct declares and the store has attached.
     pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
         self.use_handle(table);

@@ -151,7 +151,7 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes the reservations of other transactions, for which the process no longer waits; at most as many as one transaction may contain.
+    /// Deletes the reservations of other transactions, that the process no longer waits for; at most as many as one transaction may contain.
     ///
     /// # Errors
     /// Any error from a transaction, except a conflict with a process that deletes or renews a reservation at the same time.

@@ -39,7 +39,7 @@ impl Reads {
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
     }
 
-    /// Returns the rows that existed.
+    /// Returns the rows that existed when they were read.
     pub(super) fn stored(&self) -> impl Iterator<Item = &RowKey> {
         self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }

@@ -1,4 +1,4 @@
-//! Reservations: a transaction that lost several attempts to other processes asks them to wait.
+//! Reservations: a transaction that lost several attempts to other processes makes them wait.
 //!
 //! Within a process, transactions take turns. Between processes, the process nearest to the store wins every race, so a process with a distant store
 //! could lose all of its attempts. After [`LOSSES`] lost attempts, a transaction therefore inserts a reservation into the partition:
@@ -20,7 +20,7 @@
 //! is left. Rows that another program leaves in the partition therefore delay its transactions by at most twenty seconds, regardless of their number.
 //!
 //! Every row below the prefix is a reservation, regardless of its writer, and the order of the keys is the order of the queue. A row in any other
-//! format has a hold of zero and is deleted when it is found, so it cannot hide the reservations behind it.
+//! format has a hold of zero and is deleted when it is found, so it cannot hide the reservations after it.
 //!
 //! Reservations are advisory: correctness depends only on the versions of the rows. `docs/models/fairness.rs` models this protocol.
 
@@ -33,13 +33,13 @@ use table_core::query::EntityRef;
 use table_core::runtime::Runtime;
 use table_core::{Error, ErrorCode, Result, ValueRef};
 
-/// The prefix of the `RowKey`s of reservations. The place in the queue follows it.
+/// The prefix of the `RowKey`s of reservations. The position in the queue follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";
 pub(super) const HOLD: &str = "HoldMillis";
 
 /// The number of lost attempts after which a transaction reserves its partition.
 pub(super) const LOSSES: usize = 3;
-/// The shortest and the longest hold.
+/// The shortest and the longest hold of a reservation.
 const HOLDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 /// The shortest and the longest pause between two reads of the queue.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
@@ -48,14 +48,14 @@ pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Durat
 pub(super) const MOST_EXPIRED: usize = 4;
 /// The longest wait of one attempt. Afterwards the process stops waiting, as after `MOST_EXPIRED` reservations.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
-/// The last place in the queue. Reservations that share it are ordered by their random numbers.
+/// The last position in the queue. Reservations that share it are ordered by their random numbers.
 const LAST_PLACE: u64 = 9_999_999_999;
 
 /// A reservation, by the key of its row. Reservations are ordered as in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Reservation(RowKey);
 
-/// A stored reservation.
+/// A reservation as it is stored, with its hold.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) reservation: Reservation,
@@ -64,14 +64,14 @@ pub(super) struct Stored {
 }
 
 impl Reservation {
-    /// Creates a reservation behind the last one of a queue.
-    /// The random number distinguishes it from other reservations with the same place, current or earlier.
+    /// Creates a reservation after the last one in a queue.
+    /// The random number distinguishes it from other reservations with the same position, current or earlier.
     pub(super) fn behind(last: Option<&Self>, random: u64) -> Result<Self> {
         let place = last.map_or(0, Self::place).saturating_add(1).min(LAST_PLACE);
         RowKey::new(format!("{PREFIX}{place:010}_{random:016x}")).map(Self)
     }
 
-    /// Returns the place in the queue. Keys in any other format sort after all places.
+    /// Returns the position in the queue. Keys in any other format sort after all positions.
     fn place(&self) -> u64 {
         let digits = self.0.as_str().get(PREFIX.len()..).and_then(|parts| parts.get(..10));
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(LAST_PLACE)
@@ -88,7 +88,7 @@ impl Reservation {
             })
     }
 
-    /// Returns the key of its row.
+    /// Returns the `RowKey` of the reservation's row.
     pub(super) const fn row_key(&self) -> &RowKey {
         &self.0
     }

@@ -34,7 +34,7 @@ pub(super) struct Rivals {
     pub(super) waited: Duration,
 }
 
-/// A row as read, and whether earlier reads of the unit may be outdated.
+/// A row as it was read, and whether earlier reads of the unit may be outdated.
 pub(super) struct ReadRow {
     pub(super) found: Option<StoredRow>,
     pub(super) has_waited: bool,

@@ -1,4 +1,4 @@
-//! Slots of a series in a unit: single slots are set or incremented under the version of their row, without writing the other slots.
+//! Slots of a series in a unit: single slots are set, or incremented if the version of their row is unchanged, without writing the other slots.
 
 use table_core::Result;
 use table_core::etag::IfMatch;

@@ -124,7 +124,7 @@ impl Participant<Ticket> for Trail {
     }
 }
 
-/// A participant that writes one row for all tickets, with which the second insert conflicts.
+/// A participant that writes one row for all tickets, so the second insert conflicts.
 struct Once;
 impl Participant<Ticket> for Once {
     fn name(&self) -> &'static str {

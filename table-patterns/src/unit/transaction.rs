@@ -23,7 +23,7 @@ pub(crate) trait Decide<S, O, T, X> {
     fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> impl Future<Output = Result<T, X>>;
 }
 
-/// An async closure.
+/// A wrapper that makes an async closure a [`Decide`].
 struct Closure<F>(F);
 
 impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S, O, T, X> for Closure<F> {
@@ -39,7 +39,7 @@ pub(super) struct Attempts<'a> {
     refused: Option<(HashMap<RowKey, Option<ETag>>, Error)>,
     /// `true` once a group has been refused: the unit is then committed alone, and an error can be attributed to it.
     pub(super) is_alone: bool,
-    /// The start of the current attempt.
+    /// The time when the current attempt began.
     began: u64,
     pub(super) contest: Contest,
 }

@@ -1,4 +1,4 @@
-//! Entities that a view applies, with the rows that are read for them.
+//! Source entities that are applied to a view, with the stored rows that are read for them.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// Partitions of the view that contain the entity according to the last read. If one of them is missing, applying the entity only takes more requests.
+    /// Partitions of the view that contain the entity according to the last read. If the set is incomplete, applying the entity only needs more requests.
     pub(super) places: BTreeSet<String>,
 }
 

@@ -198,7 +198,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Some(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind }))
     }
 
-    /// Applies the entities that feed entries name. Returns how many entities were applied and how many were set aside.
+    /// Applies the entities that feed entries refer to. Returns the numbers of entities that were applied and that were set aside as poison.
     async fn apply_entries(
         &self,
         partition_key: &PartitionKey,
@@ -239,7 +239,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(true)
     }
 
-    /// Sets aside a partition in which the view has missed changes. Returns `false` if the partition has already been set aside.
+    /// Sets aside a partition because the view has missed changes in it. Returns `false` if the partition has already been set aside.
     async fn report_gap(&self, partition_key: &PartitionKey, aside: &mut Aside) -> Result<bool> {
         self.fail(gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await
     }
@@ -275,12 +275,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Returns the key under which a partition is set aside if its feed cannot be read.
+/// Returns the key of the poison row for a partition whose feed cannot be read.
 fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Returns the key under which a partition is set aside if the view has missed changes in it.
+/// Returns the key of the poison row for a partition in which the view has missed changes.
 fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
 }

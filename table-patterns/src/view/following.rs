@@ -13,7 +13,7 @@ use crate::feed::Cursor;
 /// The maximum number of partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The number of calls for which a follower does not mark a feed as quiet after a writer has announced a commit to it.
+/// The number of calls during which a follower does not mark a feed as quiet after a writer has announced a commit to it.
 /// A mark would make the commit fail, so a writer that is slower than the interval between calls would never commit.
 const COMMIT_POLLS: u32 = 100;
 
@@ -23,16 +23,16 @@ pub(super) struct Seen {
     pub(super) etag: ETag,
     /// The time, in ticks, at which this follower first saw the lease.
     pub(super) since: u64,
-    /// The number of calls in which this follower saw the lease.
+    /// The number of calls during which this follower saw the lease.
     pub(super) times: u32,
 }
 
 /// The information that clones of one follower share between their calls.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The identifier under which the follower takes leases.
+    /// The follower's identifier in leases.
     pub(super) id: String,
-    /// The index of the partition with which the next call begins. It rotates, so that a busy partition does not starve the others.
+    /// The index of the partition that the next call begins with. It rotates, so that a busy partition does not starve the others.
     pub(super) turn: AtomicUsize,
     /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,

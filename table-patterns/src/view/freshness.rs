@@ -29,7 +29,7 @@ impl Freshness {
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Measures how far the view lags behind its source, over all partitions.
-    /// For each partition, this reads the cursor, the head of the feed, and one more row if changes are pending.
+    /// Reads, for each partition, the cursor, the head of the feed, and one more row if changes are pending.
     ///
     /// # Errors
     /// Any error from the store.

@@ -93,7 +93,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.write_lease(None, Some(lease.etag.clone())).await.map(drop)
     }
 
-    /// Writes the lease row with its new holder, on condition that it has the version `etag`. Returns the new version, or `None` if another follower wrote
+    /// Writes the lease row with its new holder if the row has the version `etag`. Returns the new version, or `None` if another follower wrote
     /// first.
     async fn write_lease(&self, holder: Option<&str>, etag: Option<ETag>) -> Result<Option<ETag>> {
         let key = record::lease_key()?;

@@ -44,7 +44,7 @@ impl Change {
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Returns the keys of the rows that the entity has put before and no longer puts.
+    /// Returns the keys of the rows that the entity has contributed so far and no longer contributes.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }
@@ -136,7 +136,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(place, operations).await
     }
 
-    /// Adds to `differences` the amounts by which one change alters sums.
+    /// Adds to `differences` the amounts that one change adds to sums.
     fn add_differences<'a>(
         &self,
         place: &PartitionKey,

@@ -18,7 +18,7 @@ use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the list of each entity.
+    /// Reads, for each of the given source entities, the list of the view's partitions where it has rows.
     pub(super) async fn known(
         &self,
         items: &[Applied],
@@ -123,7 +123,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         (Ok(true), chunk)
     }
 
-    /// Writes lists, on condition that they have the versions that were read. Returns their new versions, or `None` if another writer committed first.
+    /// Writes lists if they still have the versions that were read. Returns their new versions, or `None` if another writer committed first.
     pub(super) async fn write_places(
         &self,
         partition_key: &PartitionKey,

@@ -19,9 +19,9 @@ use crate::view::table::ViewTable;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ViewPoison {
-    /// The key of the entity.
+    /// The key of the entity that was set aside.
     pub source: EntityKey,
-    /// The error with which the entity could not be applied.
+    /// The error that prevented applying the entity.
     pub error: String,
 }
 

@@ -1,4 +1,4 @@
-//! The projection of one source entity: the rows that it puts into a view, and the amounts that it adds to sums.
+//! The projection of one source entity: the rows that it contributes to a view, and the amounts that it adds to sums.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +26,7 @@ pub(super) struct Contribution {
 }
 
 impl Contribution {
-    /// Returns `true` if the entity puts no rows and all its amounts are 0.
+    /// Returns `true` if the entity contributes no rows and all its amounts are 0.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.sums.values().flat_map(BTreeMap::values).all(|amount| *amount == 0)
     }

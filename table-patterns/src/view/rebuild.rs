@@ -62,7 +62,7 @@ pub struct RebuildPosition {
     /// The partition of the view that was recounted last. The next page may contain more of its records.
     #[serde(default)]
     counted: Option<String>,
-    /// The identifier of the view to which the position belongs; `None` before the first step.
+    /// The identifier of the view that the position belongs to; `None` before the first step.
     #[serde(default)]
     view: Option<String>,
     /// The ends of the feeds at the start of the rebuild.

@@ -21,7 +21,7 @@ pub(super) const POISON: &str = "\u{FFFC}view_poison_";
 /// The partition for the rows about the entire view.
 pub(super) const STATE_PARTITION: &str = "view";
 
-/// The property that marks a row with sums: the identifier of the recount in progress.
+/// The property that marks a row of sums during a recount. Its value identifies the recount.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
 /// Amounts in one row, by the name of the property.
@@ -30,7 +30,7 @@ pub(super) type Amounts = BTreeMap<String, i64>;
 /// The record of one source entity's contribution to one partition of the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The keys of the rows that the entity has put.
+    /// The keys of the rows that the entity has contributed.
     pub(super) rows: BTreeSet<String>,
     /// The amounts that the entity has added to sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
@@ -46,7 +46,7 @@ pub(super) struct Cut {
     pub(super) sums: BTreeMap<String, Amounts>,
 }
 
-/// The list of the view's partitions in which a source entity has rows or amounts, or may get some from a change in progress.
+/// The list of the view's partitions where a source entity has rows or amounts, or may get some from a change in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
@@ -71,7 +71,7 @@ pub(super) fn lease_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
 }
 
-/// Returns the key of the sighting row, in which followers record the lease that they saw last.
+/// Returns the key of the sighting row, where followers record the lease that they saw last.
 pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }

@@ -23,7 +23,7 @@ use crate::view::operations::sum_in;
 use crate::view::record::{self, Amounts, BY, RECOUNT, Share};
 use crate::view::table::ViewTable;
 
-/// The name, in error messages, of the rows for which writers compete.
+/// The name of the sums in errors that report a conflict with another writer.
 const RACE: &str = "the sums";
 
 /// The totals of the records in a partition.
@@ -31,7 +31,7 @@ const RACE: &str = "the sums";
 struct Records {
     /// The totals by row and property.
     sums: BTreeMap<String, Amounts>,
-    /// The keys of rows that entities have put, which contain no sums.
+    /// The keys of rows contributed by entities. Such rows contain no sums.
     put: BTreeSet<String>,
 }
 
@@ -95,7 +95,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` are the records from which these rows were determined to be wrong.
+    /// Recounts the sums in the given rows. `found_by` are the records that proved these rows wrong.
     /// Returns `false` if another recount of the partition has started in the meantime, or a row with sums was deleted: start again.
     async fn recount_rows(
         &self,

@@ -1,4 +1,5 @@
-//! Sightings of leases, which followers that run only once record in the view's table. They measure the age of a lease by the store's clock.
+//! Sightings of leases. A follower that runs only once records in the view's table when it saw another follower's lease, so the age of the lease can
+//! be measured by the store's clock.
 
 use table_core::etag::ETag;
 use table_core::row::{Row, RowView, RowWriter};
@@ -11,7 +12,7 @@ use crate::view::View;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The first and the last time, by the store's clock, at which followers saw a lease.
+/// The first and the last time, by the store's clock, that followers saw a lease.
 struct Sighting {
     first: u64,
     last: u64,

@@ -25,7 +25,7 @@ use crate::view::following::Following;
 use crate::view::record;
 use crate::view::state_row::Standing;
 
-/// The time for which a view is assumed to be ready after a check found it ready: ten seconds.
+/// How long a view is assumed to be ready after a check found it ready: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;
 /// The default time after which the lease of a follower expires.
 const LEASE: Duration = Duration::from_secs(30);
@@ -126,7 +126,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
 }
 
 impl<V: View, S> ViewTable<V, S> {
-    /// Sets the handle with which the view follows the feeds of its source.
+    /// Sets the handle that the view uses to follow the feeds of its source.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         Self { feed, ..self }
@@ -151,7 +151,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { poison_limit, ..self }
     }
 
-    /// Returns the handle with which the view follows the feeds of its source.
+    /// Returns the handle that the view uses to follow the feeds of its source.
     #[must_use]
     pub const fn feed(&self) -> &Feed<S> {
         &self.feed

@@ -10,7 +10,7 @@ use crate::wide::fault::WideFault;
 
 type Names = &'static [&'static [&'static str]];
 
-/// A writer that puts each property of a wide entity into its part.
+/// A writer that writes each property of a wide entity into its part.
 #[derive(Debug)]
 pub struct WideWriter {
     names: Names,
@@ -128,7 +128,7 @@ impl<'a> WideReader<'a> {
         Ok(Self { names, parts, moved, is_lenient: false })
     }
 
-    /// Prefers a value in the declared part to another value in another part, which is otherwise an error.
+    /// Prefers a value in the declared part to a different value in another part. Without this, different values are an error.
     pub(super) fn lenient(self) -> Self {
         Self { is_lenient: true, ..self }
     }
@@ -142,7 +142,7 @@ impl<'a> WideReader<'a> {
     ///
     /// # Errors
     /// - `InvalidInput` if the name is not in any part.
-    /// - `EntityMismatch` if the property has another type, or is absent and `T` is not an `Option`.
+    /// - `EntityMismatch` if the property has a different type, or is absent and `T` is not an `Option`.
     /// - `EntityMismatch` if two parts contain the property with different values (PAT-WIDE-4).
     pub fn get<T: Property>(&self, name: &str) -> Result<T> {
         self.take(name, T::from_value)

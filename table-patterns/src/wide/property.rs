@@ -28,7 +28,7 @@ impl<W, T> WideProperty<W, T> {
         Self { name: Cow::Borrowed(name), of: PhantomData }
     }
 
-    /// Returns the name.
+    /// Returns the name of the property in the store.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -69,7 +69,7 @@ impl<W: Wide, S> WideTable<W, S> {
 
 /// Creates tables of wide entities. Implemented for every [`TableStore`].
 pub trait WideStore: TableStore + Clone {
-    /// Returns a handle to the table that the schema of `W` names. Sends no request.
+    /// Returns a handle to the table that `W` declares. Sends no request.
     ///
     /// ```
     /// use table_patterns::embedded::Engine;
@@ -133,7 +133,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         .await
     }
 
-    /// Writes all parts under their versions, and retries if another writer committed first. `inserts` is `true` if missing parts are inserted.
+    /// Writes all parts if their versions are current, and retries if another writer committed first. `inserts` is `true` if missing parts are inserted.
     pub(super) async fn with_other_writers<T, F: Future<Output = Result<T>>>(
         &self,
         key: &EntityKey,

@@ -65,8 +65,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Returns how long a circuit stays open that is open until `until`; `None` if it is no longer open. If the result would be longer than any delay,
-    /// the clock was set back, and the circuit is treated as closed.
+    /// Returns how much longer a circuit with the end time `until` stays open; `None` if it is no longer open. A result longer than any delay means that
+    /// the clock was set back; the circuit is then treated as closed.
     fn left(self, until: u64) -> Option<u64> {
         until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
     }
@@ -76,7 +76,7 @@ impl Times {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pass {
     source: u64,
-    /// The `until` of the circuit when the step started; `None` if the circuit was closed.
+    /// The circuit's end time when the step started; `None` if the circuit was closed.
     seen: Option<u64>,
 }
 

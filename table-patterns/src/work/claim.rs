@@ -1,8 +1,8 @@
 //! Claims: a worker claims outbox rows in portions, which keeps other workers from processing the same rows.
 //!
 //! One transaction claims a portion until the lease of the message expires. An attempt is counted when it starts, in the transaction that also
-//! ends the attempts for the previous rows. Rows that were never tried are started together, and all other rows alone. If a claim expires while its
-//! row waits behind a long step, the row is free again, and no attempt is counted.
+//! records the outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim
+//! expires while its row waits behind a long step, the row is free again, and no attempt is counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -28,23 +28,23 @@ use crate::work::worker::{Outcome, Worker};
 /// The number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
 
-/// The claims of a worker on the outbox rows to which a message refers.
+/// The claims of a worker on the outbox rows that a message refers to.
 pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) worker: &'a Worker<S, Q>,
     pub(super) held: &'a Held<'q, Q>,
     /// The table and the partition of the rows.
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
-    /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
+    /// The identifier of these claims, which lets the worker recognise them after a lost response (CON-11).
     pub(super) id: String,
     /// `true` if the message was delivered before, so an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
-    /// The earliest time at which a row that this worker has not completed is due.
+    /// The earliest time when one of the uncompleted rows is due again.
     pub(super) later: Option<u64>,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Processes the outbox rows to which a message refers.
+    /// Processes the outbox rows that a message refers to.
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
@@ -103,7 +103,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    /// Returns one page of the outbox rows to which a message refers.
+    /// Returns one page of the outbox rows that a message refers to.
     async fn page(
         &self,
         work: &Work,

@@ -17,8 +17,8 @@ use crate::work::fault::WorkFault;
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
 /// - A handler may receive an older change after a newer change. A handler that writes the content of the message must store the
-///   [version](Delivery::version) with it, and skip older versions. A handler that instead reads the changed entity must write under a condition that a
-///   concurrent delivery breaks, or read the source again afterwards.
+///   [version](Delivery::version) with it, and skip older versions. A handler that instead reads the changed entity must make its write conditional on a
+///   version that a concurrent delivery would change, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
 /// - A handler must return: a request without a time-out, for example, can block the worker forever. Return an [outage](crate::work::outage) when the
 ///   request times out.
@@ -110,7 +110,7 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Returns the error of a handler, in which a `SchemaMismatch` is wrapped: it comes from a table of the handler. The worker would otherwise leave the
+/// Wraps a `SchemaMismatch` returned by a handler, because it concerns the handler's own table. Passed on unchanged, it would make workers leave the
 /// message to newer programs forever.
 fn own(error: Error) -> Error {
     match error.code() {
@@ -133,7 +133,7 @@ pub(crate) trait Keep: Send + Sync {
 pub struct Delivery<'a> {
     /// The table of the change.
     pub table: &'a TableName,
-    /// The partition in which the change was made.
+    /// The partition of the change.
     pub partition_key: &'a PartitionKey,
     /// The RowKey of the changed entity.
     pub source: &'a RowKey,
@@ -141,9 +141,9 @@ pub struct Delivery<'a> {
     /// or the Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, as on a store whose
     /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub version: Option<u64>,
-    /// The JSON of the message.
+    /// The payload of the message as JSON.
     pub(crate) payload: &'a str,
-    /// The version of the message type with which the payload was written.
+    /// The version of the message type that the payload was written with.
     pub(crate) written_as: u32,
     /// `true` if the message has a valid seal: it was recorded by a program that has the key of the outbox.
     pub(crate) is_genuine: bool,

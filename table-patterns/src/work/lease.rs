@@ -1,7 +1,7 @@
 //! A worker's lease on a message. The worker extends it during the work, and abandons the work if the lease is lost (PAT-EC-3, QUE-21).
 //!
-//! Each response of the queue contains the queue's time, which all workers share. Claims and waits are recorded in that time. The clock of the
-//! process only measures the time since the last response.
+//! Each response of the queue contains the queue's time, which all workers share. Claims and waits are recorded in queue time. The process's clock is
+//! used only to measure the time since the last response.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,
     pub(crate) pace: &'a Runtime,
-    /// The duration for which each extension hides the message.
+    /// The duration of each extension of the lease.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
 }

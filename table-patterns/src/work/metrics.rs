@@ -1,4 +1,4 @@
-//! Metrics of a worker.
+//! The metrics of a worker: counters since its creation, and the lag of its work.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkMetrics {
-    /// The number of messages received.
+    /// The number of messages that the worker has received.
     pub received: u64,
     /// The number of intents whose steps were all performed.
     pub done: u64,
-    /// The number of steps performed.
+    /// The number of steps that the worker has performed.
     pub steps: u64,
     /// The number of guarded steps that were skipped because the same change or a newer one had already been applied.
     pub stale: u64,

@@ -7,7 +7,7 @@ use crate::outbox::rows::{Note, Pending};
 
 /// The outcome of an attempt to process an outbox row.
 pub(super) enum End {
-    /// All steps were performed.
+    /// All steps of the row were performed.
     Done,
     /// The row is set aside as poison.
     Poisoned,

@@ -23,7 +23,7 @@ use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// The duration for which an entry is hidden while it is requeued or discarded.
+/// How long an entry is hidden while it is requeued or discarded.
 const HIDDEN: Duration = Duration::from_secs(60);
 /// The number of entries per receive request; at most 32 (QUE-10).
 const PORTION: usize = 32;
@@ -41,7 +41,7 @@ pub struct PoisonEntry {
     /// The number of started attempts; for an unreadable message, the number of deliveries.
     #[serde(alias = "DequeueCount")]
     pub attempts: u32,
-    /// The time at which the work was set aside, in [ticks](table_core::ticks).
+    /// The time when the work was set aside, in [ticks](table_core::ticks).
     pub at: u64,
 }
 
@@ -215,7 +215,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Returns further entries that were not returned before; `None` at the end of the scan.
+    /// Returns the next entries that were not returned before; `None` at the end of the scan.
     async fn next<S: TableStore, Q: QueueStore>(
         &mut self,
         outbox: &Outbox<S, Q>,

@@ -26,7 +26,7 @@ use crate::work::fault::WorkFault;
 /// The maximum number of quiet partitions (without pending intents) that one sweep reads.
 const QUIET: usize = 64;
 
-/// The longest time for which a sweep relies on a worker's claim: the worker's clock may be ahead.
+/// The longest time that a sweep relies on a worker's claim: the worker's clock may be ahead.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
 /// A search for pending intents whose messages were lost. It sends new messages for them.
@@ -75,7 +75,7 @@ pub struct SweepReport {
     pub partitions: u64,
     /// The number of intents that are pending and not poison; see [`Outbox::backlog`].
     pub pending: u64,
-    /// The number of messages sent.
+    /// The number of messages that the sweep sent.
     pub prompted: u64,
     /// The number of partitions that the sweep marked as quiet, because they have no pending intents.
     /// Each later sweep reads only some of the quiet partitions, chosen at random, until an intent is written to one of them.
@@ -105,7 +105,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Self { outbox, min_age: Duration::from_secs(5 * 60) }
     }
 
-    /// Sets the minimum age of intents for which messages are sent. It should exceed the time that workers need for the messages in the queue.
+    /// Sets the minimum age of intents that messages are sent for. It should exceed the time that workers need for the messages in the queue.
     #[must_use]
     pub const fn min_age(mut self, time: Duration) -> Self {
         self.min_age = time;

@@ -37,7 +37,7 @@ pub struct WorkerOptions {
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
     /// The number of intents of a message that are processed concurrently. Intents of one changed entity run in the order of their changes. With 1, each intent
-    /// starts when the previous one has ended. An intent that was tried before always runs alone.
+    /// starts when the previous one has ended. An intent that is being retried always runs alone.
     pub concurrency: usize,
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
     /// Attempts are counted when they start; message deliveries do not count.
@@ -138,7 +138,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last error, such as `QueueNotFound`, with which [`run`](Self::run) failed to receive messages.
+    /// Returns the last error, such as `QueueNotFound`, that prevented [`run`](Self::run) from receiving messages.
     /// After such an error, `run` waits and tries again.
     #[must_use]
     pub fn receive_error(&self) -> Option<Error> {

@@ -72,7 +72,7 @@ pub enum ErrorCode {
     AuthorizationSourceIPMismatch,
     /// No response arrived in time. The outcome of a write is unknown (CON-11).
     OperationTimedOut,
-    /// The backend failed.
+    /// The backend failed for an internal reason.
     InternalError,
     /// The request was throttled. Retry with back-off (SCL-3).
     ServerBusy,

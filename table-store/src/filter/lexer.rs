@@ -4,7 +4,7 @@ use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::literal;
 use crate::value::Value;
 
-/// A token of a filter.
+/// A token in the text of a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'a> {
     Open,
@@ -15,7 +15,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// A lexer that contains the remaining text.
+/// A lexer over the text of a filter, with the text that remains to be read.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     rest: &'a str,
@@ -79,7 +79,7 @@ impl<'a> Lexer<'a> {
         Ok(Token::Constant(value))
     }
 
-    /// Parses a string in single quotes, in which a doubled quote represents a quote.
+    /// Parses a string in single quotes, where a doubled quote represents a quote.
     fn quoted(&mut self, at: usize) -> Result<String, SyntaxFault> {
         let mut inner = String::new();
         self.take(1);

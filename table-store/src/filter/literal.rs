@@ -88,7 +88,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns `true` for numbers such as `2`, `2.5`, `2e-3` and `2.5E10`, in which each separator has a digit on both sides.
+/// Returns `true` for numbers such as `2`, `2.5`, `2e-3` and `2.5E10`, where each separator has a digit on both sides.
 fn is_decimal(text: &str) -> bool {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));

@@ -126,7 +126,7 @@ impl RowKey {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntityKey {
-    /// The partition.
+    /// The partition of the entity.
     pub partition_key: PartitionKey,
     /// The row within the partition.
     pub row_key: RowKey,
@@ -143,7 +143,7 @@ impl EntityKey {
 }
 
 impl EntityKey {
-    /// Checks that an entity of a program may have this key.
+    /// Checks that a program may use this key for an entity.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the row is reserved for patterns ([`RESERVED`]).

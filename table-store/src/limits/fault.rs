@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 
-/// A limit that was exceeded.
+/// The error for an exceeded limit.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum LimitFault {
     #[error(

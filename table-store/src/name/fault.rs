@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 
-/// An invalid name.
+/// The reason why a name is invalid.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum NameFault {
     #[error("table name `{0}` is invalid; use ASCII letters and digits, starting with a letter")]

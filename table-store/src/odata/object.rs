@@ -36,7 +36,7 @@ pub fn serialize_entity<S: Serializer>(
 /// Deserializes an entity as a service sends it. The format must be self-describing.
 ///
 /// # Errors
-/// Any error from the deserializer; an error if the members are not an entity.
+/// Any error from the deserializer, or an error if the members do not form a valid entity.
 pub fn deserialize_entity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EntityBody, D::Error> {
     Members::deserialize(deserializer)?.read(Sender::Service).map_err(D::Error::custom)
 }

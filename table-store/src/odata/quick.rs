@@ -35,7 +35,7 @@ struct Page {
     writer: RowWriter,
     /// The number of properties of the previous entity, used as the capacity for the next one.
     properties: usize,
-    /// The buffer for decoded bytes.
+    /// A buffer for decoded binary values.
     bytes: Vec<u8>,
 }
 
@@ -67,7 +67,7 @@ fn unexpected<E: Error>() -> E {
     E::custom("left to the other way")
 }
 
-/// The list of entities.
+/// A deserializer of the list of entities, which appends them to a page.
 struct Entities<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entities<'_> {
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Entities<'_> {
     }
 }
 
-/// One entity of the list.
+/// A deserializer of one entity in the list.
 struct Entity<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entity<'_> {
@@ -182,7 +182,7 @@ fn key(token: Token<'_>, declared: Option<EdmType>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A known property type.
+/// A property type that is deserialized from its name.
 struct Type(EdmType);
 
 impl<'de> Deserialize<'de> for Type {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Type {
     }
 }
 
-/// An unescaped `ETag`. Its quotes are escaped in every document.
+/// An `ETag` after unescaping. Every document contains it with escaped quotes.
 struct Tag(ETag);
 
 impl<'de> Deserialize<'de> for Tag {

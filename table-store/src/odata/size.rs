@@ -1,4 +1,4 @@
-//! The size of operations in a request body, by which a transaction's size is limited (EGT-3).
+//! The size of operations in a request body, which limits a transaction (EGT-3).
 
 use std::io::{self, Write};
 

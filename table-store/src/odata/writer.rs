@@ -18,7 +18,7 @@ use crate::row::RowView;
 pub struct Context<'a> {
     /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
     pub base: &'a str,
-    /// The name of the account.
+    /// The name of the storage account.
     pub account: &'a str,
     /// The name of the table.
     pub table: &'a str,

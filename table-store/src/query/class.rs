@@ -32,7 +32,7 @@ pub enum QueryClass {
     PartitionRange,
     /// A known number of partitions or ranges, with at least one request each.
     FanOut(usize),
-    /// All partitions (DQ-5).
+    /// The entire table (DQ-5).
     TableScan,
 }
 

@@ -26,7 +26,7 @@ pub struct Position {
 /// The kind of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
-    /// A key.
+    /// The key of the next entity.
     Key,
     /// An opaque string from the service. It is sent back without changes (PAGE-8, COS-8).
     Service,

@@ -24,13 +24,13 @@ use crate::query::{KeyRange, Query, QueryClass, Select};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The cost class.
+    /// The cost class of the query.
     pub class: QueryClass,
-    /// The table.
+    /// The name of the table.
     pub table: String,
     /// The lookups, in key order. Only a fan-out has more than one.
     pub lookups: Vec<Lookup>,
-    /// The requested properties.
+    /// The properties that the query requests.
     pub select: Select,
     /// The maximum number of entities in a page, if the query limits it.
     pub top: Option<usize>,
@@ -56,7 +56,7 @@ pub struct Plan {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup {
-    /// The key range.
+    /// The key range to read.
     pub keys: KeyRange,
     /// The `$filter` to send; `None` selects everything.
     pub filter: Option<String>,
@@ -88,7 +88,7 @@ impl Requests {
     }
 }
 
-/// Advice about a query, with the number of the rule from which it follows.
+/// Advice about a query, with the number of the rule that it follows from.
 ///
 /// ```
 /// use table_core::query::Warning;
@@ -100,7 +100,7 @@ impl Requests {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The number of the rule.
+    /// The number of the rule, such as `DQ-5`.
     pub rule: &'static str,
     /// The text of the warning, with a suggestion.
     pub message: String,

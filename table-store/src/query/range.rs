@@ -17,9 +17,9 @@ use crate::query::QueryClass;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TextRange {
-    /// The lower end.
+    /// The lower end of the range.
     pub lower: Bound<String>,
-    /// The upper end.
+    /// The upper end of the range.
     pub upper: Bound<String>,
 }
 
@@ -167,9 +167,9 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
 /// The range of rows limits which rows are read only if the partition range is a single partition. In all other cases, it is a condition on each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRange {
-    /// The partitions.
+    /// The range of `PartitionKey`s.
     pub partition_key: TextRange,
-    /// The rows.
+    /// The range of `RowKey`s.
     pub row_key: TextRange,
 }
 

@@ -9,7 +9,7 @@ use crate::row::{Row, RowView, RowWriter};
 /// The properties that a read requests (DQ-13). The keys, the Timestamp and the `ETag` are always returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Select {
-    /// All properties.
+    /// All properties of the entity.
     #[default]
     All,
     /// Only the named properties. A property that the entity lacks is absent (SEL-3).

@@ -10,7 +10,7 @@ use crate::queue::{PutMessage, QueueName, TimeToLive};
 pub const BATCH: usize = 32;
 /// The maximum size of a message's text in bytes (QUE-6).
 pub const TEXT_BYTES: usize = 65_536;
-/// The longest time for which a message can be hidden: seven days (QUE-8).
+/// The longest time that a message can be hidden: seven days (QUE-8).
 pub const HIDDEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 fn refused(queue: &QueueName, fault: QueueFault) -> Error {
@@ -37,7 +37,7 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
     Err(refused(queue, QueueFault::Count { count, most: BATCH }))
 }
 
-/// Checks the time for which a message is hidden, which must be in whole seconds, from `least` to seven days.
+/// Checks how long a message is hidden. The time must be in whole seconds, from `least` to seven days.
 ///
 /// # Errors
 /// `OutOfRangeQueryParameterValue` if the time is out of range or not in whole seconds (QUE-8).

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use crate::error::Result;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
 
-/// Any [`QueueStore`], chosen at run time. Clones share the store. Each call needs one more allocation.
+/// Any [`QueueStore`], chosen at run time. Clones share the store. Each call makes one additional allocation.
 ///
 /// ```
 /// use table_core::Engine;
@@ -23,7 +23,7 @@ use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName,
 pub struct DynQueueStore(pub(super) Arc<dyn ErasedQueues>);
 
 impl DynQueueStore {
-    /// Wraps a store.
+    /// Wraps a store of any type.
     #[must_use]
     pub fn new(store: impl QueueStore + 'static) -> Self {
         Self(Arc::new(store))

@@ -1,4 +1,4 @@
-//! Messages in queues.
+//! Messages in queues, and their leases.
 
 use std::fmt;
 use std::time::Duration;
@@ -91,7 +91,7 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// The text of the message: at most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// The time for which a new message is hidden: 0 to 7 days, in whole seconds, less than the time to live (QUE-8).
+    /// How long a new message is hidden: 0 to 7 days, in whole seconds, less than the time to live (QUE-8).
     pub hidden: Duration,
     /// The time after which the message is deleted.
     pub time_to_live: TimeToLive,
@@ -104,7 +104,7 @@ impl PutMessage {
         Self { text: text.into(), hidden: Duration::ZERO, time_to_live: TimeToLive::default() }
     }
 
-    /// Sets the time for which the new message is hidden.
+    /// Sets how long the new message is hidden.
     #[must_use]
     pub const fn hidden(mut self, time: Duration) -> Self {
         self.hidden = time;
@@ -127,9 +127,9 @@ pub struct Message {
     pub id: MessageId,
     /// The text of the message.
     pub text: String,
-    /// The time at which the message was added.
+    /// The time when the message was added.
     pub inserted: DateTime<Utc>,
-    /// The time at which the message expires, or `None` if it never expires (QUE-7).
+    /// The time when the message expires, or `None` if it never expires (QUE-7).
     pub expires: Option<DateTime<Utc>>,
     /// The number of times that the message has been received. It is 1 after the first receive (QUE-10).
     pub dequeue_count: u32,
@@ -153,11 +153,11 @@ impl Message {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease {
-    /// The message.
+    /// The received message.
     pub message: Message,
-    /// The receipt.
+    /// The receipt, which is needed to delete or update the message.
     pub receipt: PopReceipt,
-    /// The time at which the message becomes visible again.
+    /// The time when the message becomes visible again.
     pub visible: DateTime<Utc>,
 }
 

@@ -8,7 +8,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Adds a name.
+    /// Adds the next name of the sequence.
     pub(crate) fn push(&mut self, name: &str) {
         let place = hash(name.as_bytes()) >> 54; // 10 bits: 6 choose the bit, 4 the word
         let bit = 1 << (place % 64);

@@ -1,4 +1,4 @@
-//! A borrowed stored entity.
+//! A stored entity that is borrowed from a page or a lookup.
 
 use crate::etag::ETag;
 use crate::row::RowView;
@@ -15,11 +15,11 @@ use crate::row::RowView;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct EntityRef<'a> {
-    /// The `PartitionKey`.
+    /// The `PartitionKey` of the entity.
     pub partition_key: &'a str,
-    /// The `RowKey`.
+    /// The `RowKey` of the entity.
     pub row_key: &'a str,
-    /// The Timestamp and properties.
+    /// The encoded Timestamp and properties.
     pub row: RowView<'a>,
     etag: Option<&'a ETag>,
 }

@@ -45,8 +45,8 @@ pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
     Ok(merged.finish())
 }
 
-/// Returns the row with the values of the patch, if for each of them the row has a value of the same type and size. All other bytes are copied in one
-/// step. A row of account balances, for example, has hundreds of numbers, of which a posting changes two.
+/// Returns the row with its values overwritten by the values of the patch; `None` unless the row has a value of the same type and size for each of
+/// them. All other bytes are copied in one step. A row of account balances, for example, has hundreds of numbers, but a posting changes only two.
 fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     row.check_version().and(patch.check_version()).ok()?;
     let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);

@@ -232,7 +232,7 @@ impl<'a> RowView<'a> {
         Some((tag, names.get(usize::try_from(start >> 8).ok()?..usize::try_from(entry >> 8).ok()?)?))
     }
 
-    /// Returns all values.
+    /// Returns the concatenated values of all properties.
     #[inline]
     pub(super) fn values(&self) -> Option<&'a [u8]> {
         self.body.get(after(BODY_HEADER, self.count?)..)

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::error::Error;
 use crate::transaction::Transaction;
 
-/// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, and the error of the last attempt (CON-11).
+/// The transaction of a write whose error [is ambiguous](Error::is_ambiguous), as it was sent, and the error of the last attempt (CON-11).
 ///
 /// A backend that can lose responses sets an `AmbiguousWrite` as the source of such errors. The caller can then read the entities and compare them
 /// with the transaction, or leave the comparison to a background worker. Never revert a write that may have been applied without reading first.

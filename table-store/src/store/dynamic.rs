@@ -13,7 +13,7 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// Any [`TableStore`], chosen at run time. Clones share the store. Each call needs one more allocation.
+/// Any [`TableStore`], chosen at run time. Clones share the store. Each call makes one additional allocation.
 ///
 /// ```
 /// use table_core::{DynTableStore, TableStoreExt, embedded::Engine};
@@ -28,7 +28,7 @@ use crate::transaction::Transaction;
 pub struct DynTableStore(Arc<dyn ErasedStore>);
 
 impl DynTableStore {
-    /// Wraps a store.
+    /// Wraps a store of any type.
     #[must_use]
     pub fn new(store: impl TableStore + 'static) -> Self {
         Self(Arc::new(store))

@@ -57,7 +57,7 @@ impl KeyCodec<String> for Base64 {
 mod tests {
     use super::*;
 
-    /// The first seven pairs are the test vectors of RFC 4648, section 10.
+    /// Tests the codec with known pairs. The first seven pairs are the test vectors of RFC 4648, section 10.
     #[test]
     fn the_vectors_of_the_rfc_are_written_and_read() {
         for (value, key) in [

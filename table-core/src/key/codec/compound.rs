@@ -44,9 +44,9 @@ use crate::limits;
 /// One piece of a compound key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A constant string.
+    /// A constant string between the parts of a key.
     Literal(&'static str),
-    /// A value in the form of its codec.
+    /// An encoded value, described by the form of its codec's output.
     Part(Form),
 }
 
@@ -57,13 +57,13 @@ pub enum Fault {
     Empty,
     /// A literal contains a character that no key may contain (KEY-3).
     IllegalLiteral {
-        /// The position of the literal.
+        /// The position of the literal among the pieces.
         piece: usize,
     },
     /// A part of variable width is followed by a piece that it could contain, and so is a later part. Two different combinations of values could therefore
     /// have the same key.
     Ambiguous {
-        /// The position of the part.
+        /// The position of the part among the pieces.
         part: usize,
     },
     /// The longest possible key has more than 512 UTF-16 code units (KEY-7).
@@ -74,7 +74,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns the text of the compile error, which names the mistake and how to correct it.
+    /// Returns the text of the compile error, which states the mistake and how to correct it.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -140,7 +140,7 @@ pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if a part is the remainder of the key, after all parts behind it have been read from the right.
+/// Returns `true` if a part is the remainder of the key once all parts after it have been read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {
@@ -241,7 +241,7 @@ const fn fills_a_key(form: Form) -> bool {
     form.max >= limits::KEY_UNITS_PORTABLE && form.min != form.max
 }
 
-/// Returns the maximum width of a part; the minimum width of a part of unlimited width.
+/// Returns the maximum width of a part, or its minimum width if the maximum is unlimited.
 const fn width(form: Form) -> usize {
     if fills_a_key(form) { form.min } else { form.max }
 }

@@ -33,7 +33,7 @@ pub(super) const fn digits_of(bits: u32) -> usize {
     (bits as usize * 30_103) / 100_000 + 1
 }
 
-/// Returns the largest number with `digits` digits, or `u128::MAX` from 39 digits.
+/// Returns the largest number with `digits` digits, or `u128::MAX` for 39 or more digits.
 pub(super) const fn largest(digits: usize) -> u128 {
     let mut number: u128 = 0;
     let mut at = 0;
@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Appends a group of 16 digits, after which `BELOW` digits follow. Omits leading digits beyond a total of `WIDTH`.
+/// Appends a group of 16 digits that precedes the last `BELOW` digits of the number. Omits leading digits beyond a total of `WIDTH`.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {

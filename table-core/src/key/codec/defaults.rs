@@ -1,4 +1,4 @@
-//! Default codecs for types.
+//! The default codec of each type.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;

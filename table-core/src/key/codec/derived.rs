@@ -68,7 +68,7 @@ pub trait DerivedPart<T> {
 pub trait PartSource<T> {
     /// The name of the source in schemas and layout files; see [`KeyCodec::NAME`].
     const SOURCE_NAME: &'static str;
-    /// The form of the encoding.
+    /// The form of the derived part's encoding.
     const SOURCE_FORM: Form;
     /// The mistake in the source's arguments, if any; see [`Facts::fault`].
     const SOURCE_FAULT: Option<&'static str>;
@@ -79,7 +79,7 @@ pub trait PartSource<T> {
     /// `KeyEncoding` if the value cannot be encoded.
     fn write(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string from which the hash of a value is computed; see [`KeyCodec::encode_hashed`].
+    /// Appends the string that is hashed for a value; see [`KeyCodec::encode_hashed`].
     ///
     /// # Errors
     /// `KeyEncoding` if the value has no string form to hash.

@@ -38,7 +38,7 @@ pub trait Hasher {
     fn hash(bytes: &[u8], out: &mut String);
 }
 
-/// The SHA-256 hash function, with 64 digits. Requires the `hashes` feature.
+/// The SHA-256 hash, as 64 hexadecimal digits. Requires the `hashes` feature.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -52,7 +52,7 @@ pub trait Hasher {
 #[derive(Debug)]
 pub enum Sha256 {}
 
-/// The MD5 hash function, with 32 digits. It is not secure; use it only for compatibility with other programs. Requires the `hashes` feature.
+/// The MD5 hash, as 32 hexadecimal digits. It is not secure; use it only for compatibility with other programs. Requires the `hashes` feature.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -66,11 +66,11 @@ pub enum Sha256 {}
 #[derive(Debug)]
 pub enum Md5 {}
 
-/// The CRC-32 hash function of zip files (IEEE 802.3), with 8 digits.
+/// The CRC-32 hash of zip files (IEEE 802.3), as 8 hexadecimal digits.
 #[derive(Debug)]
 pub enum Crc32 {}
 
-/// The 64-bit FNV-1a hash function, with 16 digits.
+/// The 64-bit FNV-1a hash, as 16 hexadecimal digits.
 #[derive(Debug)]
 pub enum Fnv1a {}
 

@@ -129,7 +129,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
     const IS_SIGNED: bool = matches!(S::KIND, Kind::Signed);
     const FORM: Form = form(N, Self::IS_SIGNED);
 
-    /// Returns `true` if the value is below zero, together with its magnitude. Fails if the value cannot be encoded.
+    /// Returns the sign (`true` for a negative value) and the magnitude. Fails if the value cannot be encoded.
     #[inline]
     fn checked<T: Integer>(value: &T) -> Result<(bool, u128)> {
         const { assert!(Self::fault::<T>().is_none(), "the integer needs another sign or number of digits") };
@@ -172,7 +172,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
     }
 }
 
-/// Provides the help text for more digits than the largest `T` has.
+/// Provides the help text for a declaration with more digits than the largest `T` has.
 struct TooManyDigits<T, const N: usize, S>(PhantomData<(T, S)>);
 
 impl<T: Integer, const N: usize, S: Sign> TooManyDigits<T, N, S> {
@@ -387,7 +387,8 @@ mod tests {
         assert_eq!(<Digits<6> as KeyCodec<u32>>::FORM, <Digits<6, NonNegative> as KeyCodec<i32>>::FORM);
     }
 
-    /// Tests that `digits(…)` is ordered and has a fixed width with each treatment of the sign: the derive allows ranges of it without a check.
+    /// Tests that `digits(…)` has a fixed width and preserves the order with every sign option: the derive macro allows range queries on it without
+    /// checking this.
     #[test]
     fn digits_of_each_sign_are_fixed_and_ordered() {
         let forms = [Digits::<6>::FORM, Digits::<6, NonNegative>::FORM, Digits::<6, Signed>::FORM];

@@ -1,4 +1,4 @@
-//! `GuidAs`: a `Uuid` in another common text format.
+//! `GuidAs`: a `Uuid` in a common text format that differs from the default.
 
 use table_store::Result;
 use uuid::Uuid;

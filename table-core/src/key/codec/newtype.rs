@@ -8,17 +8,17 @@ use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
 /// A newtype, such as `struct EmployeeId(u32)`. `#[derive(KeyPart)]` implements this trait.
 pub trait KeyNewtype: Sized {
-    /// The inner type.
+    /// The type of the value that the newtype wraps.
     type Inner;
 
-    /// Returns the inner value.
+    /// Returns the wrapped value.
     fn inner(&self) -> &Self::Inner;
 
-    /// Wraps a value.
+    /// Creates the newtype from its inner value.
     fn from_inner(inner: Self::Inner) -> Self;
 }
 
-/// The codec of a newtype. Its name, form and output are those of `C`, the codec of the inner value.
+/// The codec of a newtype. It has the same name, form and output as `C`, the codec of the inner value.
 ///
 /// ```
 /// use table_core::KeyPart;

@@ -1,4 +1,4 @@
-//! Changes to indexes.
+//! Compares the indexes of two schemas.
 
 use std::collections::BTreeSet;
 

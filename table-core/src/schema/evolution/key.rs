@@ -1,4 +1,4 @@
-//! Changes to the entity's key.
+//! Compares the keys of two schemas of an entity.
 
 use std::collections::BTreeMap;
 

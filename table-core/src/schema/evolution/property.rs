@@ -1,4 +1,4 @@
-//! Changes to properties.
+//! Compares the properties of two schemas.
 
 use table_store::EdmType;
 

@@ -55,11 +55,11 @@ impl fmt::Display for Compatibility {
 pub struct Rule {
     /// The number of the rule, such as `EVO-1`.
     pub id: &'static str,
-    /// The kind of change.
+    /// The change to the schema, in words.
     pub change: &'static str,
     /// The compatibility of old rows with the new schema.
     pub compatibility: Compatibility,
-    /// The effect on old rows.
+    /// The effect of the change on old rows.
     pub then: &'static str,
     /// The advice for a program that makes this change.
     pub advice: &'static str,
@@ -69,7 +69,7 @@ macro_rules! rules {
     ($($name:ident: $id:literal, $change:literal, $compatibility:ident, $then:literal, $advice:literal;)*) => {
         $(pub(super) static $name: Rule =
             Rule { id: $id, change: $change, compatibility: $compatibility, then: $then, advice: $advice };)*
-        /// Every rule, in order.
+        /// The rules for all kinds of changes, ordered by their numbers.
         pub static EVOLUTION_RULES: &[&Rule] = &[$(&$name),*];
     };
 }

@@ -40,7 +40,7 @@ impl<'a, T: BulkTarget> Window<'a, T> {
     /// Adds a write to the last batch of its partition, or to a new batch if the last one is full.
     ///
     /// # Errors
-    /// A validation error if the entity exceeds a limit on its own. The window is then unchanged.
+    /// A validation error if the entity alone exceeds a limit. The window is then unchanged.
     pub(super) fn add(&mut self, position: usize, item: T::Item) -> Result<()> {
         let known = self.index.get(T::partition_key(&item)).copied();
         let last = known.and_then(|at| self.chains.get_mut(at)).and_then(|chain| chain.last_mut());

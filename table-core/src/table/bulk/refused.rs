@@ -1,5 +1,5 @@
-//! Method names of tables and of other libraries that bulk writes do not have. A call to such a method does not compile, and the error names the right
-//! method.
+//! Method names of tables and of other libraries that bulk writes do not have. A call to such a method does not compile, and the error message
+//! suggests the right method.
 
 use crate::refused::{Refused, refused_methods};
 use crate::table::Bulk;

@@ -53,7 +53,7 @@ pub enum BulkVerb {
 pub trait BulkTarget: Sync {
     /// The type of the entities.
     type Entity;
-    /// One encoded write.
+    /// The encoded write of one entity.
     type Item: Send;
     /// A batch of writes to one partition, which fit into one transaction.
     type Batch: Send + Sync;
@@ -76,13 +76,13 @@ pub trait BulkTarget: Sync {
     /// Begins a batch with one write.
     ///
     /// # Errors
-    /// A validation error if the entity exceeds a limit on its own.
+    /// A validation error if the entity alone exceeds a limit.
     fn batch(&self, item: Self::Item) -> Result<Self::Batch>;
 
     /// Adds a write to a batch. Returns the write if the batch does not accept it, because the batch is full or already writes the same row.
     ///
     /// # Errors
-    /// A validation error if the entity exceeds a limit on its own.
+    /// A validation error if the entity alone exceeds a limit.
     fn push(&self, batch: &mut Self::Batch, item: Self::Item) -> Result<Option<Self::Item>>;
 
     /// Returns the size of a batch in bytes, by the service's published formula.

@@ -41,7 +41,7 @@ pub struct Admission<S> {
 }
 
 impl<S: TableStore> Admission<S> {
-    /// Returns the table.
+    /// Returns the name of the table whose writes are checked.
     #[must_use]
     pub const fn table(&self) -> &TableName {
         &self.table

@@ -28,12 +28,12 @@ const PIECE: usize = 32_000;
 /// The maximum number of fingerprints of superseded schemas that a record remembers.
 const REMEMBERED: usize = 64;
 
-/// The stored record of a table's schema for one entity type: the schema with which the table was last opened, and the state of its parts (indexes, feed,
+/// The stored record of a table's schema for one entity type: the schema used when the table was last opened, and the state of its parts (indexes, feed,
 /// copies and properties).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaRecord {
-    /// The schema with which the table was last opened.
+    /// The schema used when the table was last opened.
     pub schema: StoredSchema,
     /// The parts whose backfill has not finished, such as `index ByEmail`, `keeps feed` or `property Age`; see
     /// [`Change::pending`](crate::schema::Change::pending). Reads of a pending part may miss rows.
@@ -50,7 +50,7 @@ pub struct SchemaRecord {
     pub accepted: Option<String>,
     /// The number of schemas stored so far for this entity type, including this one.
     pub generation: u64,
-    /// The time at which this schema replaced another one, in [ticks](crate::ticks), by the clock of the program that replaced it.
+    /// The time when this schema replaced its predecessor, in [ticks](crate::ticks), by the clock of the program that replaced it.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
@@ -104,7 +104,7 @@ impl SchemaRecord {
         self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
-    /// Returns this record with the generation after that of `stored`, or with the same generation if only Rust names differ.
+    /// Returns this record with the next generation after `stored`, or with the same generation if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));

@@ -30,7 +30,7 @@ use crate::table::request;
 pub struct Sightings {
     /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
-    /// The time of the last sighting, read after `now`, or the expiry of a grant to a program with another schema, if that is later. `None` if no
+    /// The time of the last sighting, read after `now`, or the expiry of a grant to a program with a different schema, if that is later. `None` if no
     /// older program has been seen.
     pub older: Option<u64>,
 }

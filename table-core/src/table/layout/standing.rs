@@ -17,7 +17,7 @@ use crate::table::layout::record::read;
 use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
 use crate::table::layout::{settling, sighting};
 
-/// The longest time for which a handle writes without reading the stored schema again.
+/// The longest time that a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 /// The time after which every program that writes knows a stored schema: one lease, and as much again for requests sent at the end of the lease.
@@ -27,7 +27,7 @@ const LEASE_TICKS: u64 = 5 * 10_000_000;
 
 /// The result of comparing the stored schema with the schema of a handle.
 struct Compared {
-    /// `true` if the schemas are equal.
+    /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
     /// `true` if the handle's schema lacks parts that the stored schema announces: indexes or properties that older programs need not know yet.
     lacks_announced: bool,
@@ -37,7 +37,7 @@ struct Compared {
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// The time at which this handle last read the stored schema.
+    /// The time when this handle last read the stored schema.
     asked: AtomicU64,
     /// The shared state of a store that no other process can use, or `None`. It counts the schemas that this process has replaced.
     exclusive: Option<Exclusive>,
@@ -47,7 +47,7 @@ pub(crate) struct Standing {
     lacks: Mutex<Arc<[String]>>,
     /// `true` if the next write must wait until older versions of the program know the properties of this schema.
     settling: AtomicBool,
-    /// The time at which this process learned that the schema is stored.
+    /// The time when this process learned that the schema is stored.
     since: Mutex<Option<Instant>>,
     /// The states for other schemas whose entities are written together with those of the handle, by table and entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
@@ -94,7 +94,7 @@ impl Standing {
         &self.design
     }
 
-    /// Returns the state for another schema, in a table of the same store.
+    /// Returns the state for a different schema, in a table of the same store.
     pub(crate) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
         let is_table = |name: &str| name.eq_ignore_ascii_case(table.as_str());
         if self.design.entity == design.entity && is_table(&self.design.table) {

@@ -44,7 +44,7 @@ impl SchemaWatch {
         self.0.as_ref().map_or_else(Arc::default, |standing| standing.known_properties())
     }
 
-    /// Returns a watch for another schema in a table of the same store. If the handle was not opened, the watch knows no schemas.
+    /// Returns a watch for a different schema in a table of the same store. If the handle was not opened, the watch knows no schemas.
     #[must_use]
     pub fn of(&self, design: &EntitySchema, table: &TableName) -> Self {
         Self(self.0.as_ref().map(|standing| standing.related(design, table)))

@@ -50,7 +50,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Streams the entities of all pages (PAGE-4), at most [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing. It is not a snapshot as a whole: only each page is one (CON-9). It buffers one page and decodes entities lazily.
+    /// The stream borrows nothing. Each page is a snapshot, but the stream as a whole is not (CON-9). It buffers one page and decodes entities lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
         F: ReadableAs<T>,

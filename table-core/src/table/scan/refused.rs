@@ -1,4 +1,5 @@
-//! Method names of queries and of other libraries that scans do not have. A call to such a method does not compile, and the error names the right method.
+//! Method names of queries and of other libraries that scans do not have. A call to such a method does not compile, and the error message suggests
+//! the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::scan::{BoundedScan, TableScan};

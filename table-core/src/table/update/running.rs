@@ -27,7 +27,7 @@ use crate::table::read::Found;
 pub(super) struct Changed {
     pub(super) before: Row,
     pub(super) after: Row,
-    /// The key after the change.
+    /// The key of the entity after the change.
     pub(super) key: EntityKey,
     /// The schema of the entity; empty for an entity without one.
     pub(super) designs: &'static [&'static EntitySchema],
@@ -35,7 +35,7 @@ pub(super) struct Changed {
     pub(super) version: Option<Found>,
 }
 
-/// The state of a change to the entity, for which the future with the requests waits.
+/// The state of the caller's change, which the boxed future requests and `Update` runs.
 #[derive(Default)]
 enum Change {
     #[default]
@@ -144,7 +144,7 @@ impl<'a, E: FromEntity + ToEntity, F, R> Update<'a, E, F, R> {
 }
 
 impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
-    /// Runs the change on a version of the entity, and stores the changed entity in the future.
+    /// Runs the change on a version of the entity, and stores the changed entity in this future.
     fn change(&mut self, version: Option<Found>) -> Result<Changed> {
         let read = version.as_ref().map(self.read).transpose()?;
         let mut entity = read.or_else(|| self.entity.take()).ok_or_else(no_version)?;

@@ -12,21 +12,21 @@ const STORED: &str = "move `{cache}` to another struct, because an entity stores
 /// The help for a reference to another entity.
 const REFERENCE: &str =
     "remove the attribute: `{owner}` stores the key of the other entity, which a second `get` reads";
-/// The help for the entities that refer to this entity.
+/// The help for a field that would contain related entities.
 const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
 /// The help for a value that a database would generate.
 const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, to `Uuid::now_v7()`, or to the next number of a \
                       `table_patterns::sequence`";
-/// The help for a validation of a value.
+/// The help for an attribute that validates a value.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
 /// The help for a property that the store maintains.
 const MAINTAINED: &str = "remove the field `{version}`: the store maintains the ETag and the Timestamp of each entity, and reads return both in `Versioned`";
 
-/// The help for a name of properties or columns on the struct.
+/// The help for an attribute of the struct that renames all properties or columns.
 const NAMES: &str = "remove the attribute: properties are named in Pascal case, `first_name` as `FirstName`; rename one with `#[property(\"GivenName\")]` \
                      above its field";
-/// The help for a type of a column.
+/// The help for an attribute that sets the type of a column.
 const TYPED: &str = "remove the attribute: `{amount}` is stored as a property of the type of its field";
 /// The help for a time that a database would set.
 const SET: &str = "remove the attribute: the program sets `{created}`; the time of the last write is the Timestamp, which reads return in `Versioned`";

@@ -51,7 +51,7 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
     }
 }
 
-/// Returns the call that appends a part of the entity's key, read from the place where the index row contains its field.
+/// Returns the call that appends a part of the entity's key, read from the property or key part of the index row that contains its field.
 fn append(
     design: &Design<'_>,
     primary: &Design<'_>,

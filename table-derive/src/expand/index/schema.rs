@@ -1,4 +1,4 @@
-//! Schemas of indexes as constants.
+//! Generates the schemas of indexes as constants.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};

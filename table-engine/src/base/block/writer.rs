@@ -1,4 +1,4 @@
-//! A writer of blocks, to which rows are appended one at a time.
+//! A writer of blocks. Rows are appended one at a time.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 /// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks an entire block. With smaller blocks,
 /// shapes and the index would take more space, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
-/// The number of recent shapes with which a new shape is compared. Neighbouring rows usually have the same type.
+/// The number of recent shapes that a new shape is compared with. Neighbouring rows usually have the same type.
 const SHAPES_BACK: usize = 8;
 
 /// An unfinished block: rows in key order.
@@ -17,7 +17,7 @@ const SHAPES_BACK: usize = 8;
 pub(crate) struct BlockWriter {
     /// The length of the common prefix of all keys.
     prefix: usize,
-    /// The concatenated keys.
+    /// The keys of all rows, without separators.
     keys: Vec<u8>,
     key_ends: Vec<usize>,
     /// The end of each row's body, and its shape number.

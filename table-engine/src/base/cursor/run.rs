@@ -15,7 +15,7 @@ pub(super) struct RunCursor {
     run: Arc<Run>,
     next: usize,
     end: Option<Vec<u8>>,
-    /// `true` if blocks go through the cache.
+    /// `true` if blocks are read through the cache.
     keep: bool,
     block: Option<Open>,
     key: Vec<u8>,

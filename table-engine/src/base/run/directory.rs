@@ -29,7 +29,7 @@ pub(in super::super) struct Directory {
     entries: u64,
 }
 
-/// The format of an index.
+/// The format of a run's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Form {
     /// Version 1: complete keys, no tallies.
@@ -168,7 +168,7 @@ impl Directory {
         (reader.is_empty() && directory.len() > 0).then_some(directory)
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of blocks in the run.
     pub(in super::super) fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }

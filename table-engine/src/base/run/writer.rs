@@ -18,7 +18,7 @@ use crate::disk::{DiskFile, fault::Task};
 /// The number of bytes that are written between two syncs.
 const SLICE: usize = 1 << 20;
 
-/// An unfinished run.
+/// A run whose file is still being written.
 pub(in super::super) struct RunWriter {
     pool: Arc<Pool>,
     number: u64,
@@ -74,7 +74,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Finishes the open block, so the next row starts another block.
+    /// Finishes the open block, so the next row starts a new block.
     pub(in super::super) fn end_block(&mut self) -> Result<()> {
         if self.block.is_empty() {
             return Ok(());

@@ -20,14 +20,14 @@ use crate::bytes::{Reader, Writer};
 use crate::disk::Disk;
 use crate::disk::fault::{Task, is_exhausted};
 
-/// The name of the file.
+/// The name of the file that stores the current version of a base.
 pub(crate) const BASE: &str = "BASE";
-/// The name under which the file is written before it is renamed.
+/// The temporary name of the file while it is written.
 pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
 const VERSION: u32 = 4;
-/// The first version of the format, in which engine and runs have no identities.
+/// The first version of the format, without identifiers of engines and runs.
 const WITHOUT_IDENTITIES: u32 = 1;
 /// The last version of the format whose layers have no counts of entries and deletions.
 const WITHOUT_COUNTS: u32 = 2;
@@ -36,7 +36,7 @@ const WITHOUT_LINEAGE: u32 = 3;
 /// The number of bytes before the content: magic number, version and length.
 const HEADER: usize = 16;
 
-/// The content of the file.
+/// The content of the `BASE` file: a version of the base with its metadata.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
     /// The identity of the engine, which its backups share. A folder that is restored from a backup gets a new identity, because the two engines may
@@ -142,7 +142,7 @@ impl Stored {
         rename().map_err(|error| Task::RecordBase.failed(error))
     }
 
-    /// Reads the `BASE` file.
+    /// Reads the current version from the `BASE` file.
     pub(in super::super) fn read(pool: &Arc<Pool>) -> Result<Self> {
         let path = pool.folder.join(BASE);
         Self::parse(&read_bytes(&*pool.disk, &path)?, &path, pool)
@@ -156,7 +156,7 @@ impl Stored {
         Self::of(&content, pool).ok_or_else(|| broken(HEADER as u64))
     }
 
-    /// Returns one copy of the content.
+    /// Returns the encoded content, of which the file contains two copies.
     #[cfg(feature = "testing")]
     pub(in super::super) fn content(&self) -> Vec<u8> {
         let mut out = Writer::default();
@@ -164,7 +164,7 @@ impl Stored {
         out.into_bytes()
     }
 
-    /// Parses one copy of the content.
+    /// Parses the encoded content.
     #[cfg(feature = "testing")]
     pub(in super::super) fn of_content(bytes: &[u8], pool: &Arc<Pool>) -> Option<Self> {
         Self::of(&Content { version: VERSION, bytes: bytes.to_vec() }, pool)

@@ -14,7 +14,7 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 /// The disk of an engine that holds one folder open. Paths outside the folder are passed to [`RealDisk`].
 #[derive(Debug)]
 pub(super) struct HeldFolder {
-    /// The path under which the folder was opened. It identifies the folder in calls, even after a rename.
+    /// The path that was used to open the folder. It identifies the folder in calls, even after a rename.
     path: PathBuf,
     handle: File,
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::failpoint::{Action, Hook, Step};
 
-/// Runs the operations of [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] in order, and returns the number of acknowledged
+/// Runs the operations of [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] in order. Returns the number of acknowledged
 /// operations.
 fn scene(engine: &Engine) -> usize {
     let second = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! Tests of chains of copies: nodes in trees, each of which copies the value of its root from its parent, in two partitions. Workers run late, twice and
+//! Tests of chains of copies: in trees spread over two partitions, each node copies the root's value from its parent. Workers run late, twice and
 //! in any order.
 
 use std::collections::BTreeMap;
@@ -120,7 +120,7 @@ enum Act {
     Rename(u32, u8),
     Move(u32, Option<u32>),
     Delete(u32),
-    /// Deletes a node together with its child entities, of which it has none.
+    /// Deletes a node with `delete_with_parts`, although nodes have no child entities.
     DeleteWithParts(u32),
     /// Writes several nodes with one bulk call.
     Bulk(Vec<(u32, Option<u32>, u8)>),

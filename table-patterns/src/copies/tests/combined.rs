@@ -69,7 +69,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// The result of searching two indexes, neither of which contains the value.
+/// The result of `Desk::named` if neither index contains the name.
 const NONE: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
 
 type Through = Outbox<Engine, Engine>;
@@ -126,7 +126,7 @@ fn ticket(number: u32, central: bool) -> Ticket {
     Ticket { tenant: "contoso".into(), number, agent: Some(7), central, agent_name: None }
 }
 
-/// PAT-DEN-2, PAT-INTRA-4: the copy, its index entries and the feed record change together.
+/// Tests that a copy, its index entries and the feed record change together (PAT-DEN-2, PAT-INTRA-4).
 #[test]
 fn pat_den_2_a_renamed_source_updates_holder_indexes_in_one_transaction() {
     let desk = Desk::new();

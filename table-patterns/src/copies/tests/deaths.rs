@@ -124,8 +124,8 @@ fn pat_ec_5_a_request_that_fails_once_is_retried_by_the_worker() {
     }
 }
 
-/// A process is suspended at a request. The other processes complete all pending work. Then the suspended process resumes and dies; no other process
-/// runs afterwards. Its late writes must not overwrite newer data.
+/// Tests a process that is suspended at a request until the other processes have completed all pending work, and then resumes and dies. No other
+/// process runs afterwards. Its late writes must not overwrite newer data.
 #[test]
 fn pat_den_2_a_delayed_process_undoes_nothing() {
     let meanwhile: [(&str, Scene); 5] = [

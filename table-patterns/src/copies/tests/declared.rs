@@ -118,7 +118,7 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
     });
 }
 
-/// Writes two holders of one source in one transaction. If the source changes between the two reads of it, it is read again for both holders.
+/// Tests a transaction that writes two holders of one source: if the source changes after it was read for the first holder, it is read again for both.
 #[test]
 fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     for bulk in [false, true] {

@@ -103,7 +103,7 @@ impl CopyRelation for SeenOrder {
     }
 }
 
-/// PAT-DEN-2, PAT-CK-3: holders that are parts do not prevent the deletion of their source, and all other holders are cleared.
+/// Tests that holders that are parts do not prevent the deletion of their source, and that all other holders are cleared (PAT-DEN-2, PAT-CK-3).
 #[test]
 fn pat_den_2_an_owner_is_deleted_with_the_parts_that_hold_its_copies() {
     block_on(async {

@@ -66,7 +66,7 @@ impl Batch {
         Ok(both)
     }
 
-    /// Returns the error for a condition that contradicts an operation on the same row: the operation requires another version, or inserts the row.
+    /// Returns the error for a condition that contradicts an operation on the same row: the operation requires a different version, or inserts the row.
     fn contradiction(&self, row_key: &RowKey, kind: &OperationKind) -> Error {
         let is_insert = matches!(kind, OperationKind::Insert(_));
         let fault = if is_insert { EntityFault::DuplicateOperation } else { EntityFault::Changed };

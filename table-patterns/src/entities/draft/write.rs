@@ -32,7 +32,7 @@ pub(crate) struct EntityWrite<'a> {
     pub(super) completion: Option<Completion<'a>>,
 }
 
-/// The arguments with which a write is completed.
+/// The arguments for completing a write.
 #[derive(Clone)]
 pub(super) struct Completion<'a> {
     pub(super) by: Arc<dyn Completes + 'a>,
@@ -56,7 +56,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.plan_by(|| Arc::new(self), &self.context, (key, kind), old, new)
     }
 
-    /// Plans the write of an entity with the context of a unit. `by` returns the handle itself.
+    /// Plans the write of an entity as a part of a unit, whose context is passed in. `by` returns the handle itself.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(EntityWrite { plan, completion })
     }
 
-    /// Returns the plan of a write by which the size of a transaction is estimated.
+    /// Returns a write plan for estimating the size of a transaction.
     ///
     /// # Errors
     /// Any error from the contributors.

@@ -65,7 +65,7 @@ pub(crate) enum GroupRead {
 pub(crate) type Joined = Vec<(RowKey, u64)>;
 
 impl Group {
-    /// Opens a group.
+    /// Creates an open group without operations.
     pub(crate) fn new(partition_key: PartitionKey, limits: Limits, commit: CommitGroup) -> Self {
         Self(Mutex::new(State {
             partition_key,

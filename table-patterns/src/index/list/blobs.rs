@@ -20,7 +20,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The size of an upload part in bytes. It is larger than 5 MiB, the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 
-/// A blob that was uploaded for a list and to which no entity refers yet.
+/// A blob that was uploaded for a list and that no entity references yet.
 pub(crate) struct Upload {
     path: Path,
     born: u64,

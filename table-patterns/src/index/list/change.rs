@@ -1,4 +1,4 @@
-//! Changes lists in the partition of their entities: reads a list, changes it, and writes it on condition that it is unchanged.
+//! Changes lists in the partition of their entities: reads a list, changes it, and writes it only if the stored list is unchanged.
 
 use std::any::Any;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Reads and writes lists, each of which is stored in an entity or in a blob to which the entity refers.
+//! Reads and writes lists, each of which is stored in an entity or in a blob that the entity references.
 
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
@@ -27,7 +27,7 @@ pub(crate) struct Lists<'a> {
 /// A prepared write of a list.
 pub(crate) struct ListWrite {
     pub(crate) kind: OperationKind,
-    /// The new blob to which the written row refers, if any.
+    /// The new blob that the written row references, if any.
     pub(crate) upload: Option<Upload>,
 }
 
@@ -47,7 +47,7 @@ impl Lists<'_> {
         self.read_by(owner_of::<E>, form, key, found).await
     }
 
-    /// Returns the members of a stored list. `owner_of` computes the entity to which a member belongs.
+    /// Returns the members of a stored list. `owner_of` computes the entity that a member belongs to.
     pub(crate) async fn read_by(
         &self,
         owner_of: OwnerOf,

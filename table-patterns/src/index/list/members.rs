@@ -16,9 +16,9 @@ use crate::index::list::{ListForm, Member};
 pub(crate) struct Members {
     /// The keys of the entities in the list, with their encoded form if the list is stored in an entity. A blob contains only keys.
     owners: BTreeMap<EntityKey, Option<Member>>,
-    /// Encoded members that belong to no possible entity. They are kept until a repair removes them.
+    /// Encoded members that determine no valid entity key. They are kept until a repair removes them.
     strays: BTreeSet<Member>,
-    /// The blob from which the list was read; `None` for a list in an entity.
+    /// The blob that the list was read from; `None` for a list in an entity.
     blob: Option<BlobRef>,
 }
 
@@ -49,12 +49,12 @@ impl Members {
         self.owners.keys()
     }
 
-    /// Returns the number of members that belong to no possible entity.
+    /// Returns the number of members that determine no valid entity key.
     pub(crate) fn strays(&self) -> usize {
         self.strays.len()
     }
 
-    /// Returns the blob from which the list was read.
+    /// Returns the blob that the list was read from.
     pub(crate) const fn blob(&self) -> Option<&BlobRef> {
         self.blob.as_ref()
     }
@@ -79,7 +79,7 @@ impl Members {
         self.owners.remove(owner);
     }
 
-    /// Removes the members that belong to no possible entity.
+    /// Removes the members that determine no valid entity key.
     pub(crate) fn leave_strays(&mut self) {
         self.strays.clear();
     }
@@ -92,7 +92,7 @@ impl Members {
         Some(texts)
     }
 
-    /// Checks that a list can move to a blob, which would drop members that belong to no possible entity.
+    /// Checks that a list can move to a blob. The move would drop members that determine no valid entity key.
     ///
     /// # Errors
     /// `EntityMismatch` if such a member exists.

@@ -10,7 +10,7 @@ use crate::blob::BlobRef;
 #[derive(Clone, Debug)]
 pub(crate) enum ListBlobs {}
 
-/// A blob that was uploaded for a list and to which no entity refers yet.
+/// A blob that was uploaded for a list and that no entity references yet.
 pub(crate) enum Upload {}
 
 #[expect(clippy::unused_async, reason = "the signatures of the feature `blobs`")]

@@ -22,7 +22,7 @@ pub(super) enum Verdict {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Decides for one key. `now` is the entry of the entity that was read, and `written` the time at which that entity was written.
+    /// Decides for one key. `now` is the entry of the entity that was read, and `written` the time when that entity was written.
     ///
     /// IMPORTANT: the entry of the current entity is written only if it equals the entry of the recorded change. If not, either the read
     /// was stale, or a later change has replaced the entry. A later change is proven if the entity was written later, or if the guard or a

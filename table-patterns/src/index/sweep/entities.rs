@@ -1,4 +1,4 @@
-//! The phase of a pass from entities to index rows: finds missing index entries, and writes them if requested.
+//! The phase of a pass that compares entities with index rows: finds missing index entries, and writes them if requested.
 
 use std::collections::BTreeMap;
 
@@ -180,7 +180,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes the index entry of an entity. Within its partition, one transaction writes both, on condition that the entity's version is unchanged, so no
+    /// Writes the index entry of an entity. Within its partition, one transaction writes both, but only if the entity's version is unchanged, so no
     /// concurrent write with a different value can interfere.
     async fn make_good(&self, current: Current<E>, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;

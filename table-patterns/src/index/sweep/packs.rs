@@ -20,7 +20,7 @@ struct Pack {
     batch: Batch,
 }
 
-/// The transactions, by partition.
+/// The transactions to commit, by partition.
 pub(super) struct Packs {
     index: &'static IndexSchema,
     limits: Limits,

@@ -1,4 +1,4 @@
-//! The phase of a pass from index rows to entities: finds index entries that belong to no entity, and removes them if requested.
+//! The phase of a pass that compares index rows with entities: finds index entries that belong to no entity, and removes them if requested.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;

@@ -1,4 +1,4 @@
-//! Tests of how a backfill writes: with full transactions, several at a time, and at a limited rate.
+//! Tests that a backfill fills its transactions, runs several of them concurrently, and obeys a rate limit.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
 
-/// Creates entities with the given ids in one department. Every three of them share a list.
+/// Creates entities with the given IDs in one department. Each list contains three of them.
 fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     let one = |id: u32| Staff {
         department: department.to_owned(),
@@ -105,7 +105,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
     .unwrap();
 }
 
-/// Sixteen transactions run concurrently and share the store's cost of a durable write.
+/// Tests that sixteen transactions of a backfill run concurrently, so they share the cost of a durable write.
 #[test]
 fn imp_5_transactions_of_a_backfill_run_concurrently() {
     block_on(async {
@@ -145,7 +145,7 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
     .unwrap();
 }
 
-/// An entity changes before the transaction that contains it is written. The transaction is refused, and its entities are then processed one by one.
+/// Tests an entity that changes before its transaction is written: the transaction is refused, and its entities are then processed one by one.
 #[test]
 fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     block_on(async {
@@ -179,7 +179,7 @@ fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     .unwrap();
 }
 
-/// If two entities have the same value, the first one in key order gets it, regardless of how entities are grouped into transactions.
+/// Tests that, if two entities have the same value, the first one in key order gets it, regardless of how entities are grouped into transactions.
 #[test]
 fn pat_intra_5_the_first_entity_of_a_page_gets_the_value_and_others_are_named() {
     block_on(async {
@@ -237,7 +237,7 @@ fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
     .unwrap();
 }
 
-/// Even if a page is larger, only the entities of one second are written together.
+/// Tests that at most as many entities as the rate allows per second are written at once, even if a page contains more.
 #[test]
 fn a_rate_bounds_the_writes_between_two_waits() {
     block_on(async {

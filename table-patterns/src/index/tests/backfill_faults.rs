@@ -22,7 +22,7 @@ use crate::index::{IndexReport, IndexState};
 /// The number of entities per page; the backfill writes each page in several transactions.
 const PAGE: usize = 25;
 
-/// Runs a backfill. Stores the number of processed entities, according to its last progress, in `scanned`.
+/// Runs a backfill, and stores the number of processed entities from its last progress report in `scanned`.
 async fn told<I: Index, O: StepRecorder>(
     table: &Entities<I::Entity, Disturbed, O>,
     scanned: &mut u64,
@@ -133,7 +133,7 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
     }
 }
 
-/// A repair works like a backfill. Here, the index rows are lost, and the repair dies at any submit.
+/// Tests a repair after the loss of all index rows. The repair, which works like a backfill, dies at each submit in turn.
 #[test]
 fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     let entities: Vec<_> = (0..30).map(staff).collect();
@@ -243,7 +243,7 @@ async fn all<S: table_core::TableStore + Clone>(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Other writers write between any two requests of a backfill. None of their writes may be lost, and every ready index must be complete.
+    /// Tests that no write by another writer between any two requests of a backfill is lost, and that every ready index is complete.
     #[test]
     fn con_3_a_backfill_with_concurrent_writers_agrees_with_the_model(
         old in prop::collection::vec(some_staff(), 0..24),
@@ -301,7 +301,7 @@ proptest! {
     }
 }
 
-/// Returns the rows that must exist even if lists are full and unique values occur twice: the entities.
+/// Returns the rows of the entities, which must exist even if lists are full or unique values are duplicated.
 fn expected_parts(model: &BTreeMap<EntityKey, Staff>) -> super::kit::Rows {
     let is_entity = |(_, key): &(String, EntityKey)| key.row_key.as_str().starts_with("empid_");
     let mut rows = super::kit::Rows::new();

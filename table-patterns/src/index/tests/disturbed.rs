@@ -14,10 +14,10 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::{Error, ErrorCode, Result};
 
-/// The point at which a program dies that uses a [`Disturbed`] store.
+/// The point where a program that uses a [`Disturbed`] store dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Before the submit is sent.
+    /// The program dies before the submit is sent.
     Before,
     /// After the submit was applied, before the response.
     After,
@@ -25,7 +25,7 @@ pub(super) enum Fault {
 
 type Hook = Box<dyn Fn(&Engine) + Send>;
 
-/// A wrapper around an engine. It counts requests, makes all submits fail from a given one on, and runs test functions before submits and gets.
+/// A wrapper around an engine. It counts requests, fails all submits from a given one onwards, and runs test functions before submits and gets.
 #[derive(Clone)]
 pub(super) struct Disturbed {
     pub(super) engine: Engine,

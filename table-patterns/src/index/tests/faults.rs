@@ -55,7 +55,7 @@ fn pat_intra_4_a_crash_at_any_submit_leaves_all_or_nothing() {
     }
 }
 
-/// Another writer changes rows directly in the engine, between the read and the write of the tested writer.
+/// Tests that a write detects another writer's changes between its read and its commit. The other writer changes rows directly in the engine.
 #[test]
 fn con_3_changes_between_the_read_and_the_write_are_detected() {
     block_on(async {
@@ -103,7 +103,7 @@ fn con_3_changes_between_the_read_and_the_write_are_detected() {
     .unwrap();
 }
 
-/// The futures of a handle are `Send`, so they can run on multi-threaded runtimes.
+/// Tests that the futures of a handle are `Send`, so they can run on multi-threaded runtimes.
 #[test]
 fn futures_are_send() {
     fn is_send<T: Send>(future: T) {

@@ -17,7 +17,7 @@ fn shown(rows: super::kit::Rows) -> String {
     rows.into_iter().map(line).collect()
 }
 
-/// The catalogue's rows for employees with an index in their own partition.
+/// Tests the catalogue's rows for employees with an index in their own partition.
 #[test]
 fn pat_intra_and_ix_2_the_rows_of_an_indexed_insert() {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
@@ -63,7 +63,7 @@ fn pat_intra_and_ix_2_the_rows_of_an_indexed_insert() {
     .unwrap();
 }
 
-/// The catalogue's rows for employees with indexes in other partitions, and its point queries (PAT-INTER-1) and range queries (PAT-INTER-2) of them.
+/// Tests the catalogue's rows for employees with indexes in other partitions, and point queries (PAT-INTER-1) and range queries (PAT-INTER-2) of them.
 #[test]
 fn pat_inter_the_rows_of_a_settled_insert() {
     #[expect(

@@ -21,7 +21,7 @@ use super::old::{ALL_READY, build, old_rows, staff};
 use crate::EntityStore;
 use crate::index::{IndexState, Phase};
 
-/// A change to the schema (DQ-1) requires only a backfill, and no query uses the new index before it is complete.
+/// Tests that a change to the schema (DQ-1) requires only a backfill, and that no query uses the new index before it is complete.
 #[test]
 fn a_new_index_supports_queries_only_once_it_is_built() {
     block_on(async {
@@ -168,7 +168,7 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
     .unwrap();
 }
 
-/// Another writer changes an entity after the backfill has read it and before the backfill writes.
+/// Tests another writer's change to an entity after the backfill has read it and before the backfill writes.
 #[test]
 fn a_backfill_writes_no_outdated_rows() {
     block_on(async {

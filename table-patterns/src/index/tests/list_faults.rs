@@ -27,7 +27,7 @@ async fn program(people: &People) {
     let _ = settle_all(people).await;
 }
 
-/// Settles the pending records. Asserts that the lists then agree with the entities, and that the blob store contains exactly the blobs that rows name.
+/// Settles the pending records. Asserts that the lists then agree with the entities, and that exactly the referenced blobs exist.
 async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     scene.store.live();
     scene.blobs.heal();
@@ -97,7 +97,7 @@ fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     }
 }
 
-/// Another writer's change moves a list to a blob, changes it or removes it between the read and the write of the tested writer.
+/// Tests another writer's change that moves a list to a blob, changes it or removes it between the read and the write of the tested writer.
 #[test]
 fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {
@@ -127,7 +127,7 @@ fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     }
 }
 
-/// A settlement that was overtaken by a later one does not undo it, even if the list is in a blob.
+/// Tests that a settlement that was overtaken by a later one does not undo it, even if the list is in a blob.
 #[test]
 fn pat_ix_4_an_overtaken_settlement_starts_again() {
     block_on(async {

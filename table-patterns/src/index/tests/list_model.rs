@@ -1,5 +1,5 @@
-//! Tests that compare lists with a simple map from values to keys, after random writes, whose changes
-//! are settled twice and in any order. The lists are in entities, in blobs, or move between them.
+//! Tests that compare lists with a simple map from values to keys after random writes. The changes are settled in any order, some of them twice.
+//! The lists are in entities, in blobs, or move between them.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ enum Verb {
     Delete(Employee),
     /// Settles any earlier change, for the first time or again.
     Settle(prop::sample::Index),
-    /// Advances the clock, and collects the blobs to which no entity refers.
+    /// Advances the clock, and collects the blobs that no entity references.
     Collect,
 }
 

@@ -44,7 +44,7 @@ fn verb() -> impl Strategy<Value = Verb> {
 
 type Model = BTreeMap<EntityKey, Staff>;
 
-/// Returns the errors of which one must occur because the entities in `after` cannot all be stored; empty if they can.
+/// Returns the possible error codes of a write whose resulting entities cannot all be stored; empty if the write must succeed.
 fn forbidden(after: &Model, before: &Model) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let all = || after.values();
@@ -71,7 +71,7 @@ fn merged(old: &Staff, new: &Staff) -> Staff {
     }
 }
 
-/// Returns the model after a write; or the errors of which one must occur.
+/// Returns the model after a write, or the possible error codes if the write must fail.
 fn applied(model: &Model, verb: &Verb) -> Result<Model, Vec<ErrorCode>> {
     let mut after = model.clone();
     let key_of = |staff: &Staff| staff.key_of().unwrap();

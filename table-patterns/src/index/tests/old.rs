@@ -7,7 +7,7 @@ use super::kit::{Staff, StaffByAge, StaffByEmail, StaffByLastName, ada};
 use crate::entities::{Entities, NoOutbox};
 use crate::index::IndexState;
 
-/// The program of an earlier release, in which `Staff` had no indexes.
+/// The program of an earlier release, whose `Staff` had no indexes.
 mod before {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Company", crate = table_core)]

@@ -66,7 +66,7 @@ pub(super) struct Scene {
     pub(super) now: Arc<AtomicU64>,
 }
 
-/// Creates a fixture in which lists with more than `beyond` members are stored in blobs.
+/// Creates a fixture that stores lists with more than `beyond` members in blobs.
 pub(super) async fn scene(beyond: usize) -> Result<Scene> {
     let (store, blobs) = (Disturbed::new(Engine::in_memory()), FaultyBlobs::default());
     let now = Arc::new(AtomicU64::new(NOON));
@@ -98,7 +98,7 @@ impl Scene {
         self.now.fetch_add(ticks_of(GRACE), Ordering::SeqCst);
     }
 
-    /// Runs the collector until it has removed all blobs to which no entity refers.
+    /// Runs the collector until it has removed all blobs that no entity references.
     pub(super) async fn collect_all(&self) -> Result<()> {
         for _ in 0..3 {
             self.wait();
@@ -107,7 +107,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Returns the names of the blobs to which rows refer.
+    /// Returns the names of the blobs that rows reference.
     pub(super) async fn named(&self) -> Result<Vec<String>> {
         let mut names = BTreeSet::new();
         for table in ["Company", "LastNames"] {

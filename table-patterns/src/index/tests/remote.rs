@@ -123,8 +123,8 @@ fn pat_inter_3_a_crash_at_any_submit_of_a_settlement_is_recovered() {
     }
 }
 
-/// A worker is suspended before one of its requests until all other work is settled. It then sends that request and dies. No other process repairs its
-/// writes.
+/// Tests a worker that is suspended before one of its requests until all other work is settled, and then sends that request and dies. No other process
+/// repairs its writes.
 #[test]
 fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     type Act = fn(&Entities<Employee, Engine, Records>);
@@ -190,7 +190,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     }
 }
 
-/// Another worker settles a later change between the reads and the write of the tested worker.
+/// Tests another worker that settles a later change between the reads and the write of the tested worker.
 #[test]
 fn an_older_settlement_does_not_undo_a_newer_one() {
     block_on(async {
@@ -225,8 +225,8 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
     .unwrap();
 }
 
-/// A value returns to its earlier owner after the worker has read the entity with the new value, and before it reads the entity to which the stored entry
-/// belongs.
+/// Tests a value that returns to its earlier owner after the worker has read the entity with the new value, and before it reads the owner of the
+/// stored entry.
 #[test]
 fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
     block_on(async {

@@ -241,8 +241,8 @@ fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// A list member belongs to no entity when the repair reads it, but an entity gets the value before the repair writes. The member is then correct and
-/// must remain.
+/// Tests a list member that belongs to no entity when the repair reads it, but belongs to one before the repair writes. The member is then correct
+/// and must remain.
 #[test]
 fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {
@@ -268,7 +268,7 @@ fn a_repair_removes_no_member_that_has_just_joined() {
     .unwrap();
 }
 
-/// A value moves from one entity to another between the check's reads of the copy, of its owner, and of the copy again.
+/// Tests a value that moves to a different entity between the check's reads of the copy, of its owner, and of the copy again.
 #[test]
 fn a_check_reports_no_row_whose_owner_has_just_changed() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that a failure at any request leaves neither addresses of missing blobs nor blobs to which no entity refers.
+//! Tests that a failure at any request leaves neither addresses of missing blobs nor blobs that no entity references.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ impl Scene {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A request of a step fails, either to the table or to the blob store. No entity may ever refer to a missing blob, each acknowledged value must be
+    /// Tests the failure of a request to the table or to the blob store. No entity may ever refer to a missing blob, each acknowledged value must be
     /// readable, and at the end exactly the blobs in use must exist: blobs are written before entities and removed after them (BLB-12).
     #[test]
     fn pat_large_2_no_failure_leaves_a_dangling_name_or_an_orphan(

@@ -1,4 +1,4 @@
-//! Exports blobs in parts.
+//! Exports the blobs of a tenant in parts.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub(in crate::tenant) struct Part {
 }
 
 impl Export<'_> {
-    /// Adds to `parts` the parts of all blobs to which a row refers. Returns the number of these blobs.
+    /// Adds to `parts` the parts of all blobs that a row references. Returns the number of these blobs.
     pub(super) fn parts(
         &self,
         (place, table): (&Place, &TableName),

@@ -95,7 +95,7 @@ fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
     }
 }
 
-/// Text entered by users may look like the address of a blob.
+/// Tests text entered by users that looks like the address of a blob.
 #[test]
 fn texts_that_look_like_addresses_are_exported() {
     let (world, to) = (World::after(&some_steps()), World::new());

@@ -1,4 +1,4 @@
-//! Tests with malformed rows under every reserved prefix, such as a program with access to one partition, or a later release, may write. Every
+//! Tests with malformed rows under every reserved prefix, as may be written by a later release or by a program with access to one partition. Every
 //! job must end, process all other rows, and report the malformed ones.
 
 use std::time::Duration;
@@ -84,7 +84,7 @@ const NAMES: [&str; 22] = [
     "Format",
 ];
 
-/// Returns the endings of test keys: none, text, numbers as wide as those that patterns write, and the longest possible ending.
+/// Returns suffixes for test keys: the empty suffix, text, numbers of the width that patterns use, and a suffix of maximum length.
 fn endings(prefix: &str) -> Vec<String> {
     let longest = "k".repeat(512 - prefix.encode_utf16().count());
     let texts = [
@@ -155,7 +155,7 @@ fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Ro
     inserted
 }
 
-/// Returns malformed rows whose keys begin with `prefix`: one for each ending, with a content chosen by `seed`.
+/// Returns malformed rows whose keys begin with `prefix`: one for each suffix, with a content chosen by `seed`.
 fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     let bodies = bodies();
     let endings = endings(prefix).into_iter().enumerate();
@@ -163,7 +163,7 @@ fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     endings.map(|(at, ending)| (format!("{prefix}{ending}"), pick(at))).collect()
 }
 
-/// The jobs that have failed.
+/// The jobs that failed in a test.
 struct Faults {
     context: String,
     found: Vec<String>,
@@ -186,7 +186,7 @@ impl Faults {
     }
 }
 
-/// Runs a sweep and a worker, three times: then all pending records have been performed or have become poison.
+/// Runs a sweep and a worker three times, after which all pending records have been performed or have become poison.
 fn work(world: &World, faults: &mut Faults) {
     for _ in 0..3 {
         let sweep = Sweep::new(world.outbox.clone()).min_age(Duration::ZERO);

@@ -131,7 +131,7 @@ pub(super) struct World {
     pub(super) blobs: FaultyBlobs,
     pub(super) large: LargeTable<Ticket, Store, Out>,
     pub(super) audit: PeriodTables<Audit, Store>,
-    /// The number of ticks by which the clock of the store and the programs is ahead of the system clock.
+    /// The number of ticks that the clock of the store and the programs is ahead of the system clock.
     ahead: Arc<AtomicU64>,
 }
 
@@ -280,7 +280,7 @@ impl World {
         }
     }
 
-    /// Performs all recorded steps.
+    /// Performs all recorded steps, as a worker does.
     pub(super) async fn work(&self) -> Result<()> {
         let worker = Worker::new(self.outbox.clone());
         worker

@@ -44,7 +44,7 @@ fn an_export_names_missing_blobs_and_continues() {
     }
 }
 
-/// A blob that disappears after its first part was exported also counts as missing.
+/// Tests that a blob that disappears after its first part was exported also counts as missing.
 #[test]
 fn an_export_continues_after_a_blob_disappears_halfway() {
     let world = World::after(&steps_with_file(2_500_000));

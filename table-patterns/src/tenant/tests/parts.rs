@@ -80,7 +80,7 @@ fn a_part_of_a_blob_that_is_pushed_twice_is_stored_once() {
     assert_moved(&from, &to, "contoso");
 }
 
-/// A program repeats a failed push, as it does if the push contains only rows.
+/// Tests that a program can repeat a push that failed within a blob, as it can repeat a push that contains only rows.
 #[test]
 fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
     // The file exceeds one part of an upload.
@@ -104,7 +104,7 @@ fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
     }
 }
 
-/// An export from an earlier release contains no offsets of blob parts.
+/// Tests the import of an export from an earlier release, which contains no offsets of blob parts.
 #[test]
 fn an_export_without_offsets_is_imported() {
     let (from, steps) = exported(2_500_000);

@@ -49,7 +49,7 @@ fn outbox(store: &Engine, name: &str, key: Option<&str>) -> Out {
     }
 }
 
-/// Returns a store with the table of companies and, if `has_directory` is `true`, the table to which the recorded steps write.
+/// Returns a store with the table of companies and, if `has_directory` is `true`, the table that the recorded steps write to.
 fn store(has_directory: bool) -> Engine {
     let store = Engine::in_memory();
     block_on(async {

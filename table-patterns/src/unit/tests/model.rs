@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// One write on one ticket.
+/// A write to one ticket.
 #[derive(Clone, Debug)]
 struct Act {
     verb: u8,
@@ -58,7 +58,7 @@ impl Act {
 }
 
 proptest! {
-    /// For any write and any failure, indexes, feed, audit rows and intents match the committed changes.
+    /// Tests that, for any write and any failure, indexes, feed, audit rows and intents match the committed changes.
     #[test]
     fn pat_intra_4_every_verb_maintains_all_patterns_of_the_entity(acts in proptest::collection::vec(act(), 1..25)) {
         let (store, tickets) = desk();

@@ -19,14 +19,14 @@ use table_core::runtime::{Runtime, ticks_of};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
 
-/// The events of a run.
+/// A virtual clock, shared by all tasks of a test.
 #[derive(Clone, Default)]
 pub(super) struct Timeline(Arc<Mutex<Schedule>>);
 
 #[derive(Default)]
 struct Schedule {
     now: Duration,
-    /// The sleeping tasks by their wake-up time, and by the order in which they began to sleep.
+    /// The sleeping tasks, ordered by their wake-up time and then by the start of their sleep.
     due: BTreeMap<(Duration, usize), oneshot::Sender<()>>,
     asleep: usize,
 }
@@ -80,7 +80,7 @@ impl Timeline {
         }
     }
 
-    /// Jumps to the next event.
+    /// Advances the time to the next event.
     fn advance(&self) {
         let mut schedule = self.0.lock().unwrap();
         let ((at, _), sender) = schedule.due.pop_first().expect("all tasks wait for each other");
@@ -97,7 +97,7 @@ pub(super) struct Distant<S> {
     pub(super) inner: S,
     pub(super) timeline: Timeline,
     pub(super) latency: Duration,
-    /// The source of the variation.
+    /// The random numbers that vary the latencies.
     pub(super) runtime: Runtime,
 }
 

@@ -155,7 +155,7 @@ fn imp_6_a_delayed_process_undoes_nothing() {
     }
 }
 
-/// The same scenarios, in which the suspended process dies at its first write after it resumes, so it cannot read again.
+/// Tests the same scenarios, but the suspended process dies at its first write after it resumes, so it cannot read again.
 #[test]
 fn imp_6_a_delayed_process_that_crashes_undoes_nothing() {
     let (name, more, scene) = SCENES[0];

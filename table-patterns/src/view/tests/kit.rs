@@ -127,7 +127,7 @@ impl Company {
         block_on(self.employees.update(Employee::key(department, id), change)).unwrap();
     }
 
-    /// Applies all changes to the view.
+    /// Applies all pending changes to the view.
     pub(super) fn catch_up(&self) {
         while block_on(self.view.catch_up(7)).unwrap().changes > 0 {}
     }

@@ -45,7 +45,7 @@ fn company(damage: Damage, starts_here: bool) -> Company {
     company
 }
 
-/// Returns the property names in London's rows that readers see.
+/// Returns the property names of those rows of London that are visible to readers.
 fn properties(company: &Company) -> BTreeMap<String, BTreeSet<String>> {
     let query = Query::new(KeyRange::rows("London", TextRange::ALL));
     let page = block_on(company.engine.query(&TableName::new("Headcounts").unwrap(), &query, None)).unwrap();

@@ -59,7 +59,7 @@ impl View for ByDepartment {
     }
 }
 
-/// Another view with the same row type.
+/// A second view whose rows have the same type as the rows of `ByDepartment`.
 struct Adults;
 
 impl View for Adults {

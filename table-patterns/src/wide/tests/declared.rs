@@ -1,8 +1,8 @@
-//! Tests of declarations, and of rows that were written with another declaration.
+//! Tests of declarations, and of rows that were written with a different declaration.
 
 use super::*;
 
-/// The same rows with other part boundaries: properties of the old declaration are found, and written into their new parts.
+/// Tests the same rows with other part boundaries: properties of the old declaration are found, and written into their new parts.
 #[test]
 fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     #[derive(Wide, Debug)]
@@ -109,7 +109,7 @@ fn pat_wide_1_a_list_with_another_length_than_its_slots_is_refused() {
     assert!(error.to_string().contains("365 values for 366 slots"), "{error}");
 }
 
-/// A manual implementation of [`Wide`], for types that the derive does not support.
+/// Tests a manual implementation of [`Wide`], for types that the derive does not support.
 #[test]
 fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     #[derive(Entity, Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Tests of messages that are larger, as text, in a poison entry than in the work queue.
+//! Tests of messages whose text is longer in a poison entry than in the work queue.
 
 use proptest::prelude::*;
 

@@ -16,7 +16,7 @@ const UNORDERED: u8 = 8;
 /// The outcome for values of different types that cannot be widened (FIL-16).
 const MISMATCH: u8 = 16;
 
-/// Returns the set of outcomes for which an operator is true. A missing property has no outcome (FIL-11).
+/// Returns the set of outcomes that make an operator true. A missing property has no outcome (FIL-11).
 pub(super) const fn accepted(operator: Comparison) -> u8 {
     match operator {
         Comparison::Eq => EQUAL,

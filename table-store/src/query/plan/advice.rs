@@ -4,7 +4,7 @@ use crate::filter::{Filter, Term};
 use crate::query::{Query, QueryClass, TextRange, Warning};
 use crate::value::EdmType;
 
-/// The maximum number of comparisons that the service documents (FIL-7).
+/// The maximum number of comparisons in a filter, according to the service's documentation (FIL-7).
 const COMPARISONS: usize = 15;
 
 pub(super) fn warnings(class: QueryClass, query: &Query) -> Vec<Warning> {

@@ -1,4 +1,4 @@
-//! The text format of plans.
+//! Formats plans as text.
 
 use std::fmt;
 use std::ops::Bound;

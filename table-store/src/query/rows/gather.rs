@@ -15,7 +15,7 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// Returns the number of rows.
+    /// Returns the number of rows that have been appended.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()

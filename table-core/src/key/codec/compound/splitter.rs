@@ -88,7 +88,7 @@ impl<'a> Splitter<'a> {
         Some(())
     }
 
-    /// Returns the error for a missing literal, or for a key that deviates from its pieces in another way.
+    /// Returns the error for a missing literal, or for a key that deviates from its pieces in a different way.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         match self.pieces.first() {

@@ -66,7 +66,7 @@ fn written<T>(values: &[T], encode: fn(&T, &mut String) -> Result<(), crate::Err
     values.iter().filter_map(text).collect()
 }
 
-/// Generates a test that checks the codec on each line against the laws, and a list of the lines as strings.
+/// Generates a test that checks each listed codec against the laws, and a constant with the names of the codecs.
 macro_rules! every {
     ($($kind:ident { $($codec:ty: $($type:ty),*;)* })*) => {
         const LISTED: &[&str] = &[$($(stringify!($codec)),*),*];

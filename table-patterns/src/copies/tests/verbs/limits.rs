@@ -8,7 +8,7 @@ use crate::copies::tests::kit::{Company, Employee, Project, project};
 use crate::entities::Entities;
 use crate::faults::Call;
 
-/// Departments whose `RowKey`s leave no room for references.
+/// Tests departments whose `RowKey`s are too long for reference keys.
 #[test]
 fn key_8_a_source_that_leaves_no_space_for_reference_keys_is_refused() {
     use table_core::selection::{Point, Selection};
@@ -95,7 +95,7 @@ fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     company.assert_agreement("one between");
 }
 
-/// The partition of the source contains more holders than fit into its transaction, so the outbox updates them.
+/// Tests a source with more holders in its partition than fit into its transaction: the outbox updates the other holders.
 #[test]
 fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};

@@ -60,7 +60,7 @@ fn the_reservation_of_a_process_that_ended_delays_the_others_once() {
     assert!(delay <= Duration::from_millis(700) + 2 * before, "once: {delay:?}, without it {before:?}");
 }
 
-/// A process that runs an older release ignores reservations when it commits. No write is lost, but the number of attempts is not bounded.
+/// Tests a process that runs an older release and ignores reservations when it commits. No write is lost, but the number of attempts is not bounded.
 #[test]
 fn a_process_that_ignores_reservations_breaks_no_transaction() {
     for seed in 0..4 {
@@ -238,7 +238,7 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
 /// A function that returns the part of a `RowKey` after the prefix, given the number of the row.
 type KeyForm = fn(u64) -> String;
 
-/// Rows with other formats among the reservations do not hide the reservations behind them: a distant process keeps its turn.
+/// Tests that rows with other formats among the reservations do not hide the following reservations: a distant process keeps its turn.
 #[test]
 fn rows_of_another_form_hide_no_reservation() {
     let early = |number: u64| format!("{:010}_{number:016x}", 0);
@@ -260,8 +260,8 @@ fn rows_of_another_form_hide_no_reservation() {
     }
 }
 
-/// If a program with a right to the partition writes reservations and does not delete them, they
-/// delay the partition only once, regardless of their number.
+/// Tests that reservations that a program with access to the partition writes and does not delete delay the partition only once, regardless of
+/// their number.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {
@@ -349,7 +349,7 @@ fn a_credential_without_the_right_to_delete_commits_in_spite_of_lost_attempts() 
     assert_eq!((before, run.reservations()), (0, 1), "the others delete it after its hold");
 }
 
-/// A process that cannot reserve the partition, because its credential permits no deletes, still waits for a distant process.
+/// Tests that a process that cannot reserve the partition, because its credential permits no deletes, still waits for a distant process.
 #[test]
 fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
     for seed in 20..23 {

@@ -71,7 +71,7 @@ fn imp_6_programs_that_call_once_replace_a_crashed_follower() {
     assert_eq!((once().changes, members(&world.follower::<ByDepartment>().0, "A").0), (50, 50));
 }
 
-/// Followers call ten times during each commit of a writer. The writer is a new process each time, so it remembers no heads.
+/// Tests followers that call ten times during each commit of a writer. The writer is a new process each time, so it remembers no heads.
 #[test]
 fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     let world = World::new();
@@ -99,7 +99,7 @@ fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     assert_eq!(members(&view, "A").0, 30);
 }
 
-/// If a follower died while it marked a feed as quiet, or a writer died before its commit, each call sends three more requests for a while.
+/// Tests that each call sends three more requests for a while, if a follower died while it marked a feed as quiet, or a writer died before its commit.
 #[test]
 fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Tests a part in compound keys of every layout that contains it.
+//! Tests that a part can be read from compound keys, with different literals and parts around it.
 
 use super::*;
 use crate::key::codec::compound::{Piece, Splitter, fault};
@@ -7,7 +7,7 @@ use crate::key::codec::compound::{Piece, Splitter, fault};
 #[derive(Clone, Copy)]
 enum Place {
     Literal(&'static str),
-    /// The part under test.
+    /// The part whose codec is under test.
     Own,
     /// A string next to the part.
     Neighbour,
