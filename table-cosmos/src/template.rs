@@ -74,7 +74,10 @@ fn write_value(text: &mut String, json: &Json, depth: usize) {
     match json {
         Json::Object(members) => {
             text.push_str("{\n");
-            for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+            // A feature of `serde_json`, which any crate of the program may enable, keeps members in the order of their insertion.
+            let mut members: Vec<_> = members.iter().filter(|(_, value)| !value.is_null()).collect();
+            members.sort_unstable_by_key(|(name, _)| *name);
+            for (name, value) in members {
                 let _ = write!(text, "{indent}{name}: ");
                 write_value(text, value, depth + 1);
                 text.push('\n');
