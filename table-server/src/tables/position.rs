@@ -51,12 +51,12 @@ fn read(token: &str) -> Result<String, Refusal> {
 /// Returns the start of the requested page.
 ///
 /// # Errors
-/// `InvalidInput` if the token is not in this format.
+/// `InvalidInput` if a token is not in this format. An empty token is not: the token of an empty key has a length, and a client that received no token
+/// omits the parameter.
 pub(super) fn of(exchange: &Exchange, table: &TableName, query: &Query) -> Result<From, Refusal> {
-    let token = |name| exchange.query(name).filter(|token| !token.is_empty());
-    let Some(partition_key) = token("NextPartitionKey") else { return Ok(From::Beginning) };
-    let partition_key = read(&partition_key)?;
-    let row_key = token("NextRowKey").map(|token| read(&token)).transpose()?;
+    let token = |name| exchange.query(name).map(|token| read(&token)).transpose();
+    let row_key = token("NextRowKey")?;
+    let Some(partition_key) = token("NextPartitionKey")? else { return Ok(From::Beginning) };
     Ok(place(table, query, partition_key, row_key))
 }
 
