@@ -20,12 +20,12 @@ fn create(table: &str) {
 
 /// Sends a batch of operations, each with its headers and body, in a change set or, if `is_query`, outside one.
 fn batch(operations: &[String], is_query: bool) -> Answer {
-    let part = |operation: &String| format!("Content-Type: application/http\r\n\r\n{operation}\r\n");
+    let begin = if is_query { "--b\r\n" } else { "--c\r\n" };
+    let part = |operation: &String| format!("{begin}Content-Type: application/http\r\n\r\n{operation}\r\n");
+    let parts = operations.iter().map(part).collect::<Vec<_>>().concat();
     let body = if is_query {
-        format!("--b\r\n{}--b--\r\n", operations.iter().map(part).collect::<String>())
+        format!("{parts}--b--\r\n")
     } else {
-        let parts: String =
-            operations.iter().map(|operation| format!("--c\r\n{}", part(operation))).collect();
         format!("--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n{parts}--c--\r\n--b--\r\n")
     };
     Ask::new("POST", "$batch").body("multipart/mixed; boundary=b", body).of(&SERVER)
@@ -34,12 +34,8 @@ fn batch(operations: &[String], is_query: bool) -> Answer {
 /// Returns the status of a batch's only response.
 fn inner(answer: &Answer) -> &str {
     assert_eq!(answer.status, 202, "{}", answer.body);
-    answer
-        .body
-        .split("HTTP/1.1 ")
-        .nth(1)
-        .and_then(|rest| rest.get(..3))
-        .unwrap_or_else(|| panic!("{}", answer.body))
+    let (_, inner) = answer.body.split_once("HTTP/1.1 ").unwrap();
+    inner.get(..3).unwrap()
 }
 
 /// azure-sdk-for-js 20913, Storage Explorer 5407, 5434, 5579 and 5584: a client sent an empty parameter for a token that it had not received.
