@@ -44,7 +44,7 @@ fn read(token: &str) -> Result<String, Refusal> {
         String::from_utf8(bytes).ok()
     });
     key.ok_or_else(|| {
-        Refusal::input("the continuation token was not created by this server; send it back unchanged")
+        Refusal::input("the continuation token was not created by this server; send it back unchanged, or omit the parameter if there is none")
     })
 }
 
