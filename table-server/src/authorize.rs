@@ -55,7 +55,8 @@ impl Access {
     }
 
     /// # Errors
-    /// 403 if the credential is a table SAS or a queue SAS, or an account SAS that lacks the service, the resource type, or all of the permissions (ASAS-5).
+    /// 403 if the credential is a table SAS or a queue SAS, neither of which can permit the operation (SAS-5), or an account SAS that lacks the service, the
+    /// resource type, or all of the permissions (ASAS-5).
     pub(crate) fn to_account(
         &self,
         service: Service,
@@ -67,12 +68,12 @@ impl Access {
             Self::Token(token) => token,
             Self::Queue(_) => {
                 let help = "a signature of a queue does not permit this operation";
-                return Err(denied(ErrorCode::AuthorizationPermissionMismatch, help));
+                return Err(denied(ErrorCode::AuthorizationFailure, help));
             }
         };
         let Grant::Account(grant) = token.0.verify(&token.1)? else {
             let help = "a signature of a table does not permit this operation";
-            return Err(denied(ErrorCode::AuthorizationPermissionMismatch, help));
+            return Err(denied(ErrorCode::AuthorizationFailure, help));
         };
         let needed = if service == Service::Tables { Services::TABLE } else { Services::QUEUE };
         let (code, help) = if !grant.services.contains(needed) {
@@ -91,7 +92,7 @@ impl Access {
     }
 }
 
-fn denied(code: ErrorCode, help: &'static str) -> Refusal {
+pub(crate) fn denied(code: ErrorCode, help: &'static str) -> Refusal {
     Error::new(code, help).into()
 }
 
@@ -157,7 +158,17 @@ fn by_header(
     Ok(Access::Key)
 }
 
+/// Verifies the SAS in the query of a request.
+///
+/// # Errors
+/// `AuthenticationFailed` if the SAS is incomplete or wrong, as [`access`] describes.
 fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
+    if exchange.query("sv").is_none_or(|version| version.is_empty()) {
+        let help = "the signature has no version; add the parameter `sv`, and no second `?` before it";
+        return Err(denied(ErrorCode::AuthenticationFailed, help));
+    }
+    // In the query of a request, a `?` is part of the first name. Only the text of a token may begin with it.
+    let query = ["&", &exchange.raw_query].concat();
     let authority = account.authority.clone().caller(exchange.caller);
     let is_of_account = exchange.query("ss").is_some();
     let name = exchange.path.split(['/', '(']).next().unwrap_or_default();
@@ -166,15 +177,15 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
             let help = "a signature of a queue does not permit operations on the service";
             return Err(denied(ErrorCode::AuthenticationFailed, help));
         }
-        let (queue, token) = (QueueName::new(name)?, exchange.raw_query.parse::<QueueToken>()?);
+        let (queue, token) = (QueueName::new(name)?, query.parse::<QueueToken>()?);
         let policies = account.queue_policies(&queue);
         return Ok(Access::Queue(token.verify(&authority, &queue, &policies)?));
     }
     let token: SasToken = if is_of_account || exchange.query("tn").is_some() {
-        exchange.raw_query.parse()?
+        query.parse()?
     } else {
         // A token without a table name belongs to the table in the path, which its signature covers.
-        format!("{}&tn={name}", exchange.raw_query).parse()?
+        format!("{query}&tn={name}").parse()?
     };
     // An invalid signature is refused before the operation is examined.
     authority.verify(&token)?;

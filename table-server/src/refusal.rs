@@ -6,6 +6,8 @@ use chrono::Utc;
 use table_core::{Error, ErrorCode};
 use table_wire::{NewError, error_message};
 
+use crate::service::Service;
+
 /// The rejection of a request.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -54,8 +56,13 @@ impl Refusal {
         Self::new(400, "InvalidUri", "")
     }
 
-    pub(crate) fn method() -> Self {
-        Self::new(405, "UnsupportedHttpVerb", "")
+    /// Rejects a method that the resource does not support. Each service has its own code.
+    pub(crate) fn method(service: Service) -> Self {
+        Self::new(
+            405,
+            if service == Service::Tables { "MethodNotAllowed" } else { "UnsupportedHttpVerb" },
+            "",
+        )
     }
 
     /// Returns the error for the response body.
@@ -90,11 +97,16 @@ impl From<Error> for Refusal {
         }
         let help = error.message().replace(['\r', '\n'], " ");
         let refusal = Self { index, ..Self::new(code.status(), code.as_str(), help) };
-        if code == ErrorCode::OutOfRangeInput && matches!(error.rule(), Some("TBL-4" | "QUE-2")) {
-            let message = "The specified resource name length is not within the permissible limits.".into();
-            return Self { message, ..refusal };
-        }
-        refusal
+        let message = match (code, error.rule()) {
+            (ErrorCode::OutOfRangeInput, Some("TBL-4" | "QUE-2")) => {
+                "The specified resource name length is not within the permissible limits."
+            }
+            (ErrorCode::InvalidInput, Some("EGT-2")) => {
+                "The batch request operation exceeds the maximum 100 changes per change set."
+            }
+            _ => return refusal,
+        };
+        Self { message: message.into(), ..refusal }
     }
 }
 

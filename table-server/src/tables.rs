@@ -32,7 +32,7 @@ pub(crate) async fn answer(
 ) -> Result<Answer, Refusal> {
     let target = path::read(&exchange.path)?;
     options::check(&exchange.raw_query)?;
-    refuse_atom(exchange)?;
+    refuse_atom(exchange.header(CONTENT_TYPE), &exchange.body)?;
     if exchange.query_is("comp", "acl") {
         access.owner(exchange.service)?;
         let Target::Table(name) = target else { return Err(Refusal::nowhere()) };
@@ -65,10 +65,9 @@ pub(crate) fn is_of_tables(path: &str) -> bool {
 }
 
 /// Rejects a body in Atom format, which the service accepts only in API versions before 2015-12-11 (JSON-1).
-fn refuse_atom(exchange: &Exchange) -> Result<(), Refusal> {
-    let media_type = exchange.header(CONTENT_TYPE).unwrap_or_default();
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    if exchange.body.is_empty() || !essence.eq_ignore_ascii_case("application/atom+xml") {
+fn refuse_atom(media_type: Option<&str>, body: &[u8]) -> Result<(), Refusal> {
+    let essence = media_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if body.is_empty() || !essence.eq_ignore_ascii_case("application/atom+xml") {
         return Ok(());
     }
     Err(Refusal::new(415, "AtomFormatNotSupported", "send the body as application/json"))
@@ -136,6 +135,6 @@ async fn within<S: TableStore>(
             let call = entity::Call::of(exchange, TableName::new(name)?, Some(path::key(key)?))?;
             entity::write(store, account, call, exchange).await
         }
-        _ => Err(Refusal::method()),
+        _ => Err(Refusal::method(exchange.service)),
     }
 }

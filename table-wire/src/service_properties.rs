@@ -99,7 +99,7 @@ impl ServiceProperties {
     /// assert_eq!(request("<Cors/>").unwrap().cors, Some(Vec::new()));
     /// assert_eq!(request("").unwrap().cors, None);
     /// let refused: PropertiesFault = request("<HourMetrics><Version>9.9</Version></HourMetrics>").unwrap_err();
-    /// assert_eq!(refused.code(), "InvalidXmlNodeValue");
+    /// assert_eq!(refused.code(), "InvalidXmlDocument");
     /// ```
     pub fn read_request(text: &str) -> Result<Self, PropertiesFault> {
         let root = root(text).ok_or(PropertiesFault::Document)?;

@@ -1,8 +1,9 @@
 //! Checks whether shared access signatures permit operations on queues (ASAS and SAS rules).
 
+use table_core::ErrorCode;
 use table_wire::sas::{AccountPermissions as May, QueuePermissions, ResourceTypes};
 
-use crate::authorize::Access;
+use crate::authorize::{Access, denied};
 use crate::refusal::Refusal;
 use crate::service::Service;
 
@@ -43,8 +44,12 @@ fn check(
     any: &[May],
     own: Option<QueuePermissions>,
 ) -> Result<(), Refusal> {
-    match access {
-        Access::Queue(granted) if own.is_some_and(|own| granted.contains(own)) => Ok(()),
+    match (access, own) {
+        (Access::Queue(granted), Some(own)) if granted.contains(own) => Ok(()),
+        (Access::Queue(_), Some(_)) => {
+            let help = "the signature lacks the permission; see its `sp`";
+            Err(denied(ErrorCode::AuthorizationPermissionMismatch, help))
+        }
         _ => access.to_account(Service::Queues, types, any),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use chrono::Utc;
 use table_core::QueueName;
 use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueStore, TimeToLive};
@@ -65,12 +67,22 @@ pub(super) async fn answer(
             engine.delete(name, &MessageId::new(id), &receipt(exchange)?).await?;
             Ok(Answer::new(204))
         }
-        _ => Err(Refusal::method()),
+        _ => Err(Refusal::method(exchange.service)),
     }
 }
 
+/// Returns the pop receipt of a request. Like the service's, it is base64, so text whose `+` was sent unescaped is not reported as the receipt of another
+/// receiver.
 fn receipt(exchange: &Exchange) -> Result<PopReceipt, Refusal> {
-    exchange.query("popreceipt").map(PopReceipt::new).ok_or_else(|| missing("popreceipt"))
+    let text = exchange.query("popreceipt").ok_or_else(|| missing("popreceipt"))?;
+    if STANDARD.decode(text.as_bytes()).is_err() {
+        return Err(Refusal::new(
+            400,
+            "InvalidQueryParameterValue",
+            "`popreceipt`: Invalid pop receipt format",
+        ));
+    }
+    Ok(PopReceipt::new(text))
 }
 
 /// Returns the text of the body, or `None` for an empty body (QUE-4).

@@ -64,7 +64,7 @@ pub(super) async fn answer(
             account.settings.set(Kind::QueuePolicies, queue.as_str(), text).await?;
             Ok(Answer::new(204))
         }
-        (_, Some("metadata" | "acl") | None) => Err(Refusal::method()),
+        (_, Some("metadata" | "acl") | None) => Err(Refusal::method(exchange.service)),
         (_, Some(_)) => Err(bad_parameter("comp")),
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn answer(
             account.set_policies(&turn, table, policies).await?;
             Ok(Answer::new(204))
         }
-        _ => Err(Refusal::method()),
+        _ => Err(Refusal::method(exchange.service)),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 use crate::tables::entity::{Call, Sent, Written, limits};
 use crate::tables::path::{self, Target};
 use crate::tables::preference::Preference;
-use crate::tables::query;
+use crate::tables::{options, query, refuse_atom};
 
 /// Handles a batch. The status is 202 even if its operations are rejected (EGT-30).
 pub(super) async fn answer<S: TableStore>(
@@ -117,6 +117,7 @@ fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Res
         preference: Preference::read(part.values("prefer")),
         body: part.body,
     };
+    refuse_atom(part.values("content-type").next(), part.body)?;
     let (path, _) = url(part)?;
     let (name, key) = match (sent.verb, target(&path, base)?) {
         ("POST", Target::Table(name)) => (name, None),
@@ -129,8 +130,13 @@ fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Res
 }
 
 /// Returns the decoded path of a part's URL, and its query.
+///
+/// # Errors
+/// The reason why a request with this URL would be refused outside a batch.
 fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     let (path, query) = part.target().split_once('?').unwrap_or((part.target(), ""));
+    exchange::check_query(query)?;
+    options::check(query)?;
     let path = table_wire::percent::decode(path)
         .ok_or_else(|| Refusal::input("the URL is not percent-encoded UTF-8"))?;
     Ok((path, query))

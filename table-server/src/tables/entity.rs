@@ -50,7 +50,7 @@ impl Call {
     }
 
     pub(super) fn new(sent: &Sent<'_>, table: TableName, key: Option<EntityKey>) -> Result<Self, Refusal> {
-        let condition = sent.if_match.map(IfMatch::parse).transpose()?;
+        let condition = sent.if_match.map(condition).transpose()?;
         let preference = sent.preference;
         let Some(key) = key else {
             let mut body = read_entity(sent.body, Sender::Client)?;
@@ -115,6 +115,20 @@ impl Call {
         answer.status = 201;
         Ok(answer.body(json(written.level), write_entity(entity, written.level, &context)?))
     }
+}
+
+/// Reads a condition.
+///
+/// # Errors
+/// `InvalidInput` with the service's message if it is not `*` and not one ETag (IFM-1, IFM-3).
+fn condition(text: &str) -> Result<IfMatch, Refusal> {
+    IfMatch::parse(text).map_err(|error| {
+        let sentence = format!(
+            "The etag value '{text}' specified in one of the request headers is not valid. Please make sure only one etag value is specified and is \
+             valid."
+        );
+        Refusal { message: sentence.into(), ..error.into() }
+    })
 }
 
 /// Returns the service's error message for a write with `If-None-Match`.

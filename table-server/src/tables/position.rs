@@ -44,19 +44,19 @@ fn read(token: &str) -> Result<String, Refusal> {
         String::from_utf8(bytes).ok()
     });
     key.ok_or_else(|| {
-        Refusal::input("the continuation token was not created by this server; send it back unchanged")
+        Refusal::input("the continuation token was not created by this server; send it back unchanged, or omit the parameter if there is none")
     })
 }
 
 /// Returns the start of the requested page from the request's continuation token.
 ///
 /// # Errors
-/// `InvalidInput` if the token is not in this format.
+/// `InvalidInput` if a token is not in this format. An empty token is not: the token of an empty key has a length, and a client that received no token
+/// omits the parameter.
 pub(super) fn of(exchange: &Exchange, table: &TableName, query: &Query) -> Result<From, Refusal> {
-    let token = |name| exchange.query(name).filter(|token| !token.is_empty());
-    let Some(partition_key) = token("NextPartitionKey") else { return Ok(From::Beginning) };
-    let partition_key = read(&partition_key)?;
-    let row_key = token("NextRowKey").map(|token| read(&token)).transpose()?;
+    let token = |name| exchange.query(name).map(|token| read(&token)).transpose();
+    let row_key = token("NextRowKey")?;
+    let Some(partition_key) = token("NextPartitionKey")? else { return Ok(From::Beginning) };
     Ok(place(table, query, partition_key, row_key))
 }
 

@@ -124,7 +124,7 @@ pub(super) enum SasFault {
     #[fault(AuthorizationPermissionMismatch, rule)]
     Permission { operation: &'static str, rule: &'static str },
     #[error("the signature does not permit operations on whole tables; use an account signature")]
-    #[fault(AuthorizationPermissionMismatch, "SAS-5")]
+    #[fault(AuthorizationFailure, "SAS-5")]
     WholeTables,
     #[error("the signature is not for the table service")]
     #[fault(AuthorizationServiceMismatch, "ASAS-5")]

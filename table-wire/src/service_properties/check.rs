@@ -86,7 +86,6 @@ fn logging(element: &Element) -> Checked {
 
 fn metrics(element: &Element) -> Checked {
     only(element, &["Version", "Enabled", "IncludeAPIs", "RetentionPolicy"])?;
-    has(element, "Version")?;
     version(element)?;
     has(element, "Enabled")?;
     if flag(element, "Enabled")? {
@@ -99,9 +98,11 @@ fn metrics(element: &Element) -> Checked {
     retention(element)
 }
 
+/// Checks the version. The service treats another version like a missing one: issue 13232 of azure-cli shows the code `InvalidXmlDocument`.
 fn version(element: &Element) -> Checked {
     let known = element.text_of("Version").is_some_and(|version| version.trim() == "1.0");
-    if known { Ok(()) } else { Err(PropertiesFault::Value { name: "Version", expected: "1.0" }) }
+    let missing = "<Version>1.0</Version>";
+    if known { Ok(()) } else { Err(PropertiesFault::Missing { inside: element.name().to_owned(), missing }) }
 }
 
 fn retention(element: &Element) -> Checked {
@@ -237,7 +238,9 @@ mod tests {
         };
         assert_eq!(logging("1.0", "<Write>true</Write>"), "accepted");
         assert_eq!(logging("1.0", ""), "InvalidXmlDocument");
-        assert_eq!(logging("9.9", "<Write>true</Write>"), "InvalidXmlNodeValue");
+        for version in ["2.0", "9.9", ""] {
+            assert_eq!(logging(version, "<Write>true</Write>"), "InvalidXmlDocument", "{version}");
+        }
         assert_eq!(code("<Foo>1</Foo>"), "InvalidXmlDocument");
     }
 

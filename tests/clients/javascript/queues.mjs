@@ -138,7 +138,7 @@ describe("queues", () => {
         assert.equal((await read.getProperties()).approximateMessagesCount, 1);
         assert.deepEqual(await refused(read.sendMessage("y")), [403, "AuthorizationPermissionMismatch"]);
         assert.deepEqual(await refused(read.receiveMessages()), [403, "AuthorizationPermissionMismatch"]);
-        assert.deepEqual(await refused(read.delete()), [403, "AuthorizationPermissionMismatch"]);
+        assert.deepEqual(await refused(read.delete()), [403, "AuthorizationFailure"]);
         const work = holder("aup");
         await work.sendMessage("y");
         const { receivedMessageItems: [message] } = await work.receiveMessages({ visibilityTimeout: 600 });

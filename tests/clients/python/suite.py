@@ -232,7 +232,7 @@ class Queues(unittest.TestCase):
         self.assertEqual([message.content for message in client(sas).peek_messages()], ["x"])
         self.assertEqual(client(sas).get_queue_properties().approximate_message_count, 1)
         self.assertEqual(self.refused(lambda: client(sas).send_message("y")), "AuthorizationPermissionMismatch")
-        self.assertEqual(self.refused(client(sas).delete_queue), "AuthorizationPermissionMismatch")
+        self.assertEqual(self.refused(client(sas).delete_queue), "AuthorizationFailure")
         self.assertEqual(self.refused(client(sas, "other").peek_messages), "AuthenticationFailed")
         self.queue.set_queue_access_policy({"workers": AccessPolicy(permission="rp", expiry=NOW + HOUR, start=NOW - HOUR)})
         self.assertEqual(self.queue.get_queue_access_policy()["workers"].permission, "rp")

@@ -23,6 +23,7 @@ mod permissions;
 mod python;
 mod queue_names;
 mod queues;
+mod refusals;
 mod reports;
 mod signatures;
 mod suites;

@@ -277,7 +277,7 @@ fn sas_5_and_asas_4_operations_on_tables() {
         })
     };
     for answer in attempt(&table) {
-        refused(answer, ErrorCode::AuthorizationPermissionMismatch, "SAS-5");
+        refused(answer, ErrorCode::AuthorizationFailure, "SAS-5");
     }
     for answer in attempt(&account(ResourceTypes::OBJECT, "rwdlacu")) {
         refused(answer, ErrorCode::AuthorizationResourceTypeMismatch, "ASAS-5");
