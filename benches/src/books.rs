@@ -1,5 +1,5 @@
-//! An accounting ledger for one tenant, implemented with the patterns and with `SQLite`. Both implementations have the same content
-//! and give the same guarantees.
+//! An accounting ledger for one tenant, implemented once with `table-patterns` and once with `SQLite`. Both implementations have the same content and
+//! give the same guarantees.
 //!
 //! Posting an entry checks that the request id is new, and that the period and the accounts are open. The entry gets the next number, without gaps. One
 //! durable transaction writes the entry with lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in

@@ -107,10 +107,10 @@ impl Store {
 
 /// A program built from the older release.
 struct Program {
-    /// The difference between the program's clock and the store's, or the time shown by the program's clock if it is stopped.
+    /// How far the program's clock is ahead of the store's. If the program's clock is stopped, the time at which it stopped.
     ahead: Cell<i64>,
     is_stopped: bool,
-    /// The time of the program's last admission (its check that it may write), by its own clock.
+    /// The time, by the program's own clock, at which the program last checked that it may write.
     asked: Cell<Option<i64>>,
 }
 

@@ -100,7 +100,7 @@ impl World {
         false
     }
 
-    /// Applies the source's changes as a process that never dies. Returns `false` if this takes too many rounds.
+    /// Applies the source's changes the way a process that never crashes would. Returns `false` if this takes too many rounds.
     fn settle(&self) -> bool {
         let living = Self { lives: true, ..self.clone() };
         let is_done = Rc::new(Cell::new(false));

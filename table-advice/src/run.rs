@@ -139,7 +139,7 @@ impl Tally {
     }
 }
 
-/// Returns the load above a partition's target in each second (SCL-1). Touches must be sorted by time.
+/// Returns the load that exceeds a partition's target (SCL-1), for each second. `touches` must be sorted by time.
 fn throttled(touches: &[Touch], names: &[String]) -> Throttling {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
     let target = PARTITION_TARGET as u64;

@@ -27,7 +27,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Creates an insert of an entity with its index rows, at the highest cost that the documentation of `index` in `table-patterns` states.
+    /// Creates a step that inserts an entity with its index rows. Assumes the highest cost stated in the documentation of `table_patterns::index`.
     ///
     /// Index rows in the same partition are written in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before the write. If index
     /// rows are in other partitions, the transaction contains an additional record, and each of these indexes then takes three reads, a write, and

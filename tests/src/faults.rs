@@ -83,7 +83,7 @@ impl Control {
         control
     }
 
-    /// Creates a control that refuses every `every`-th call of the process with `ServerBusy`.
+    /// Creates a fault control that rejects every `every`-th call in the process with `ServerBusy`.
     #[must_use]
     pub fn busy(every: usize) -> Self {
         let control = Self::default();

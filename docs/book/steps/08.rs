@@ -126,8 +126,8 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// Sends e-mails. Idempotent: a ticket that was reported is not reported again. A real program
-/// asks its mail service or a table, because this list is lost when the program ends.
+/// Sends e-mails. Idempotent: a ticket that was reported is not reported again. A real program would ask its
+/// mail service or read a table, because this list is lost when the program ends.
 #[derive(Clone, Default)]
 struct Mail(Arc<Mutex<Vec<u32>>>);
 

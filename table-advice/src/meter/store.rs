@@ -41,8 +41,8 @@ struct LastQuery {
 }
 
 impl State {
-    /// Returns `true` if this query turns the last query into a fan-out: it is the same query for a later partition, and the last query did not
-    /// belong to a fan-out yet.
+    /// Returns `true` if this query turns the previous query into a fan-out: it is the same query for a later partition, and the previous query was
+    /// not yet part of a fan-out.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;

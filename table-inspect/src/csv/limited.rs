@@ -16,7 +16,7 @@ pub(super) struct Watch(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// The number of bytes that may be read before the next record.
+    /// The number of bytes that may still be read for the current record.
     left: usize,
     /// The position in the input.
     offset: u64,

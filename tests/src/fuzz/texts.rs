@@ -7,7 +7,7 @@ use table_core::{Filter, TableName};
 
 use super::samples;
 
-/// Reads a continuation token. Writing and reading an accepted token must not change it.
+/// Parses a continuation token. An accepted token must survive formatting and parsing.
 pub(super) fn token(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<Continuation>() else { return false };

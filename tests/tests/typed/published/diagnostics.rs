@@ -128,8 +128,8 @@ fn the_metrics_of_virtual_machines() {
     });
 }
 
-/// Events of `NLog.Extensions.AzureTables`: `{ticks:D19}:{id}`, where the ticks are
-/// subtracted from the tick after the last one of .NET (`RowKeyHelper`).
+/// Events logged by `NLog.Extensions.AzureTables`. The `RowKey` is `{ticks:D19}:{id}`, where `ticks` is `DateTime.MaxValue.Ticks + 1` minus the
+/// event's ticks (`RowKeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvents")]
 #[partition_key(logger)]

@@ -21,8 +21,9 @@ struct Subscription {
     endpoint_name: String,
 }
 
-/// Errors of an application: its name in Base64 with `_` for `/`, and inverted ticks (`MisinformedDNA/Elmah.AzureTableStorage`,
-/// `src/Elmah.AzureTableStorage/AzureHelper.cs`, `ElmahEntity.cs`; `ExceptionUrl` of `gevans6/PA3Final` has the same form of a URL).
+/// Errors of an application. The `PartitionKey` is the application's name in Base64, with `_` in place of `/`; the `RowKey` is inverted ticks
+/// (repository `MisinformedDNA/Elmah.AzureTableStorage`, files `src/Elmah.AzureTableStorage/AzureHelper.cs` and `ElmahEntity.cs`). `ExceptionUrl` in
+/// `gevans6/PA3Final` encodes a URL in the same way.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Elmah")]
 #[partition_key(base64(application_name))]
