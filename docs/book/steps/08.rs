@@ -102,7 +102,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// Adds a step to every write of this program that closes a ticket, whatever the verb.
+/// Adds a step to every write by this program that changes a ticket from open to closed.
 struct Notifies;
 
 impl Participant<Ticket> for Notifies {
@@ -126,8 +126,8 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// Sends e-mails. Idempotent: a ticket that was reported is not reported again. A real program would ask its
-/// mail service or read a table, because this list is lost when the program ends.
+/// Sends e-mails. Idempotent: a ticket that was reported is not reported again. A real program would
+/// ask its mail service or read a table, because this list is lost when the program ends.
 #[derive(Clone, Default)]
 struct Mail(Arc<Mutex<Vec<u32>>>);
 
