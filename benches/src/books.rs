@@ -96,7 +96,7 @@ pub fn month(day: NaiveDate) -> u32 {
     u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
 }
 
-/// Returns the `turn`th draft, with `postings` postings to pseudo-random accounts on a pseudo-random day.
+/// Returns draft number `turn`, with `postings` postings to pseudo-random accounts on a pseudo-random day.
 #[must_use]
 pub fn draft(turn: u32, postings: u32) -> Draft {
     let cents = |at| if at == 0 { i64::from(postings - 1) * 100 } else { -100 };

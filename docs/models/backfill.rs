@@ -52,10 +52,11 @@ const UNIQUE: usize = 15;
 
 /// The maximum difference between a request's date and the store's clock at which the store accepts the request.
 const TOLERANCE: i64 = 15;
-/// The time for which a program may write before it must read the schema again.
+/// The duration for which a program may write before it must read the schema again.
 const LEASE: i64 = 1;
-/// The time after which no request made under an admission can take effect: the date of the sighting is at most `TOLERANCE` ahead of the store,
-/// the date of the write is at most one lease later, and the store accepts that date for another `TOLERANCE`.
+/// The time after a program's check that it may write, after which no request based on that check can take effect: the date of the program's sighting
+/// is at most `TOLERANCE` ahead of the store, the date of the write is at most one lease later, and the store accepts that date for another
+/// `TOLERANCE`.
 const LAST_REQUESTS: i64 = 2 * TOLERANCE + LEASE + 1;
 const ENTITIES: usize = 3;
 const VALUES: usize = 3;
@@ -149,7 +150,7 @@ impl World {
         self.accepts(date)
     }
 
-    /// Lets an older program ask whether it may write. If so, it is admitted for the length of a lease.
+    /// Lets an older program check whether it may write. If so, it may write for the length of a lease.
     async fn ask(&self, program: &Program) {
         program.asked.set(None);
         let asked = self.clock(program);

@@ -1,5 +1,6 @@
-//! A model of a view's record of the partitions that an entity (the source) is in. The source moves between partitions. Each partition has a record of
-//! the source's rows, and a list names the partitions with rows. The list must stay short, and must never omit a partition with rows, even if processes pause.
+//! A model of how a view records the partitions that contain rows of an entity, called the source. The source moves between partitions. Each
+//! partition has a record, which states whether the partition contains rows of the source, and a list names the partitions that do. The list must
+//! stay short, and must never omit a partition with rows, even if processes pause.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};

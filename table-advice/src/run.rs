@@ -14,7 +14,8 @@ use crate::spread::{Heat, PARTITION_TARGET};
 use crate::step::{Step, load};
 use crate::workload::{MOST_OPERATIONS, Pattern, Workload};
 
-/// The minimum number of requests in a window. In shorter windows, a partition can appear hot by chance.
+/// The minimum number of consecutive requests over which a partition's peak share is measured. In fewer requests, a partition can appear hot by
+/// chance.
 const SHORTEST_RUN: usize = 1_000;
 
 /// The state of one pattern during a run.

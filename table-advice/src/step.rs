@@ -20,7 +20,7 @@ pub struct Step {
     /// The number of entities written or examined.
     pub(super) entities: u64,
     pub(super) bytes: u64,
-    /// The partitions that are named, each with its load: entities written, or pages read.
+    /// The partitions that the requests name, each with its load: entities written, or pages read.
     pub(super) touches: Vec<(String, u64)>,
     /// The table and the PartitionKey range of each read over several partitions.
     pub(super) ranges: Vec<(String, TextRange)>,
@@ -86,8 +86,8 @@ impl Step {
         Ok(Self { class: None, reads, writes, entities, bytes: bytes as u64, touches, ranges: Vec::new() })
     }
 
-    /// Creates a read of a selection. `entities` and `bytes` are the approximate totals of its result. A table scan examines the entire table, so
-    /// pass the totals of the table.
+    /// Creates a step that reads a selection. `entities` and `bytes` are the approximate totals of its result. A table scan examines the entire
+    /// table, so pass the totals of the table.
     ///
     /// # Errors
     /// `KeyEncoding` if the selection has a value that the key cannot contain.

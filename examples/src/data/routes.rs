@@ -7,7 +7,7 @@ use serde::Deserialize;
 pub struct Route {
     /// The departure airport's code; see [`Airport::iata`](super::airports::Airport::iata).
     pub origin: String,
-    /// The code of the airport of arrival, as in `origin`.
+    /// The arrival airport's code, as in `origin`.
     pub destination: String,
     /// The number of flights in the year, which is at least one.
     pub count: u32,

@@ -26,12 +26,12 @@ pub struct Meter<S> {
 #[derive(Debug, Default)]
 struct State {
     reading: Reading,
-    /// The last query for a first page. It may belong to a fan-out.
+    /// The previous query for a first page. It may belong to a fan-out.
     last: Option<LastQuery>,
     record: Option<Vec<Recorded>>,
 }
 
-/// The last query for a first page, which identifies the next query as part of the same fan-out.
+/// A query for a first page, compared with the next one to find out whether both belong to the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,

@@ -48,7 +48,7 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if a reader at this position has read beyond the input and one line end.
+    /// Returns `true` if a reader at `position` has read past the original input and the line end appended to it.
     pub(super) fn is_beyond(&self, position: u64) -> bool {
         let state = self.state();
         state.after > 0 && position > state.offset + 1

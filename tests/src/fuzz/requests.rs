@@ -19,7 +19,7 @@ fn key() -> AccountKey {
     AccountKey::new("contoso", "dW5zcGVha2FibGU=").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns an account that contains a table, an entity, a queue and a message.
+/// Creates an account that contains a table, an entity, a queue and a message.
 ///
 /// # Panics
 /// Panics if the engine refuses to create them.

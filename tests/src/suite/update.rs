@@ -1,4 +1,4 @@
-//! Scenarios for replaces (UPD rules).
+//! Test scenarios for replaces (UPD rules).
 
 use table_core::{ErrorCode, IfMatch, TableStore};
 

@@ -5,7 +5,7 @@ use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// A follower of a website. The `PartitionKey` is the host of the follower's URI, and the `RowKey` is the MD5 hash of the URI (class
+/// A follower of a website. The `PartitionKey` is the host of the follower's actor URI, and the `RowKey` is the MD5 hash of that URI (class
 /// `ActivityPubDotNet.Core.Storage.Follower`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "followers")]
