@@ -108,7 +108,7 @@ impl Store {
 
 /// A program built from the older release.
 struct Program {
-    /// How far the program's clock is ahead of the store's. If the program's clock is stopped, the time at which it stopped.
+    /// The time by which the program's clock is ahead of the store's. If the program's clock is stopped, the time at which it stopped.
     ahead: Cell<i64>,
     is_stopped: bool,
     /// The time, by the program's own clock, at which the program last checked that it may write.

@@ -55,7 +55,7 @@ struct Comment {
     text: String,
 }
 
-/// All types of the table. A read of tickets skips the others.
+/// All entity types in the table. A read of tickets skips rows of other types.
 #[derive(EntitySet)]
 enum DeskRow {
     Ticket(Ticket),
@@ -65,7 +65,7 @@ enum DeskRow {
     Other(TableEntity),
 }
 
-/// Tickets show the name of their agent.
+/// The relation that copies an agent's name to the agent's tickets.
 struct Assignee;
 
 impl CopyRelation for Assignee {
@@ -91,7 +91,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// The customer is informed when a ticket is closed.
+/// The message for a closed ticket. Its handler informs the customer.
 #[derive(Serialize, Deserialize)]
 struct Closed {
     ticket: u32,

@@ -36,7 +36,7 @@ struct State {
     past: Vec<(Instant, Rows)>,
     last: u64,
     began: Instant,
-    /// How far the service's clock was moved forward, in ticks.
+    /// The total time by which the service's clock was moved forward, in ticks.
     ahead: u64,
 }
 

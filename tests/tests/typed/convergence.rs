@@ -47,7 +47,7 @@ impl Running {
     }
 }
 
-/// Changes a random employee or project.
+/// Makes a random change to an employee or a project.
 fn change(world: &World, rng: &mut StdRng, age: i32) {
     let alive = Process::alive();
     let id = rng.random_range(0..3);

@@ -196,7 +196,8 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
 type Old = Table<before::Employee, tests::faults::Controlled<Engine>>;
 type Written = Process<Result<()>>;
 
-/// Runs `of_backfill` calls of the backfill, `of_write` calls of the write, and then the rest of each. Returns `true` if the write was rejected.
+/// Makes the first `of_backfill` store calls of the backfill and the first `of_write` calls of the write, and then completes both. Returns `true` if
+/// the write was rejected.
 fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> bool {
     let time = Time::default();
     let store = time.engine();
