@@ -102,7 +102,8 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     keys::key_range(schema, &requests).unwrap_or(KeyRange::ALL)
 }
 
-/// Returns `true` if the request can be combined with the others. If the part cannot have the value, the condition is left to DataFusion.
+/// Returns `true` if the request and the other requests together describe a key range. If not, for example because the part cannot have the value,
+/// DataFusion evaluates the condition.
 fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
     let mut all = others.to_vec();
     all.push(request.clone());

@@ -1,4 +1,4 @@
-//! The order of the rows of a scan, as announced to DataFusion.
+//! Announces the order of a scan's rows to DataFusion.
 
 use std::sync::Arc;
 

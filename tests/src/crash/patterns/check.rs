@@ -23,7 +23,7 @@ use super::stores::{
 use super::views::sales;
 use super::workload::number_of;
 
-/// A limit greater than the number of rows that the workload can create.
+/// A limit for reads, which is greater than the number of rows that the workload can create.
 const MOST: u64 = 10_000_000;
 
 /// The recovery steps to run before the check.
