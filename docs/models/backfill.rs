@@ -54,8 +54,8 @@ const UNIQUE: usize = 15;
 const TOLERANCE: i64 = 15;
 /// The duration for which a program may write before it must read the schema again.
 const LEASE: i64 = 1;
-/// The time after a program's check that it may write, after which no request based on that check can take effect: the date of the program's sighting
-/// is at most `TOLERANCE` ahead of the store, the date of the write is at most one lease later, and the store accepts that date for another
+/// The duration after a program's check that it may write, during which requests based on this check may still take effect: the date of the program's
+/// sighting is at most `TOLERANCE` ahead of the store, the date of the write is at most one lease later, and the store accepts that date for another
 /// `TOLERANCE`.
 const LAST_REQUESTS: i64 = 2 * TOLERANCE + LEASE + 1;
 const ENTITIES: usize = 3;

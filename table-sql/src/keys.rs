@@ -138,7 +138,7 @@ fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bo
     Some((PartRequest::between(name, &low.unwrap_or_default(), &high.unwrap_or_default()), false))
 }
 
-/// Returns a constant that bounds a range; `None` if SQL and the store order strings differently relative to it.
+/// Returns a constant as the bound of a key range; `None` if SQL and the store disagree about which strings sort before the constant.
 fn ordered(condition: &Condition<'_>, constant: &ScalarValue) -> Option<String> {
     let value = shown(condition.column.kind, constant)?;
     (!value.is_empty() && (condition.column.kind != Kind::Text || is_portable(&value))).then_some(value)

@@ -106,7 +106,8 @@ impl CopyRelation for Destination {
     }
 }
 
-/// The handles for airports and routes, with the outbox for changes to names. The queue is in memory; a lost message delays copies, but none is lost.
+/// The handles for airports and routes, with the outbox for changes to names. The queue is in memory; if a message is lost, the copies are updated
+/// later.
 pub struct NamedRoutes<S> {
     /// The handle for airports, whose names are copied.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,

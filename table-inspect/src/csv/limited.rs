@@ -69,7 +69,8 @@ impl Watch {
         self.state().left == 0
     }
 
-    /// Returns the line number of a record that begins at a position, or after the line ends at that position. Positions must be ascending.
+    /// Returns the line number of the record that begins at the given position, or after the line ends at that position. Calls must pass ascending
+    /// positions.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
         // The CSV reader ends a record at the carriage return, so the next record starts with the line feed.

@@ -81,7 +81,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     Some(block_on(answer(std::slice::from_ref(account), port, request)))
 }
 
-/// Checks the guarantees that every response must meet. Returns `true` if the response reports a success.
+/// Checks that a response meets the guarantees for all responses. Returns `true` if it reports a success.
 ///
 /// # Panics
 /// Panics if a guarantee is violated.

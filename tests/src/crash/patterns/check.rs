@@ -1,4 +1,4 @@
-//! Runs the recovery prescribed by the patterns, and compares all stored data with the evidence.
+//! Runs the recovery prescribed by the documentation of the patterns, and compares all stored data with the evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
