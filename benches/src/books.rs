@@ -1,5 +1,5 @@
-//! An accounting ledger for one tenant, implemented with the patterns and with `SQLite`. Both implementations have the same content
-//! and give the same guarantees.
+//! An accounting ledger for one tenant, implemented once with `table-patterns` and once with `SQLite`. Both implementations have the same content and
+//! give the same guarantees.
 //!
 //! Posting an entry checks that the request id is new, and that the period and the accounts are open. The entry gets the next number, without gaps. One
 //! durable transaction writes the entry with lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in
@@ -96,7 +96,7 @@ pub fn month(day: NaiveDate) -> u32 {
     u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
 }
 
-/// Returns the `turn`th draft, with `postings` postings to pseudo-random accounts on a pseudo-random day.
+/// Returns draft number `turn`, with `postings` postings to pseudo-random accounts on a pseudo-random day.
 #[must_use]
 pub fn draft(turn: u32, postings: u32) -> Draft {
     let cents = |at| if at == 0 { i64::from(postings - 1) * 100 } else { -100 };

@@ -71,7 +71,8 @@ pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// Returns the row number of the `made`th new entity. It looks random, and differs from all other new numbers and from the numbers of [`Reading::at`].
+/// Returns the row number of new entity number `made`. It looks random, and differs from all other new numbers and from the numbers of
+/// [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
     // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice, because the results of `number` are even.
@@ -133,7 +134,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// Returns the partition and row number of the `turn`th chosen entity. After the last one, the first follows.
+    /// Returns the partition and row number of chosen entity number `turn`. After the last chosen entity, the first one follows.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

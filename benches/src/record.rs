@@ -21,7 +21,7 @@ pub struct Entry {
     pub commit: String,
     /// The number of cores, and the processor model.
     pub machine: String,
-    /// The number of entities in the table that was read. `None` if the row reads another table, and in records from earlier versions.
+    /// The number of entities in the table that was read. `None` if the measurement reads a different table, and in records from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entities: Option<u32>,
     /// The name of the measured work, as in the table of results.

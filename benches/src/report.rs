@@ -43,7 +43,7 @@ impl fmt::Display for Target {
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The number of entities in the table that was read, or `None` if the row reads another table.
+    /// The number of entities in the table that was read, or `None` if the measurement reads a different table.
     pub entities: Option<u32>,
     /// The name of the measured work.
     pub work: String,

@@ -26,7 +26,7 @@ const ROWS: u32 = 10;
 pub enum Rows {
     /// All rows of a transaction are in one partition, as the engine requires.
     OfOnePartition,
-    /// The rows of a transaction are anywhere in the table.
+    /// The rows of a transaction are distributed at random over the table.
     Anywhere,
 }
 
@@ -184,7 +184,7 @@ fn update<T: Send>(
     })
 }
 
-/// Returns distinct rows of the table with changed values.
+/// Chooses distinct rows at random, and returns them with changed values.
 fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     let partition = random.below(partitions);
     let mut indices: Vec<u32> = Vec::new();

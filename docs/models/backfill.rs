@@ -52,10 +52,11 @@ const UNIQUE: usize = 15;
 
 /// The maximum difference between a request's date and the store's clock at which the store accepts the request.
 const TOLERANCE: i64 = 15;
-/// The time for which a program may write before it must read the schema again.
+/// The duration for which a program may write before it must read the schema again.
 const LEASE: i64 = 1;
-/// The time after which no request made under an admission can take effect: the date of the sighting is at most `TOLERANCE` ahead of the store,
-/// the date of the write is at most one lease later, and the store accepts that date for another `TOLERANCE`.
+/// The duration after a program's check that it may write, during which requests based on this check may still take effect: the date of the program's
+/// sighting is at most `TOLERANCE` ahead of the store, the date of the write is at most one lease later, and the store accepts that date for another
+/// `TOLERANCE`.
 const LAST_REQUESTS: i64 = 2 * TOLERANCE + LEASE + 1;
 const ENTITIES: usize = 3;
 const VALUES: usize = 3;
@@ -107,10 +108,10 @@ impl Store {
 
 /// A program built from the older release.
 struct Program {
-    /// The difference between the program's clock and the store's, or the time shown by the program's clock if it is stopped.
+    /// The time by which the program's clock is ahead of the store's. If the program's clock is stopped, the time at which it stopped.
     ahead: Cell<i64>,
     is_stopped: bool,
-    /// The time of the program's last admission (its check that it may write), by its own clock.
+    /// The time, by the program's own clock, at which the program last checked that it may write.
     asked: Cell<Option<i64>>,
 }
 
@@ -149,7 +150,7 @@ impl World {
         self.accepts(date)
     }
 
-    /// Lets an older program ask whether it may write. If so, it is admitted for the length of a lease.
+    /// Lets an older program check whether it may write. If so, it may write for the length of a lease.
     async fn ask(&self, program: &Program) {
         program.asked.set(None);
         let asked = self.clock(program);

@@ -1,5 +1,6 @@
-//! A model of convergence (`docs/convergence.md`): an entity, called the source; a target for each value that the source has had; a guard for each
-//! target; and a record of changes whose targets are not settled, that is, do not yet match the source.
+//! A model of convergence (`docs/convergence.md`). It contains an entity, called the source; a target for each value that the source has had, such as
+//! an index row; a guard for each target, which is a row whose version changes with every write of the target; and a record that lists the targets
+//! that do not yet match the source. Processes settle these targets: they update each target from the source.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +30,7 @@ const RECORD_VERSION: usize = 5;
 #[derive(Clone, Default)]
 struct Source {
     value: Option<usize>,
-    /// The targets that are not settled, and the version of the record. `None` if all targets are settled.
+    /// The targets that may not match the source, and the version of the record. `None` if all targets match.
     record: Option<(BTreeSet<usize>, u64)>,
     version: u64,
 }
@@ -90,7 +91,7 @@ impl World {
         }
     }
 
-    /// Settles one target. Returns `false` if another process has written the target's guard in the meantime.
+    /// Updates one target from the source. Returns `false` if another process has written the target's guard in the meantime.
     async fn settle_one(&self, at: usize, early: Option<usize>) -> bool {
         let read = self.targets.borrow().get(&at).copied().unwrap_or_default();
         give_way().await;
@@ -110,7 +111,7 @@ impl World {
         true
     }
 
-    /// Settles all targets in the record. Returns `false` if this takes too many rounds.
+    /// Updates all targets in the record. Returns `false` if this takes too many rounds.
     fn settle_all(&self) -> bool {
         (0..200).any(|_| {
             finish(Box::pin(self.clone().settle()));

@@ -1,8 +1,10 @@
-//! A model of copied properties that are added while programs built from an older release write. Holders copy a value from the source that they
-//! refer to; the model contains their references, the copies, and the two backfills that complete both.
+//! A model of copied properties that are added while programs built from an older release write. An entity called the holder contains a value copied
+//! from the entity that it refers to, called the source. The model contains the recorded references from holders to sources, the copies, and the two
+//! backfills that complete both.
 //!
-//! Older programs write sources and holders until they are refused, which happens at a different time for each type. `backfill.rs` models that fence; here,
-//! it is a single step. Processes pause and die at any request. Recorded changes are delivered until they are settled.
+//! Older programs write sources and holders until they are refused, which happens at a different time for each type. `backfill.rs` models the step
+//! that refuses them; here, it is atomic. Processes pause and die at any request. Recorded changes are delivered repeatedly until workers have
+//! applied them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,12 +47,12 @@ struct Stored<T> {
     version: u64,
 }
 
-/// A recorded change, which workers settle (complete).
+/// A recorded change, which workers apply to the copies.
 #[derive(Clone, Copy, Debug)]
 enum Recorded {
-    /// A holder refers to a different source.
+    /// A holder was changed to refer to a different source. Contains the holder.
     Held(usize),
-    /// A source to which holders refer was changed.
+    /// A source was changed. Contains the source; workers update the copies in its holders.
     Given(usize),
 }
 

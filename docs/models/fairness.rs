@@ -1,5 +1,5 @@
-//! A model of reservations, with which transactions in several processes take turns in a partition. A reservation is a numbered row with a hold: the time
-//! for which other processes wait for it.
+//! A model of reservations, with which transactions in several processes take turns in a partition. A reservation is a numbered row that contains a
+//! hold: how long other processes wait for it.
 //!
 //! Time is simulated: a request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by a factor
 //! of up to 100. Processes pause, die, and have clocks that are wrong and run too fast or too slow. A transaction reads a row, and writes it

@@ -1,5 +1,5 @@
-//! A model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers,
-//! views with several followers (processes that keep a view up to date), trims, and a table that is dropped.
+//! A model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers, views with several followers (processes that keep a view
+//! up to date), trims (which delete old entries), and a table that is dropped.
 //!
 //! A commit writes its changes and replaces the head, a row that contains the number of the last change. Readers read the head, and then
 //! the entries up to that number. A follower that has read all entries marks the feed as quiet, in the head and then in the

@@ -1,5 +1,6 @@
-//! A model of a view's record of the partitions that an entity (the source) is in. The source moves between partitions. Each partition has a record of
-//! the source's rows, and a list names the partitions with rows. The list must stay short, and must never omit a partition with rows, even if processes pause.
+//! A model of how a view records the partitions that contain rows of an entity, called the source. The source moves between partitions. Each
+//! partition has a record, which states whether the partition contains rows of the source, and a list names the partitions that do. The list must
+//! stay short, and must never omit a partition with rows, even if processes pause.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,7 +101,7 @@ impl World {
         false
     }
 
-    /// Applies the source's changes as a process that never dies. Returns `false` if this takes too many rounds.
+    /// Applies the source's changes the way a process that never crashes would. Returns `false` if this takes too many rounds.
     fn settle(&self) -> bool {
         let living = Self { lives: true, ..self.clone() };
         let is_done = Rc::new(Cell::new(false));

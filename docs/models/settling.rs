@@ -1,8 +1,8 @@
-//! A model of an optional property that is added while programs built from an older release write. Older programs replace entities, and update entities
-//! that have copies with all properties. The model contains the mark in the stored schema, the wait before the first write, and the copies.
+//! A model of an optional property that is added while programs built from an older release write. Older programs replace entities, and also update
+//! entities whose copies contain all properties. The model contains the mark in the stored schema, which shows that older programs may still write;
+//! the wait before the first write of the property; and the copies.
 //!
-//! The durations of leases, waits and requests are measured by clocks that run at the same rate. A request takes effect within `REQUEST`, or
-//! never.
+//! Leases, waits and requests are timed by clocks that run at the same rate. A request takes effect within `REQUEST`, or never.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -36,11 +36,11 @@ const IN_COPY: usize = 7;
 const FROM_ENTITY: usize = 8;
 const ONE_VERSION: usize = 9;
 
-/// The time for which a program may write before it must read the schema again.
+/// The duration for which a program may write before it must read the schema again.
 const LEASE: i64 = 5;
 /// The time after which a request can no longer take effect.
 const REQUEST: i64 = 5;
-/// The time for which a program that knows the property waits before it writes.
+/// The duration for which a program that knows the property waits before it writes.
 const WAIT: i64 = LEASE + REQUEST + 1;
 const ROWS: usize = 2;
 

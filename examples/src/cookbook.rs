@@ -20,7 +20,7 @@ use crate::{large, recipes};
 /// The options of a cookbook run: the recipes, and the store to use.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The folder of the store, or `None` for a store in memory.
+    /// The folder of the store, or `None` for an in-memory store.
     pub folder: Option<PathBuf>,
     /// The connection string of an account to use instead of an embedded store. Everything created there is deleted at the end.
     pub azure: Option<String>,

@@ -25,7 +25,7 @@ use crate::model::weather::Day;
 use crate::model::{earthquake_days, indexed, listed, named_routes, traffic, weather_months, weather_years};
 use crate::store::Store;
 
-/// The first input in memory. Recipes compare their results with it.
+/// The cookbook's first input, in memory. Recipes compare their results with it.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// The airports, ordered by code.

@@ -1,4 +1,5 @@
-//! The physical partitions of a container under a workload: heat, splits, limits, orders of levels, and warnings.
+//! Models the physical partitions of a Cosmos DB container under a workload: their heat, splits and limits, the possible orders of the partition key
+//! levels, and warnings.
 
 use std::fmt;
 
@@ -18,7 +19,7 @@ const NAMED: usize = 5;
 /// The number of first-level values at which the documentation expects an even spread of writes (HPK-16).
 const FIRST_VALUES: usize = 1_000;
 
-/// The physical partitions of a container under a workload, before and after all due splits.
+/// The physical partitions of a container under a workload, before and after all pending splits.
 ///
 /// ```
 /// use table_core::Entity;
@@ -47,7 +48,7 @@ const FIRST_VALUES: usize = 1_000;
 pub struct Container {
     /// The physical partitions before any split.
     pub before: Load,
-    /// The splits that are due, in order.
+    /// The pending splits, in order.
     pub splits: Vec<NextSplit>,
     /// The physical partitions after the splits.
     pub after: Load,
@@ -115,7 +116,7 @@ fn spread(
 }
 
 impl Container {
-    /// Returns an SVG diagram of the partitions before and after all due splits.
+    /// Returns an SVG diagram of the partitions before and after all pending splits.
     #[must_use]
     pub fn svg(&self) -> String {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])

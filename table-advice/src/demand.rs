@@ -1,4 +1,4 @@
-//! The load of a run: bytes and request units of each partition key and each key range.
+//! Adds up the load of a run: the bytes and request units for each partition key and each key range.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,7 +24,7 @@ pub(super) struct KeyDemand {
     pub(super) units: f64,
 }
 
-/// The load of the queries over a range of partition keys.
+/// The load of the queries over one range of partition keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RangeDemand {
     pub(super) queries: f64,

@@ -3,7 +3,7 @@
 use table_core::entity::Entity;
 use table_hierarchy::{Bounds, PartitionMap, level_names};
 
-/// A container of Cosmos DB for NoSQL, and the duration of the workload on it.
+/// A Cosmos DB for NoSQL container, and the duration of the workload on it.
 ///
 /// ```
 /// use table_core::Entity;

@@ -1,9 +1,9 @@
-//! Faults of workloads that cannot run, and of costs that exceed their budget.
+//! Errors for workloads that cannot run, and for costs that exceed their budget.
 
 use chrono::{DateTime, Utc};
 use table_core::Fault;
 
-/// A fault of a workload that cannot be read or run.
+/// The reason that a workload cannot be read or run.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidWorkload)]
 pub(super) enum WorkloadFault {
@@ -59,7 +59,7 @@ pub(super) enum WorkloadFault {
 }
 
 impl WorkloadFault {
-    /// Adds the name of the field that has this fault.
+    /// Wraps the fault with the name of the field in which it was found.
     pub(super) fn of_field(self, field: &str) -> Self {
         Self::Field { field: field.to_owned(), fault: Box::new(self) }
     }

@@ -7,7 +7,7 @@ const ROWS: usize = 16;
 /// The maximum number of columns of a heat map.
 const COLUMNS: u32 = 60;
 
-/// The load of one operation on one partition: entities written, or pages read.
+/// A touch: the load that one operation puts on one partition, in entities written or pages read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) second: u32,
@@ -30,7 +30,7 @@ pub(super) struct Touch {
 pub struct HeatMap {
     /// The number of seconds per column. The last column may be shorter.
     pub seconds_per_column: u32,
-    /// Each shown partition with its cells. The name of a partition is its PartitionKey, preceded by the name of its table if the table is known.
+    /// Each displayed partition with its cells. The name of a partition is its PartitionKey, preceded by the name of its table if the table is known.
     pub rows: Vec<(String, Vec<f64>)>,
     /// The number of partitions without a row.
     pub others: usize,
@@ -85,7 +85,7 @@ impl HeatMap {
         }
     }
 
-    /// Returns the highest value among the shown cells.
+    /// Returns the highest value among the displayed cells.
     #[must_use]
     pub fn hottest(&self) -> f64 {
         self.rows.iter().flat_map(|(_, cells)| cells).copied().fold(0.0, f64::max)

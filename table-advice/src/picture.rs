@@ -11,7 +11,7 @@ const LEFT: usize = 240;
 const TOP: usize = 44;
 /// The minimum width of the picture, required by the text above the map.
 const NARROWEST: usize = 640;
-/// The maximum length of a shown name, in characters.
+/// The maximum length of a displayed name, in characters.
 const NAME: usize = 32;
 
 pub(super) fn svg(name: &str, map: &HeatMap) -> String {

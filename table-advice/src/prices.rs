@@ -1,4 +1,4 @@
-//! Prices of requests and bytes, at rates given by the user.
+//! Prices of requests and bytes. The user sets them.
 
 use serde::Deserialize;
 use table_core::{Error, Result};

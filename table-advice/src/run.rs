@@ -14,7 +14,8 @@ use crate::spread::{Heat, PARTITION_TARGET};
 use crate::step::{Step, load};
 use crate::workload::{MOST_OPERATIONS, Pattern, Workload};
 
-/// The minimum number of requests in a window. In shorter windows, a partition can appear hot by chance.
+/// The minimum number of consecutive requests over which a partition's peak share is measured. In fewer requests, a partition can appear hot by
+/// chance.
 const SHORTEST_RUN: usize = 1_000;
 
 /// The state of one pattern during a run.
@@ -139,7 +140,7 @@ impl Tally {
     }
 }
 
-/// Returns the load above a partition's target in each second (SCL-1). Touches must be sorted by time.
+/// Returns the load that exceeds a partition's target (SCL-1), for each second. `touches` must be sorted by time.
 fn throttled(touches: &[Touch], names: &[String]) -> Throttling {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
     let target = PARTITION_TARGET as u64;

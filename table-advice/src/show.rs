@@ -6,7 +6,7 @@ use crate::heat_map::HeatMap;
 use crate::report::{ACCOUNT_TARGET, PatternCost, Report};
 use crate::spread::{PARTITION_TARGET, Peak};
 
-/// The characters of cells, from cold to hot.
+/// The characters that represent cells of the heat map, from cold to hot.
 const GLYPHS: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '%', '#', '@'];
 
 impl fmt::Display for Report {

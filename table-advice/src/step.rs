@@ -20,14 +20,14 @@ pub struct Step {
     /// The number of entities written or examined.
     pub(super) entities: u64,
     pub(super) bytes: u64,
-    /// The partitions that are named, each with its load: entities written, or pages read.
+    /// The partitions that the requests name, each with its load: entities written, or pages read.
     pub(super) touches: Vec<(String, u64)>,
     /// The table and the PartitionKey range of each read over several partitions.
     pub(super) ranges: Vec<(String, TextRange)>,
 }
 
 impl Step {
-    /// Creates an insert of an entity with its index rows, at the highest cost that the documentation of `index` in `table-patterns` states.
+    /// Creates a step that inserts an entity with its index rows. Assumes the highest cost stated in the documentation of `table_patterns::index`.
     ///
     /// Index rows in the same partition are written in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before the write. If index
     /// rows are in other partitions, the transaction contains an additional record, and each of these indexes then takes three reads, a write, and
@@ -86,8 +86,8 @@ impl Step {
         Ok(Self { class: None, reads, writes, entities, bytes: bytes as u64, touches, ranges: Vec::new() })
     }
 
-    /// Creates a read of a selection. `entities` and `bytes` are the approximate totals of its result. A table scan examines the entire table, so
-    /// pass the totals of the table.
+    /// Creates a step that reads a selection. `entities` and `bytes` are the approximate totals of its result. A table scan examines the entire
+    /// table, so pass the totals of the table.
     ///
     /// # Errors
     /// `KeyEncoding` if the selection has a value that the key cannot contain.

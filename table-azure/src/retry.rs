@@ -55,7 +55,7 @@ impl RetryPolicy {
         table_deletion_wait: Duration::ZERO,
     };
 
-    /// Returns the delay before a retry, counted from 0. `random` is in 0..=1.
+    /// Returns the delay before the retry with the given zero-based number. `random` is in 0..=1.
     pub(crate) fn delay(&self, retry: u32, random: f64) -> Duration {
         let doubled = 2_u32.checked_pow(retry).and_then(|factor| self.initial_delay.checked_mul(factor));
         doubled.unwrap_or(self.max_delay).min(self.max_delay).mul_f64(0.8 + 0.4 * random)

@@ -1,4 +1,4 @@
-//! Options of a store: levels, mappings and times to live of tables, throughput of new containers, limits and delays.
+//! Options of a Cosmos DB store: partition key levels, mappings and expiry per table, the throughput of new containers, limits and delays.
 
 use std::collections::HashMap;
 use std::sync::Arc;

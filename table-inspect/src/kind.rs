@@ -143,7 +143,7 @@ pub struct IndexRow<'a> {
     pub keys: KeyRange,
 }
 
-/// Returns the index rows of an entity. An entity that lacks a value for a key part has no row in that index.
+/// Returns the index rows of an entity. An entity that lacks a value for part of an index's key has no row in that index.
 #[must_use]
 pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<IndexRow<'a>> {
     let values = values(&Kind::Entity(schema), entity);

@@ -75,8 +75,8 @@ impl Exchange {
         }
     }
 
-    /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and stores the path below it. A host such as `contoso.table.…` takes
-    /// precedence, because the first segment of the path may be a table with the name of an account.
+    /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and stores the rest of the path. A host such as
+    /// `contoso.table.…` takes precedence, because the first segment of the path may be a table that has the same name as an account.
     ///
     /// # Errors
     /// 404 if neither the path nor the host names an account of this server.

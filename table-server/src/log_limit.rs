@@ -5,7 +5,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The maximum number of lines in a period.
+/// The maximum number of log lines per [`PERIOD`].
 const LINES: u32 = 60;
 const PERIOD: Duration = Duration::from_secs(60);
 

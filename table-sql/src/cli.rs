@@ -13,7 +13,7 @@ use tables_cli::{Exit, Failure};
 
 use crate::{SqlOptions, session};
 
-/// Answer questions in SQL over the tables of a store.
+/// Query the tables of a store with SQL.
 ///
 /// Columns are PartitionKey, RowKey, Timestamp, the parts of the keys, and the properties. Names are case-sensitive without quotes.
 /// `EXPLAIN SELECT …` shows the requests of a statement.

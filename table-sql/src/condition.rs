@@ -13,7 +13,7 @@ pub(crate) struct Condition<'a> {
     pub(crate) test: Test<'a>,
 }
 
-/// The comparison.
+/// The way in which a column is compared with a constant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Test<'a> {
     Compare(Comparison, &'a ScalarValue),

@@ -102,7 +102,8 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     keys::key_range(schema, &requests).unwrap_or(KeyRange::ALL)
 }
 
-/// Returns `true` if the request can be combined with the others. If the part cannot have the value, the condition is left to DataFusion.
+/// Returns `true` if the request and the other requests together describe a key range. If not, for example because the part cannot have the value,
+/// DataFusion evaluates the condition.
 fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
     let mut all = others.to_vec();
     all.push(request.clone());
@@ -137,7 +138,7 @@ fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bo
     Some((PartRequest::between(name, &low.unwrap_or_default(), &high.unwrap_or_default()), false))
 }
 
-/// Returns a constant that bounds a range; `None` if SQL and the store order strings differently relative to it.
+/// Returns a constant as the bound of a key range; `None` if SQL and the store disagree about which strings sort before the constant.
 fn ordered(condition: &Condition<'_>, constant: &ScalarValue) -> Option<String> {
     let value = shown(condition.column.kind, constant)?;
     (!value.is_empty() && (condition.column.kind != Kind::Text || is_portable(&value))).then_some(value)

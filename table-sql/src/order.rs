@@ -1,4 +1,4 @@
-//! The order of the rows of a scan, as announced to DataFusion.
+//! Announces the order of a scan's rows to DataFusion.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use table_core::schema::StoredSchema;
 use crate::column::{Column, Kind, Source};
 use crate::keys::{self, Range};
 
-/// Returns the properties of a scan whose rows are in key order.
+/// Returns the DataFusion plan properties of a scan whose rows are in key order.
 pub(crate) fn properties(
     schema: &SchemaRef,
     columns: &[Column],

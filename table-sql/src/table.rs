@@ -21,7 +21,7 @@ use crate::stream::Scanned;
 use crate::survey::Survey;
 use crate::{filter, keys, order};
 
-/// A table of a store, for DataFusion.
+/// A DataFusion table provider for one table of a store.
 #[derive(Debug)]
 pub struct StoreTable {
     store: DynTableStore,

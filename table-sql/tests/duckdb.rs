@@ -1,4 +1,4 @@
-//! Tests that the queries in `duckdb/queries.sql` give the same answers as DuckDB gives for a Parquet export of the same tables.
+//! Tests that the queries in `duckdb/queries.sql` return the same rows as in DuckDB, which reads a Parquet export of the same tables.
 //!
 //! `TABLES_DUCKDB=python cargo test --test duckdb` exports the tables, and lets DuckDB write its answers again. The Python installation
 //! needs the `duckdb` package.

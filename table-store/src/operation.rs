@@ -90,7 +90,7 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
-    /// Returns the name of the operation in messages, spans and plans.
+    /// Returns the operation's name, as used in messages, spans and plans.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -154,7 +154,7 @@ pub struct NewError<'a> {
 }
 
 impl NewError<'_> {
-    /// Returns the body in the JSON format of the table service, for every metadata level (ERR-1).
+    /// Returns the body in the table service's JSON format, which is the same at every metadata level (ERR-1).
     #[must_use]
     pub fn to_json(&self) -> String {
         let error = json!({ "code": self.code, "message": { "lang": "en-US", "value": self.text() } });

@@ -119,7 +119,7 @@ enum Command {
     Serve(serve::Serve),
     /// Explore tables in a browser: schemas, keys by their parts, queries with their plans, pending work
     Explore(explore::Explore),
-    /// Answer questions in SQL, with the program `tables-sql`
+    /// Query tables with SQL, using the program `tables-sql`
     Sql(sql::Sql),
     /// Write completions for a shell
     Completions(complete::Completions),

@@ -25,10 +25,10 @@ pub const JSON: &str = "application/json;odata=nometadata";
 pub struct Ask {
     service: &'static str,
     scheme: Option<Scheme>,
-    /// The suffix after the account name in the path: `-secondary` for requests to the secondary, otherwise empty.
+    /// The suffix after the account name in the path: `-secondary` for requests to the account's secondary endpoint, otherwise empty.
     copy: &'static str,
     method: &'static str,
-    /// The path below the account, with its query.
+    /// The path after the account name, with the query string.
     target: String,
     /// The target to sign, if it differs from the target to send.
     signed_target: Option<String>,
@@ -66,7 +66,7 @@ impl Answer {
 }
 
 impl Ask {
-    /// Creates a request to the table service. `target` is the path below the account, with its query.
+    /// Creates a request to the table service. `target` is the path after the account name, with the query string.
     #[must_use]
     pub fn new(method: &'static str, target: impl Into<String>) -> Self {
         let headers = vec![
@@ -85,13 +85,13 @@ impl Ask {
         Self { service: "Queue", scheme: Some(Scheme::Storage), ..Self::new(method, target) }
     }
 
-    /// Directs the request to the account's secondary.
+    /// Directs the request to the account's secondary endpoint.
     #[must_use]
     pub fn secondary(self) -> Self {
         Self { copy: "-secondary", ..self }
     }
 
-    /// Replaces the target of the request: the path below the account, with its query.
+    /// Replaces the target of the request: the path after the account name, with the query string.
     #[must_use]
     pub fn target(self, target: impl Into<String>) -> Self {
         Self { target: target.into(), ..self }

@@ -38,7 +38,7 @@ struct Outage {
 }
 
 impl Outages {
-    /// Rejects calls to `target` (a table or queue; everything if empty) with `ServerBusy` for the given time.
+    /// Rejects calls with `ServerBusy` for the given time: those to the table or queue `target`, or all calls if `target` is empty.
     pub fn begin(&self, target: &str, time: Duration, clock: Clock) {
         let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
         let until = clock.now().saturating_add(ticks);
@@ -54,7 +54,7 @@ impl Outages {
     }
 }
 
-/// Controls all store calls of one simulated process.
+/// A fault control: it can stop or fail the store calls of one simulated process.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
@@ -67,14 +67,14 @@ struct Inner {
     dead: AtomicBool,
     /// `true` if each call waits until it is [stepped](Control::step).
     stepped: AtomicBool,
-    /// The interval at which calls are refused with `ServerBusy`, such as 3 for every third call; 0 if no calls are refused.
+    /// The interval at which calls are rejected with `ServerBusy`, such as 3 for every third call; 0 if no calls are rejected.
     busy: AtomicUsize,
     waits: AtomicUsize,
     outages: Mutex<Outages>,
 }
 
 impl Control {
-    /// Creates a control that kills the process at the `call`-th call, counted from 1.
+    /// Creates a fault control that kills the process at the `call`-th call, counted from 1.
     #[must_use]
     pub fn dying(call: usize, death: Death) -> Self {
         let control = Self::default();
@@ -83,7 +83,7 @@ impl Control {
         control
     }
 
-    /// Creates a control that refuses every `every`-th call of the process with `ServerBusy`.
+    /// Creates a fault control that rejects every `every`-th call in the process with `ServerBusy`.
     #[must_use]
     pub fn busy(every: usize) -> Self {
         let control = Self::default();
@@ -122,7 +122,7 @@ impl Control {
         Controlled { store, control: self.clone() }
     }
 
-    /// Runs a stepped process until its next call or its end. Returns the process's result if it has ended.
+    /// Runs a process until its next call or its end. The process must be [stepped](Self::stepped). Returns its result if it has ended.
     pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
         let waits = self.0.waits.load(Ordering::SeqCst);
         loop {
@@ -177,7 +177,7 @@ impl Control {
     }
 }
 
-/// A store, a queue store or a blob store whose calls a [`Control`] controls.
+/// Wraps a store, a queue store or a blob store. A [`Control`] can stop or fail its calls.
 #[derive(Clone, Debug)]
 pub struct Controlled<T> {
     store: T,

@@ -1,8 +1,8 @@
-//! Fuzz targets. Each reads arbitrary bytes in one format, and panics if a guarantee is violated. `cargo fuzz` runs them on arbitrary inputs (folder
+//! Fuzz targets. Each parses arbitrary bytes in one format, and panics if a guarantee is violated. `cargo fuzz` runs them on arbitrary inputs (folder
 //! `fuzz`); `src/bin/fuzz.rs`, which needs only stable Rust, runs them on mutated samples.
 //!
-//! A reader must never panic or loop forever. Writing and reading accepted input must not change it, and if two readers exist for a format, they must
-//! agree.
+//! A parser must never panic or loop forever. Accepted input must survive a round trip (formatting and parsing), and if two parsers exist for a
+//! format, they must agree.
 
 mod formats;
 mod mutate;
@@ -24,7 +24,7 @@ const KEPT: usize = 256;
 pub struct Target {
     /// The name of the target.
     pub name: &'static str,
-    /// Reads bytes, and returns `true` if they were accepted.
+    /// Parses bytes, and returns `true` if they were accepted.
     pub read: fn(&[u8]) -> bool,
     /// Returns samples, all of which the target accepts.
     pub samples: fn() -> Vec<Vec<u8>>,
@@ -72,9 +72,9 @@ pub struct Session {
     target: Target,
     random: StdRng,
     samples: Vec<Vec<u8>>,
-    /// The number of original samples. The mutated samples that were kept follow them.
+    /// The number of original samples. They are followed by the mutated samples that were kept.
     first: usize,
-    /// The number of inputs read.
+    /// The number of inputs parsed.
     pub inputs: u64,
     /// The number of accepted inputs.
     pub accepted: u64,

@@ -1,4 +1,4 @@
-//! The reference model: the table service as a plain map, written from the rules alone and as simply as possible.
+//! The reference model: the table service as a plain map, implemented only from the numbered rules in `docs/rules`, and as simply as possible.
 //!
 //! It shares only interface types with the library (names, rows, queries, errors). Order, limits, conditions and paging are implemented independently,
 //! following the text of each rule.

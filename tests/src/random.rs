@@ -14,9 +14,9 @@ use uuid::Uuid;
 /// The table names. Programs use few tables, partitions and rows, so operations conflict. The names include strings that some stores sort differently from
 /// the service.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
-/// The `PartitionKey`s.
+/// The `PartitionKey`s that programs use.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
-/// The `RowKey`s.
+/// The `RowKey`s that programs use.
 pub const ROWS: [&str; 9] = ["", "'", "1", "10", "2", "a", "\u{D7FF}", "\u{1F600}", "\u{E000}"];
 const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 

@@ -169,7 +169,7 @@ impl Run {
         }
     }
 
-    /// Creates or deletes table `number`, both in the engine and in `SQLite`.
+    /// Creates table `number` or deletes an existing one, both in the engine and in `SQLite`.
     fn table(&mut self, engine: &Engine, number: u8) -> Outcome<()> {
         let name = table(number)?;
         let there = self.peer.has_table(number)?;

@@ -18,13 +18,14 @@ pub enum Skew {
     /// The clock shows the simulated time.
     #[default]
     None,
-    /// The clock is ahead by the given days, or behind if they are negative.
+    /// The clock is ahead by the given number of days, or behind if it is negative.
     Days(i64),
     /// The clock is stopped: it always shows the time of its creation.
     Standing,
     /// The clock runs backwards from the time of its creation.
     Backwards,
-    /// The clock alternates between the simulated time and a time shifted by these days. It jumps after every one to eight readings, depending on the days.
+    /// The clock alternates between the simulated time and a time that differs by the given number of days. It jumps after every one to eight
+    /// readings, depending on that number.
     Jumping(i64),
 }
 

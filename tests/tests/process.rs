@@ -58,7 +58,7 @@ fn count(engine: &Engine, partition: &str) -> usize {
     }
 }
 
-/// Tests all of these in one function, because each step changes the state of the whole process.
+/// Tests all of these conditions in one function, because each step changes the state of the entire process.
 #[test]
 fn an_engine_stays_in_its_folder_and_survives_a_lack_of_descriptors() {
     let root = tempfile::tempdir().unwrap();

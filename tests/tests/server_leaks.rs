@@ -21,7 +21,7 @@ static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// occur only on first use.
 const WARM: usize = 2;
 const ROUNDS: usize = 7;
-/// The number of connections of each kind per round.
+/// The number of connections that each kind of client opens per round.
 const CONCURRENT: usize = 12;
 /// The number of connections open at the same time. It is lower than the number of connections that the operating system queues.
 const AT_ONCE: usize = 24;

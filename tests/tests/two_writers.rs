@@ -11,7 +11,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// A process that writes to a folder. It is killed at the end of the test at the latest.
+/// A process that writes to a folder. The test kills it, at the latest when it ends.
 struct Writing {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,

@@ -31,7 +31,7 @@ impl Work {
     /// All kinds of work.
     pub const ALL: [Self; 5] = [Self::Insert, Self::Pipelined, Self::Batch, Self::Get, Self::Page];
 
-    /// Returns the work's name in the line protocol with clients in separate processes.
+    /// Returns the name of the work in the line-based protocol that clients in separate processes use.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {

@@ -11,7 +11,7 @@ use crate::harness::{Contender, Figure, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// The latency added to each request to simulate a server in the next region.
+/// The latency added to each request to simulate a server in a neighbouring region.
 const FAR: Duration = Duration::from_millis(10);
 /// The target for the ratio of pipelined to sequential inserts.
 const TIMES: f64 = 4.0;

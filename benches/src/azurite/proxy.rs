@@ -1,4 +1,4 @@
-//! A proxy that counts the connections to a server, and delays requests like a network.
+//! A proxy that counts the connections to a server, and adds network-like latency to requests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -17,13 +17,13 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The number of hostile connections that send little and then wait, for each kind.
+/// The number of hostile connections per kind that send little and then wait.
 const NEIGHBOURS: usize = 1_000;
 /// The number of connections used by the well-behaved client.
 const CONNECTIONS: usize = 8;
 /// The highest acceptable ratio of the 99th percentile latency with hostile connections to that without them.
 const TIMES: f64 = 3.0;
-/// The number of hostile connections that send continuously, for each kind.
+/// The number of hostile connections per kind that send continuously.
 const FLOODS: usize = 20;
 /// The number of messages per write of a connection that sends repeatedly.
 const REPEATED: usize = 200;

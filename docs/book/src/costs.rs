@@ -40,7 +40,7 @@ impl Counted {
         Self { store, queues, now, rows: rows.to_owned() }
     }
 
-    /// Returns a runtime that uses the store's clock, and whose delays end immediately.
+    /// Returns a runtime that uses the store's clock and does not wait on delays.
     fn runtime(&self) -> Runtime {
         Runtime::new().clock(clock(&self.now)).sleep_by(|_| Box::pin(async {})).seed(1)
     }

@@ -15,7 +15,7 @@ struct User {
     login: String,
 }
 
-/// One row for each login in use or about to be used.
+/// A row for each login that is in use or reserved for a new user.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logins")]
 #[partition_key(login)]
@@ -46,7 +46,7 @@ impl<S: TableStore + Clone> Users<S> {
         Ok(Self { users, logins })
     }
 
-    /// Reserves the login. `None` if another user has it.
+    /// Reserves the user's login. Returns `None` if another user has it.
     async fn reserve(&self, user: &User, now: DateTime<Utc>) -> Result<Option<ETag>> {
         let mine = Reservation {
             login: user.login.clone(),
@@ -78,13 +78,13 @@ impl<S: TableStore + Clone> Users<S> {
         }
     }
 
-    /// Registers a user. `false` if another user has the login. May be repeated.
+    /// Registers a user. Returns `false` if another user has the login. Idempotent.
     async fn register(&self, user: &User, now: DateTime<Utc>) -> Result<bool> {
         let Some(reserved) = self.reserve(user, now).await? else { return Ok(false) };
         self.finish(user, reserved).await
     }
 
-    /// Writes the user and confirms the reservation, as long as it is this user's.
+    /// Writes the user and confirms the reservation, unless another user has taken it over.
     async fn finish(&self, user: &User, mut reserved: ETag) -> Result<bool> {
         let confirmed = Reservation {
             login: user.login.clone(),
@@ -114,7 +114,7 @@ impl<S: TableStore + Clone> Users<S> {
         }
     }
 
-    /// Deletes a user and releases the login. May be repeated.
+    /// Deletes a user and releases the login. Idempotent.
     async fn remove(&self, user: &User) -> Result<()> {
         let reservation = self.logins.get(Reservation::key(&user.login)).await?;
         match self.users.delete(User::key(&user.tenant, user.id), IfMatch::Any).await {

@@ -35,7 +35,7 @@ struct Comment {
     text: String,
 }
 
-/// All types of the table. A read of tickets skips the others.
+/// All entity types in the table. A read of tickets skips rows of other types.
 #[derive(EntitySet)]
 enum DeskRow {
     Ticket(Ticket),

@@ -35,7 +35,7 @@ struct Comment {
     text: String,
 }
 
-/// All types of the table. A read of tickets skips the others.
+/// All entity types in the table. A read of tickets skips rows of other types.
 #[derive(EntitySet)]
 enum DeskRow {
     Ticket(Ticket),
@@ -44,7 +44,7 @@ enum DeskRow {
     Other(TableEntity),
 }
 
-/// A line of the list: the properties that it shows.
+/// The properties of a ticket that a list of tickets shows.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Ticket)]
 struct Line {
@@ -52,7 +52,7 @@ struct Line {
     text: String,
 }
 
-/// A page of open tickets, and the cursor of the next one.
+/// Returns a page of open tickets, and the cursor for the next page.
 async fn page(
     store: &Engine,
     after: Option<String>,

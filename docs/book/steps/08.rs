@@ -55,7 +55,7 @@ struct Comment {
     text: String,
 }
 
-/// All types of the table. A read of tickets skips the others.
+/// All entity types in the table. A read of tickets skips rows of other types.
 #[derive(EntitySet)]
 enum DeskRow {
     Ticket(Ticket),
@@ -65,7 +65,7 @@ enum DeskRow {
     Other(TableEntity),
 }
 
-/// Tickets show the name of their agent.
+/// The relation that copies an agent's name to the agent's tickets.
 struct Assignee;
 
 impl CopyRelation for Assignee {
@@ -91,7 +91,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// The customer is informed when a ticket is closed.
+/// The message for a closed ticket. Its handler informs the customer.
 #[derive(Serialize, Deserialize)]
 struct Closed {
     ticket: u32,
@@ -102,7 +102,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// Adds a step to every write of this program that closes a ticket, whatever the verb.
+/// Adds a step to every write by this program that changes a ticket from open to closed.
 struct Notifies;
 
 impl Participant<Ticket> for Notifies {
@@ -126,8 +126,8 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// Sends e-mails. Idempotent: a ticket that was reported is not reported again. A real program
-/// asks its mail service or a table, because this list is lost when the program ends.
+/// Sends e-mails. Idempotent: a ticket that was reported is not reported again. A real program would
+/// ask its mail service or read a table, because this list is lost when the program ends.
 #[derive(Clone, Default)]
 struct Mail(Arc<Mutex<Vec<u32>>>);
 

@@ -51,7 +51,7 @@ struct Comment {
     text: String,
 }
 
-/// All types of the table. A read of tickets skips the others.
+/// All entity types in the table. A read of tickets skips rows of other types.
 #[derive(EntitySet)]
 enum DeskRow {
     Ticket(Ticket),
@@ -61,7 +61,7 @@ enum DeskRow {
     Other(TableEntity),
 }
 
-/// Tickets show the name of their agent.
+/// The relation that copies an agent's name to the agent's tickets.
 struct Assignee;
 
 impl CopyRelation for Assignee {

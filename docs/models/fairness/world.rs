@@ -46,7 +46,7 @@ pub(super) struct Store {
     pub(super) reservations: BTreeMap<(u64, u64), Reservation>,
 }
 
-/// A process, which runs transactions one after another.
+/// A simulated process, which runs transactions one after another.
 pub(super) struct Program {
     pub(super) number: usize,
     /// The shortest round trip between the process and the store.
@@ -62,7 +62,7 @@ pub(super) struct Program {
     pub(super) pauses_at: Option<u64>,
     pub(super) dies_at: Option<u64>,
     pub(super) requests: Cell<u64>,
-    /// The version of the row after the process's last transaction, as far as it is known.
+    /// The version of the row after the process's last transaction, or `None` if it is not known.
     pub(super) known: Cell<Option<u64>>,
     /// `true` if another process wrote the row since this process's previous transaction.
     pub(super) is_shared: Cell<bool>,
@@ -71,7 +71,7 @@ pub(super) struct Program {
     pub(super) may_delete: bool,
     /// The number of commits that were refused because of the process's credential.
     pub(super) refusals: Cell<u64>,
-    /// The number of reservations that expired while the process waited for them, since it last found none.
+    /// The number of reservations in a row that expired while the process waited for them.
     pub(super) expired: Cell<u64>,
 }
 

@@ -5,9 +5,9 @@ use serde::Deserialize;
 /// The flights from one airport to another in 2008.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Route {
-    /// The code of the airport of departure; see [`Airport::iata`](super::airports::Airport::iata).
+    /// The departure airport's code; see [`Airport::iata`](super::airports::Airport::iata).
     pub origin: String,
-    /// The code of the airport of arrival, as in `origin`.
+    /// The arrival airport's code, as in `origin`.
     pub destination: String,
     /// The number of flights in the year, which is at least one.
     pub count: u32,

@@ -24,18 +24,18 @@ pub struct Origin {
     pub name: String,
 }
 
-/// The number of flights from one airport to another, which sorts after the airport of departure. Example key: (`WA`, `from_SEA_to_LAX`).
+/// The number of flights from one airport to another, which sorts after the departure airport. Example key: (`WA`, `from_SEA_to_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
 #[row_key("from_", origin, "_to_", destination)]
 pub struct Departure {
-    /// The state of the airport of departure, as in [`Origin`].
+    /// The departure airport's state, as in [`Origin`].
     pub state: String,
-    /// The code of the airport of departure.
+    /// The departure airport's code.
     #[without('_')]
     pub origin: String,
-    /// The code of the airport of arrival.
+    /// The arrival airport's code.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
@@ -45,13 +45,13 @@ pub struct Departure {
 #[derive(EntityGroup, Clone, Debug)]
 #[entity_group(under = Origin)]
 pub struct OriginWithDepartures {
-    /// The airport of departure.
+    /// The departure airport.
     pub origin: One<Origin>,
     /// The departures, ordered by destination.
     pub departures: Many<Departure>,
 }
 
-/// Returns all routes, in the partitions of their airports of departure.
+/// Returns all routes, in the partitions of their departure airports.
 #[must_use]
 pub fn departures(routes: &[Route]) -> Vec<Departure> {
     let departure = |route: &Route| Departure {
@@ -63,7 +63,7 @@ pub fn departures(routes: &[Route]) -> Vec<Departure> {
     routes.iter().map(departure).collect()
 }
 
-/// Returns all airports of departure, in the same partitions as their routes.
+/// Returns all departure airports, in the same partitions as their routes.
 #[must_use]
 pub fn origins(routes: &[Route], airports: &[airports::Airport]) -> Vec<Origin> {
     let names: HashMap<&str, &str> =

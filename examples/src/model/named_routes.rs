@@ -31,27 +31,27 @@ pub struct NamedAirport {
     pub city: String,
 }
 
-/// A route, in the partition of its airport of departure, with both airports' names. Example key: (`SEA`, `LAX`).
+/// A route, in the partition of its departure airport, with both airports' names. Example key: (`SEA`, `LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "NamedRoutes", copies_from(Origin, Destination))]
 #[partition_key(origin)]
 #[row_key(destination)]
 pub struct NamedRoute {
-    /// The code of the airport of departure.
+    /// The departure airport's code.
     pub origin: String,
-    /// The code of the airport of arrival.
+    /// The arrival airport's code.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
-    /// The name of the airport of departure, copied from the airport.
+    /// The departure airport's name, copied from the airport.
     pub origin_name: Option<String>,
-    /// The name of the airport of arrival, copied from the airport.
+    /// The arrival airport's name, copied from the airport.
     pub destination_name: Option<String>,
-    /// The city of the airport of arrival, copied from the airport.
+    /// The arrival airport's city, copied from the airport.
     pub destination_city: Option<String>,
 }
 
-/// The relation that copies data from the airport of departure to its routes.
+/// The relation that copies data from the departure airport to its routes.
 #[derive(Debug)]
 pub struct Origin;
 
@@ -78,7 +78,7 @@ impl CopyRelation for Origin {
     }
 }
 
-/// The relation that copies data from the airport of arrival to its routes.
+/// The relation that copies data from the arrival airport to its routes.
 #[derive(Debug)]
 pub struct Destination;
 
@@ -106,7 +106,8 @@ impl CopyRelation for Destination {
     }
 }
 
-/// The handles for airports and routes, with the outbox for changes to names. The queue is in memory; a lost message delays copies, but none is lost.
+/// The handles for airports and routes, with the outbox for changes to names. The queue is in memory; if a message is lost, the copies are updated
+/// later.
 pub struct NamedRoutes<S> {
     /// The handle for airports, whose names are copied.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,

@@ -6,24 +6,24 @@ use table_core::Entity;
 
 use crate::data::{airports, routes as source};
 
-/// The flights from one airport to another in 2008, in the partition of the state of departure (PAT-CK). Example key: (`WA`, `SEA_LAX`).
+/// The flights from one airport to another in 2008, in the partition of the departure state (PAT-CK). Example key: (`WA`, `SEA_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Routes")]
 #[partition_key(state)]
 #[row_key(origin, "_", destination)]
 pub struct Route {
-    /// The state of the airport of departure, or `unknown` for four airports.
+    /// The departure airport's state, or `unknown` for four airports.
     pub state: String,
-    /// The code of the airport of departure. A `_` terminates it in the key, so the code cannot contain a `_`.
+    /// The departure airport's code. A `_` terminates it in the key, so the code cannot contain a `_`.
     #[without('_')]
     pub origin: String,
-    /// The code of the airport of arrival.
+    /// The arrival airport's code.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
 }
 
-/// Returns all routes with their states of departure. The routes of a state are in key order.
+/// Returns all routes with their departure states. The routes of a state are in key order.
 #[must_use]
 pub fn routes(routes: &[source::Route], airports: &[airports::Airport]) -> Vec<Route> {
     let states: HashMap<&str, &str> =

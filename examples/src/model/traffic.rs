@@ -13,18 +13,18 @@ use crate::store::Store;
 /// The states whose routes are imported.
 const STATES: [&str; 3] = ["ID", "OR", "WA"];
 
-/// A route, in the partition of its state of departure. Example key: (`WA`, `SEA_LAX`).
+/// A route, in the partition of its departure state. Example key: (`WA`, `SEA_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "WatchedRoutes")]
 #[partition_key(state)]
 #[row_key(origin, "_", destination)]
 pub struct WatchedRoute {
-    /// The state of the airport of departure.
+    /// The departure airport's state.
     pub state: String,
-    /// The code of the airport of departure.
+    /// The departure airport's code.
     #[without('_')]
     pub origin: String,
-    /// The code of the airport of arrival.
+    /// The arrival airport's code.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,

@@ -19,7 +19,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |_, inputs| Box::pin(std::future::ready(run(inputs))),
 };
 
-/// The number of writes of each event per second.
+/// The number of times that each event is written per second.
 const TIMES: usize = 3;
 const PATTERN: &str = "report an earthquake";
 

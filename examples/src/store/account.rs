@@ -13,9 +13,10 @@ use table_core::{DynTableStore, Engine, ErrorCode, Result};
 use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
-/// Opens a new store in an account: tables and queues with a unique prefix, and a new blob container. Existing data is not changed. If the connection
-/// string names no queues or blobs, as for Cosmos DB, these are in memory. Blobs are also in memory if the account has no blob service,
-/// for example on `table-server`.
+/// Opens a new store in an account: tables and queues with a unique prefix, and a new blob container.
+/// Existing data is not changed. If the connection string has no queue or blob endpoint, as with Cosmos DB,
+/// queues or blobs are kept in memory. Blobs are also kept in memory if the account has no blob service, for
+/// example on `table-server`.
 ///
 /// # Errors
 /// Any error from [`AzureTables::from_connection_string`] or from creating the container.

@@ -19,7 +19,7 @@ struct Order {
     total_cents: i64,
 }
 
-/// The body of a request. The keys are in its path.
+/// The body of a request. The order's keys are in the path of the request.
 #[derive(Deserialize)]
 struct Body {
     total_cents: i64,
@@ -99,7 +99,7 @@ async fn read(
     }
 }
 
-/// Creates an order, or changes it with `If-Match` (`PUT /customers/ada/orders/42`). A client may repeat the request.
+/// Creates an order, or changes it with `If-Match` (`PUT /customers/ada/orders/42`). Idempotent.
 async fn write(
     State(orders): State<Orders>,
     Path((customer, number)): Path<(String, u32)>,

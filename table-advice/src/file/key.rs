@@ -13,7 +13,7 @@ use crate::file::described::{Form, Layout, Piece};
 /// The number of digits of the largest possible number.
 const MOST_DIGITS: usize = 20;
 
-/// A value of a field.
+/// The value of a field in one operation.
 #[derive(Clone, Debug)]
 pub(super) enum Drawn {
     Number(u64),

@@ -14,7 +14,7 @@ use crate::file::key::{self, Drawn};
 use crate::step::{Step, load, pages};
 use crate::workload::Workload;
 
-/// A source of the values of one field.
+/// The source of one field's values.
 enum Source {
     Number(Distribution),
     Text(Distribution, Vec<String>),

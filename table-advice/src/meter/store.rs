@@ -26,12 +26,12 @@ pub struct Meter<S> {
 #[derive(Debug, Default)]
 struct State {
     reading: Reading,
-    /// The last query for a first page. It may belong to a fan-out.
+    /// The previous query for a first page. It may belong to a fan-out.
     last: Option<LastQuery>,
     record: Option<Vec<Recorded>>,
 }
 
-/// The last query for a first page, which identifies the next query as part of the same fan-out.
+/// A query for a first page, compared with the next one to find out whether both belong to the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,
@@ -41,8 +41,8 @@ struct LastQuery {
 }
 
 impl State {
-    /// Returns `true` if this query turns the last query into a fan-out: it is the same query for a later partition, and the last query did not
-    /// belong to a fan-out yet.
+    /// Returns `true` if this query turns the previous query into a fan-out: it is the same query for a later partition, and the previous query was
+    /// not yet part of a fan-out.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;

@@ -166,7 +166,7 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
     });
 }
 
-/// Tests a request that did not arrive, after which another writer changed the entity. Acceptable outcomes are a rejection, an ambiguous error, or exactly
+/// Tests a write request that is lost, followed by a change from another writer. Acceptable outcomes are a rejection, an ambiguous error, or exactly
 /// one application of the write after the other writer's change.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {

@@ -37,7 +37,8 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response)
 }
 
-/// Returns the columns of a result, which requires reading it: a file with a header must not lose a property that only later rows have.
+/// Returns the columns of a query result. Reads the entire result, because the header of an exported file must also name properties that only later
+/// rows have.
 async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<Columns> {
     let (mut columns, mut from) = (Columns::default(), None);
     loop {

@@ -16,7 +16,7 @@ pub(super) struct Watch(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// The number of bytes that may be read before the next record.
+    /// The number of bytes that may still be read for the current record.
     left: usize,
     /// The position in the input.
     offset: u64,
@@ -48,7 +48,7 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if a reader at this position has read beyond the input and one line end.
+    /// Returns `true` if a reader at `position` has read past the original input and the line end appended to it.
     pub(super) fn is_beyond(&self, position: u64) -> bool {
         let state = self.state();
         state.after > 0 && position > state.offset + 1
@@ -69,7 +69,8 @@ impl Watch {
         self.state().left == 0
     }
 
-    /// Returns the line number of a record that begins at a position, or after the line ends at that position. Positions must be ascending.
+    /// Returns the line number of the record that begins at the given position, or after the line ends at that position. Calls must pass ascending
+    /// positions.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
         // The CSV reader ends a record at the carriage return, so the next record starts with the line feed.

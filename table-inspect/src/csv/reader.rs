@@ -144,7 +144,7 @@ impl<R: Read> CsvReader<R> {
         self.header.iter().any(|column| matches!(column, Column::Property { name, .. } if name == property))
     }
 
-    /// Returns the type of a cell: the one in its `@type` column, or else the caller's, or else a guess or a string.
+    /// Returns the type of a cell: the type in its `@type` column, otherwise the type given by the caller, otherwise a guessed type or a string.
     fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
         if !declared.is_empty() {
             return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));

@@ -19,7 +19,7 @@ enum Known {
     Escaped,
     /// The ticks of an instant.
     Ticks,
-    /// A number minus the ticks of an instant, which sorts the newest instant first.
+    /// Inverted ticks: the given number minus the ticks of an instant, which sorts the newest instant first.
     InvertedTicks(u64),
 }
 

@@ -30,8 +30,8 @@ pub struct BusyPartition {
     pub seconds: [u32; MINUTE],
     /// The number of requests in each minute of the last hour, oldest first. The last minute is not complete.
     pub minutes: [u32; HOUR],
-    /// The estimated number of requests, in which older requests count less. It may be too high by the weight of the partition
-    /// that this one replaced.
+    /// An estimate of the number of requests, weighted towards recent ones. It may be too high by up to the weight of the partition that this one
+    /// replaced.
     pub weight: u64,
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Review {
 const DEPARTMENTS: [&str; 4] = ["Finance", "Marketing", "Sales", "Élan"];
 const NAMES: [&str; 7] = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Özgür", "Anna"];
 
-/// Returns a store with 800 employees, 1,200 reviews and a row of another kind.
+/// Returns a store with 800 employees, 1,200 reviews and a row of a different kind.
 pub(crate) async fn store() -> DynTableStore {
     let engine = Engine::in_memory();
     let employees = engine.table::<Employee>().create_if_missing().await.unwrap();

@@ -18,7 +18,7 @@ use crate::value::{EdmType, Value, ValueRef};
 
 const STAMP: u64 = 639_307_592_881_444_672; // 2026-11-20T08:14:48.1444672Z
 
-/// The request body in example EX-3 of the rules.
+/// The request body of example EX-3 in the specification.
 const EX_3: &str = concat!(
     r#"{"PartitionKey":"Sales","RowKey":"00001","FirstName":"Ada","Age":34,"Salary":12.5,"Bonus":3.0,"Active":true,"#,
     r#""BadgeId@odata.type":"Edm.Int64","BadgeId":"9007199254740993","#,

@@ -223,7 +223,8 @@ impl Capture<'_> {
     }
 }
 
-/// Adds a row to the layer after it was compared. A full layer contains all rows; any other layer contains only the rows that differ.
+/// Adds a row to a layer of the backup, given the result of comparing it with the previous layers. A full layer contains all rows; any other layer
+/// contains only the rows that differ.
 fn add(
     compared: Compared,
     is_full: bool,

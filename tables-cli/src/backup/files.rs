@@ -181,7 +181,7 @@ impl View {
     /// Opens a folder that was written by `Engine::backup`.
     ///
     /// # Errors
-    /// `Store`, with the error, if `Engine::open_read_only` fails.
+    /// `Store`, wrapping the cause, if `Engine::open_read_only` fails.
     pub fn of_folder(path: &Path) -> Result<Self> {
         Ok(Self { engine: Engine::open_read_only(path)?, _folder: None })
     }
@@ -189,7 +189,8 @@ impl View {
     /// Opens a generation. Its files are linked into a temporary folder, or copied if links are not supported.
     ///
     /// # Errors
-    /// `Store`, with the error, if `Engine::open_read_only` fails, such as `Corrupted`; `File` if a file is missing.
+    /// `Store`, wrapping the cause (such as `Corrupted`), if `Engine::open_read_only` fails; `File` if a file
+    /// is missing.
     pub fn of_generation(repository: &Repository, generation: &Generation) -> Result<Self> {
         let Contents::Files { manifest, base, files } = &generation.contents else {
             return Err(Failure::Refused(format!(

@@ -31,7 +31,7 @@ impl Bucket {
 }
 
 impl Sums {
-    /// Creates sums over no rows.
+    /// Creates empty sums.
     pub(super) fn new() -> Self {
         Self { buckets: vec![Bucket::default(); BUCKETS] }
     }

@@ -52,7 +52,7 @@ pub(super) struct Copy {
     /// Keep the Timestamp as a property of this name, because the target assigns a new one
     #[arg(long, value_name = "NAME")]
     keep_timestamp: Option<String>,
-    /// The verb for writing entities
+    /// The operation used to write entities
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
     /// Keep the progress of one table in this file: the same command continues after an interruption

@@ -34,7 +34,7 @@ impl FileForm {
     /// Returns the given format, or if none is given, the format that the file's extension implies.
     ///
     /// # Errors
-    /// `Usage` if this build does not contain the format.
+    /// `Usage` if this build does not support the format.
     pub(super) fn of(given: Option<Self>, path: &Path) -> Result<Self> {
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
         let form = given.unwrap_or(match extension.as_deref() {

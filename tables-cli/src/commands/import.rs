@@ -31,7 +31,7 @@ pub(super) struct Import {
     /// The format [default: by the extension of the file: csv or parquet, otherwise jsonl]
     #[arg(long, value_enum)]
     format: Option<FileForm>,
-    /// The verb for writing entities
+    /// The operation used to write entities
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
     /// The types of CSV columns without an `@type` column, separated by commas: Age=Int32,Badge=Int64 [default: strings]

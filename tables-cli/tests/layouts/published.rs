@@ -21,8 +21,8 @@ fn guid(number: u64) -> Uuid {
     Uuid::from_u128((u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 64) | u128::from(number))
 }
 
-/// Returns logs of Windows Azure Diagnostics. The PartitionKey is a zero followed by the ticks of the minute; the RowKey is a role, an instance and a
-/// number.
+/// Returns sample Windows Azure Diagnostics logs. The PartitionKey is a zero followed by the ticks of the minute; the RowKey is a role, an instance
+/// and a number.
 pub(crate) fn wad_logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let key = format!("ab12cd___Web___Web_IN_{}___{:010}___WADLogs", n % 3, 4_000_000_000 + n);

@@ -1,4 +1,5 @@
-//! Past faults of the engine. Each is a patch in `faults` that reintroduces the fault, and simulated histories of a patched copy must find it.
+//! Past faults of the engine. Each is a patch in the folder `faults` that reintroduces the fault. Simulated histories of the patched engine must
+//! detect it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 /// A past fault of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The name of the patch, without its ending.
+    /// The name of the patch file, without its extension.
     pub name: String,
     /// The effect of the fault: the first line of the patch.
     pub effect: String,
@@ -31,7 +32,7 @@ impl Fault {
         Ok(faults)
     }
 
-    /// Verifies that the patch applies to a tree.
+    /// Verifies that the patch applies to a source tree.
     ///
     /// # Errors
     /// The output of git, if the patch does not apply.
@@ -47,7 +48,7 @@ impl Fault {
         self.apply(tree, &[])
     }
 
-    /// Removes the fault from a tree.
+    /// Removes the fault from a source tree.
     ///
     /// # Errors
     /// The output of git, if the fault is not in the tree.

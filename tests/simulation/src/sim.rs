@@ -24,11 +24,11 @@ pub struct Report {
     pub seed: u64,
     /// The events of the history.
     pub seen: Seen,
-    /// A number computed from everything that happened. Histories with the same seed have the same number.
+    /// A hash of everything that happened. Histories with the same seed have the same hash.
     pub trace: u64,
     /// The defect, if any.
     pub wrong: Option<String>,
-    /// The requests, the results and the damage, in order.
+    /// The requests, results and faults, in order.
     pub log: Vec<String>,
 }
 

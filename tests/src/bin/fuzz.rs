@@ -1,4 +1,4 @@
-//! `fuzz` reads mutated samples of every format until the given limit, or until a guarantee is violated.
+//! `fuzz` parses mutated samples of every format until a limit is reached, or until a guarantee is violated.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

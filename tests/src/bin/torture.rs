@@ -1,4 +1,4 @@
-//! `torture` repeatedly kills a process that writes to a folder, and checks the folder; alternatively, it compares the engine with `SQLite` for a given
+//! `torture` repeatedly kills a process that writes to a folder, and checks the folder. It can also compare the engine with `SQLite` for a given
 //! time.
 
 use std::path::{Path, PathBuf};

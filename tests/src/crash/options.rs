@@ -1,4 +1,4 @@
-//! Derives engine options from a seed, so each opening of a folder can use different options.
+//! Derives engine options from a seed, so a folder can be opened with different options each time.
 
 use std::time::Duration;
 

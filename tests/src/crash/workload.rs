@@ -20,7 +20,7 @@ pub const ROWS_OF_A_SLOT: u64 = 5;
 /// One in `DELETE_EVERY` transactions deletes the rows of its slot.
 const DELETE_EVERY: u64 = 11;
 
-/// A writer, with the number of its next transaction.
+/// A writer of the workload, with the number of its next transaction.
 #[derive(Debug)]
 pub struct Writer {
     number: usize,

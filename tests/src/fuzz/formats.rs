@@ -10,7 +10,7 @@ use table_core::limits::Limits;
 use table_core::odata::{self, Sender};
 use table_core::row::{RowView, RowWriter, merge};
 
-/// Reads the bytes as a journal file, and as the record in a journal frame.
+/// Parses the bytes as a journal file, and as the record in a journal frame.
 pub(super) fn journal(bytes: &[u8]) -> bool {
     let (file, record) = (fuzz::journal(bytes), fuzz::record(bytes));
     file || record
@@ -39,7 +39,7 @@ pub(super) fn manifest(bytes: &[u8]) -> bool {
     EngineOptions::new().disk(Arc::new(disk)).open(folder).is_ok()
 }
 
-/// Reads a row in every possible way. A valid row is also written again and converted to JSON.
+/// Parses a row in every possible way. A valid row is also encoded again and converted to JSON.
 pub(super) fn row(bytes: &[u8]) -> bool {
     let view = RowView::new(bytes);
     let mut written = RowWriter::new();

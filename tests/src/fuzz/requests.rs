@@ -19,7 +19,7 @@ fn key() -> AccountKey {
     AccountKey::new("contoso", "dW5zcGVha2FibGU=").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns an account that contains a table, an entity, a queue and a message.
+/// Creates an account that contains a table, an entity, a queue and a message.
 ///
 /// # Panics
 /// Panics if the engine refuses to create them.
@@ -81,7 +81,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     Some(block_on(answer(std::slice::from_ref(account), port, request)))
 }
 
-/// Checks the guarantees that every response must meet. Returns `true` if the response reports a success.
+/// Checks that a response meets the guarantees for all responses. Returns `true` if it reports a success.
 ///
 /// # Panics
 /// Panics if a guarantee is violated.

@@ -7,7 +7,7 @@ use table_core::{Filter, TableName};
 
 use super::samples;
 
-/// Reads a continuation token. Writing and reading an accepted token must not change it.
+/// Parses a continuation token. An accepted token must survive formatting and parsing.
 pub(super) fn token(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<Continuation>() else { return false };
@@ -21,7 +21,7 @@ pub(super) fn token(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads a filter. An accepted filter is printed and parsed again, which must not change it, and is then evaluated for an entity.
+/// Parses a filter. An accepted filter must survive formatting and parsing, and is then evaluated for an entity.
 pub(super) fn filter(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(Some(filter)) = Filter::parse(text) else { return false };
@@ -33,8 +33,7 @@ pub(super) fn filter(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads JSON as an entity and as a page. Both functions that read pages must agree, and writing and reading an accepted entity must not
-/// change it.
+/// Parses JSON as an entity and as a page. Both functions that parse pages must agree, and an accepted entity must survive a round trip.
 pub(super) fn json(bytes: &[u8]) -> bool {
     let bodies = [Sender::Client, Sender::Service].map(|sender| odata::read_entity(bytes, sender));
     for body in bodies.iter().flatten() {

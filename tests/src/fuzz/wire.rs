@@ -13,7 +13,7 @@ fn key() -> AccountKey {
     AccountKey::new("contoso", "dW5zcGVha2FibGU=").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Reads a batch body with the boundary that the samples use.
+/// Parses a batch body with the boundary that the samples use.
 pub(super) fn batch(bytes: &[u8]) -> bool {
     let Ok(batch) = read_requests("multipart/mixed; boundary=batch_7", bytes) else { return false };
     let parts = match batch {
@@ -26,7 +26,7 @@ pub(super) fn batch(bytes: &[u8]) -> bool {
     true
 }
 
-/// Parses a shared access signature (SAS). Writing and parsing an accepted SAS must not change it. The result of checking its signature is ignored.
+/// Parses a shared access signature (SAS). An accepted SAS must survive formatting and parsing. The result of checking its signature is ignored.
 pub(super) fn sas(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<SasToken>() else { return false };
@@ -38,7 +38,7 @@ pub(super) fn sas(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads XML bodies: access policies, service properties, messages and errors. Writing and reading accepted policies or properties must not change them.
+/// Parses XML bodies: access policies, service properties, messages and errors. Accepted policies and properties must survive a round trip.
 pub(super) fn xml(bytes: &[u8]) -> bool {
     drop(ErrorBody::read(bytes));
     let Ok(text) = std::str::from_utf8(bytes) else { return false };

@@ -1,4 +1,4 @@
-//! Clients with deliberate faults. The check of histories must detect each of them.
+//! Clients with deliberate faults. The check of the recorded history must detect each of them.
 
 use std::error::Error as _;
 use std::fmt;

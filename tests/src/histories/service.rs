@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 /// The start of the service's clock: 2026-11-20T08:00:00Z.
 const START: u64 = 639_307_584_000_000_000;
-/// The media type of the response bodies, both single and in a batch.
+/// The media type of response bodies, for single responses and for those in a batch.
 const JSON: &str = "application/json;odata=minimalmetadata;streaming=true;charset=utf-8";
 
 type Rows = BTreeMap<String, Entity>;
@@ -36,11 +36,11 @@ struct State {
     past: Vec<(Instant, Rows)>,
     last: u64,
     began: Instant,
-    /// The amount, in ticks, by which the service's clock was moved forward.
+    /// The total time by which the service's clock was moved forward, in ticks.
     ahead: u64,
 }
 
-/// One operation, sent alone or in a change set.
+/// One operation, sent as a request or in a change set.
 struct Request<'a> {
     method: &'a str,
     /// The path of the URL without the query.

@@ -41,7 +41,7 @@ pub enum Act {
     CutBody,
 }
 
-/// A function that chooses the fate of each request.
+/// A function that chooses the fate of each request that a client sends.
 pub type Script = Box<dyn FnMut(&WireRequest) -> Act + Send>;
 
 /// A connection from one client to the account, which loses some requests and responses.

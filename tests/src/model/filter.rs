@@ -1,4 +1,4 @@
-//! Evaluates filters on decoded values, following the text of the rules (FIL-10 to FIL-18).
+//! Evaluates filters on decoded values in the reference model, following the text of the rules (FIL-10 to FIL-18).
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,5 @@
-//! Checks the limits of entities and transactions, following the text of the rules (ENT-2, TYPE-10, SIZE-1 to SIZE-4, EGT-2, EGT-3).
+//! Checks the limits of entities and transactions in the reference model, following the text of the rules (ENT-2, TYPE-10, SIZE-1 to SIZE-4, EGT-2,
+//! EGT-3).
 
 use table_core::limits::Limits;
 use table_core::transaction::Transaction;

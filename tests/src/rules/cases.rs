@@ -32,8 +32,8 @@ pub struct Case {
 
 /// Returns the tests in a folder that cite rules, ordered by file.
 ///
-/// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, compiler message tests, and the list of scenarios that are expected
-/// to fail on Azurite. Rules cited in other parts of a file are ignored.
+/// The following count as tests: functions with `#[test]` or `#[tokio::test]`, scenarios of the test suite, compiler message tests, and the entries
+/// in the list of scenarios that are expected to fail on Azurite. Rules cited in other parts of a file are ignored.
 ///
 /// # Errors
 /// An error if a file cannot be read.

@@ -40,7 +40,8 @@ impl Kind {
         }
     }
 
-    /// Returns this kind of write, or one that succeeds instead: `there` means that the row exists, and `deletes` that existing rows are deleted.
+    /// Returns this kind of write, or a different kind that succeeds. `there` is `true` if the row exists; if `deletes` is `true`, an existing row is
+    /// deleted.
     pub(super) fn fitting(self, there: bool, deletes: bool) -> Self {
         match (self, there) {
             (_, true) if deletes => Self::Delete,

@@ -1,4 +1,4 @@
-//! Scenarios for concurrency: the states that concurrent readers and writers may see (CON, EGT-9, EGT-13 rules).
+//! Test scenarios for concurrency: the states that concurrent readers and writers may see (CON, EGT-9, EGT-13 rules).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! Scenarios for deletes (DEL rules).
+//! Test scenarios for deletes (DEL rules).
 
 use table_core::query::KeyRange;
 use table_core::{ErrorCode, IfMatch, Query, TableStore};

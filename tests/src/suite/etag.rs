@@ -1,4 +1,4 @@
-//! Scenarios for `ETag` and Timestamp (ETAG rules).
+//! Test scenarios for `ETag` and Timestamp (ETAG rules).
 
 use table_core::{ErrorCode, IfMatch, OperationKind, TableStore};
 

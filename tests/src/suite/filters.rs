@@ -1,4 +1,4 @@
-//! Scenarios for filters, given as strings: the truth tables of the rules (FIL, LIT rules).
+//! Test scenarios for filters given as strings, which follow the truth tables in the specification (FIL, LIT rules).
 
 use table_core::{TableStore, Value};
 

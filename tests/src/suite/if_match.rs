@@ -1,4 +1,4 @@
-//! Scenarios for `If-Match` conditions (IFM rules).
+//! Test scenarios for `If-Match` conditions (IFM rules).
 
 use table_core::etag::ETag;
 use table_core::{ErrorCode, IfMatch, TableStore};

@@ -1,4 +1,4 @@
-//! Scenarios for inserts (INS rules).
+//! Test scenarios for inserts (INS rules).
 
 use table_core::{ErrorCode, TableStore};
 

@@ -1,4 +1,4 @@
-//! Scenarios for keys and their order (KEY, ORD rules).
+//! Test scenarios for keys and their order (KEY, ORD rules).
 
 use std::ops::Bound::{Excluded, Included, Unbounded};
 

@@ -1,4 +1,4 @@
-//! Scenarios for values at and over the limits of keys, names, values and entities (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
+//! Test scenarios for values at and over the limits of keys, names, values and entities (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
 
 use table_core::limits::Limits;
 use table_core::row::RowWriter;

@@ -1,4 +1,4 @@
-//! Scenarios for merges (MRG rules).
+//! Test scenarios for merges (MRG rules).
 
 use table_core::{ErrorCode, IfMatch, TableStore};
 

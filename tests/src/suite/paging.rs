@@ -1,4 +1,4 @@
-//! Scenarios for pages and continuations (PAGE rules).
+//! Test scenarios for pages and continuations (PAGE rules).
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{ErrorCode, Filter, IfMatch, TableStore};

@@ -1,4 +1,4 @@
-//! Scenarios for queries: key ranges and the query classes (QRY, CLS rules).
+//! Test scenarios for queries: key ranges and the query classes (QRY, CLS rules).
 
 use std::ops::Bound::{Excluded, Included};
 

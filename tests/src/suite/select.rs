@@ -1,4 +1,4 @@
-//! Scenarios for `$select` (SEL rules).
+//! Test scenarios for `$select` (SEL rules).
 
 use table_core::TableStore;
 use table_core::query::{KeyRange, Query, Select};

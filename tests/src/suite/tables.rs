@@ -1,4 +1,4 @@
-//! Scenarios for tables: names, creation, deletion, listing (TBL, OPT rules).
+//! Test scenarios for tables: names, creation, deletion, listing (TBL, OPT rules).
 
 use table_core::query::{KeyRange, Select};
 use table_core::{EntityKey, Error, ErrorCode, IfMatch, Query, TableName, TableStore};

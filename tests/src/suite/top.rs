@@ -1,4 +1,4 @@
-//! Scenarios for `$top` (TOP rules).
+//! Test scenarios for `$top` (TOP rules).
 
 use table_core::query::{KeyRange, Query};
 use table_core::{ErrorCode, TableStore};

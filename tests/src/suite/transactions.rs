@@ -1,4 +1,4 @@
-//! Scenarios for entity group transactions (EGT rules).
+//! Test scenarios for entity group transactions (EGT rules).
 
 use table_core::limits::Limits;
 use table_core::operation::RowState;

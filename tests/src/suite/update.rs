@@ -1,4 +1,4 @@
-//! Scenarios for replaces (UPD rules).
+//! Test scenarios for replacing entities (UPD rules).
 
 use table_core::{ErrorCode, IfMatch, TableStore};
 

@@ -1,4 +1,4 @@
-//! Scenarios for insert-or-replace and insert-or-merge (UPS rules).
+//! Test scenarios for insert-or-replace and insert-or-merge (UPS rules).
 
 use table_core::{ErrorCode, IfMatch, TableStore};
 

@@ -61,8 +61,8 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Sends two concurrent increments to a slot with the value 5. `lost` is the fate of the first increment's request. Returns both results, and the stored
-/// sum.
+/// Sends two concurrent increments to a slot with the value 5. `lost` determines what happens to the first increment's request. Returns both results,
+/// and the stored sum.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };

@@ -29,7 +29,7 @@ fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
 }
 
-/// The length from which a run of equal bytes is compressed. Journal files consist mostly of such runs.
+/// The minimum length of a run of equal bytes that is compressed. Journal files consist mostly of such runs.
 const RUN: usize = 16;
 
 /// Compresses bytes into groups: a `u32` length, that many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.

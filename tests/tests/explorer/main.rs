@@ -1,7 +1,6 @@
 //! Tests of the explorer in a real browser: the system's Chromium, controlled by a pinned Node package that the first run installs.
 //! Without Chromium, Node or a registry, the test is skipped with a message; if `CI` is `true`, it fails. Screenshots of the pages are written to
 //! cargo's target folder.
-//! cargo's target folder.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

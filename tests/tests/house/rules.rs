@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tests::rules::{Case, FAMILIES, Rule, UNSHOWN, UPDATE, cases, pages, reason, rules};
 
-/// The minimum number of rules that have a test, to detect a change that removes a rule's last test.
+/// The minimum number of rules that have a test. It detects a change that removes a rule's last test.
 const PINNED: usize = 585;
 
 fn workspace() -> &'static Path {

@@ -93,8 +93,8 @@ fn queue_operations(id: &str, receipt: &str) -> Vec<Operation> {
     .into()
 }
 
-/// Returns the services, resource types and permissions of the tested tokens: all services and types with few permissions or with all but one, and each set
-/// of services and types with all permissions.
+/// Returns the tokens to test, each as its services, resource types and permissions: all services and types with few permissions or with all but one,
+/// and each set of services and types with all permissions.
 fn signatures() -> Vec<(&'static str, &'static str, String)> {
     let mut letters = vec!["au".to_owned()];
     for one in LETTERS.chars() {

@@ -22,7 +22,7 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// The server's limit for connections without a verified request, called guests. Each kind of hostile client opens more.
+/// The server's limit for connections without a verified request, which the server calls guests. Each kind of hostile client opens more.
 const GUESTS: usize = 64;
 /// The number of connections opened at once. The kernel must queue them; before version 5.4, Linux queues only 128 by default.
 const BURST: usize = 1_000;
@@ -30,10 +30,10 @@ const BURST: usize = 1_000;
 const UNSIGNED: usize = 2_000;
 /// The minimum time that the unsigned requests must take: 200 µs for each except the first ones.
 const UNSIGNED_TIME: Duration = Duration::from_millis(398);
-/// The number of connections of each kind, unless `HOSTILE_CONNECTIONS` is set.
+/// The number of connections that each kind of hostile client opens, unless `HOSTILE_CONNECTIONS` is set.
 const CONNECTIONS: usize = 160;
 
-/// The kinds of unfinished requests: a name, and the bytes that a connection sends before it stalls.
+/// The kinds of unfinished requests. Each has a name, and the bytes that a connection sends before it stalls.
 const KINDS: [(&str, &str); 6] = [
     ("silent", ""),
     ("half a head", "GET /contoso/Tables HTTP/1.1\r\nHost: a\r\nX-A"),

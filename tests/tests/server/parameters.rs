@@ -13,7 +13,8 @@ fn put(query: &str, text: &str) -> u16 {
     Ask::queue("POST", format!("cases/messages{query}")).body("application/xml", body).of(&SERVER).status
 }
 
-/// Tests parameter names in any case. If `PeekOnly` were ignored because of its case, the message would be hidden from its consumers.
+/// Tests that parameter names are accepted in any case. If `PeekOnly` were ignored because of its case, the message would be hidden from its
+/// consumers.
 #[test]
 fn auth_22_parameters_of_queues_have_names_in_any_case() {
     assert_eq!(Ask::queue("PUT", "cases").of(&SERVER).status, 201);

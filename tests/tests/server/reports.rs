@@ -101,7 +101,7 @@ fn filters_of_reports_find_what_the_service_finds() {
     );
 }
 
-/// azure-sdk-for-python 45046: a filter for Timestamps later than the latest one must not match any entity.
+/// Tests the report azure-sdk-for-python 45046: a filter for Timestamps later than the latest one must not match any entity.
 #[test]
 fn timestamps_are_compared_to_the_last_digit() {
     create("Watermarks");

@@ -13,7 +13,7 @@ use tests::ask::{Answer, Ask};
 
 use crate::{ACCOUNT, KEY, SERVER};
 
-/// The connection string of the same server for the emulator's account.
+/// The connection string of the server shared by this binary, for the emulator's account.
 static EMULATOR: LazyLock<String> =
     LazyLock::new(|| SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY));
 
@@ -40,7 +40,7 @@ fn batch(target: &str, operation: &str, in_change_set: bool) -> Answer {
     Ask::new("POST", target).body("multipart/mixed; boundary=batch_1", body).of(&EMULATOR)
 }
 
-/// Azurite, `table.entity.rest.test.ts`: no request in this file has a date.
+/// From Azurite's `table.entity.rest.test.ts`: its requests have no date, which is accepted only with the emulator's well-known key.
 #[test]
 fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     let undated = |ask: Ask| ask.without("x-ms-date");
@@ -59,7 +59,7 @@ fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     }
 }
 
-/// Azurite, `table.entity.apostrophe.*.test.ts`, and all tests with raw requests: they sign `%27`, and also send `%27`.
+/// From Azurite's `table.entity.apostrophe.*.test.ts` and all its tests with raw requests: they sign the path with `%27`, and also send `%27`.
 #[test]
 fn auth_6_the_path_is_signed_in_the_spelling_that_is_sent() {
     create("Spelling");
@@ -82,7 +82,7 @@ fn auth_6_the_path_is_signed_in_the_spelling_that_is_sent() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: the batches in this file are sent to `$batch/`, but signed for `$batch`.
+/// From Azurite's `table.entity.rest.test.ts`: the batches in this file are sent to `$batch/`, but signed for `$batch`.
 #[test]
 fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
     assert_eq!(Ask::new("GET", "Tables/").signed_as("Tables").of(&EMULATOR).status, 200);
@@ -92,7 +92,8 @@ fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: raw requests contain both an account SAS in the query and an `Authorization` header. One of them may be invalid.
+/// From Azurite's `table.entity.rest.test.ts`: raw requests contain both an account SAS in the query and an `Authorization` header. One of them may
+/// be invalid.
 #[test]
 fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);
@@ -118,7 +119,7 @@ fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     assert_eq!(list("SharedKeyLite devstoreaccount1:AAAA", &altered).status, 403);
 }
 
-/// Azurite, `table.entity.rest.test.ts`: "patch verb in a batch", "upsert with wrong etag", "legacy batch request format" (issue 1798).
+/// From Azurite's `table.entity.rest.test.ts`: "patch verb in a batch", "upsert with wrong etag", "legacy batch request format" (issue 1798).
 #[test]
 fn egt_33_a_condition_inside_a_batch_is_refused_as_outside() {
     create("Conditional");
@@ -151,7 +152,7 @@ fn egt_33_a_condition_inside_a_batch_is_refused_as_outside() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: "query based on partition and row key in a batch", "query entities in a batch".
+/// From Azurite's `table.entity.rest.test.ts`: "query based on partition and row key in a batch", "query entities in a batch".
 #[test]
 fn egt_7_and_34_a_query_in_a_batch_is_refused_with_its_position() {
     create("InBatch");
@@ -167,7 +168,8 @@ fn egt_7_and_34_a_query_in_a_batch_is_refused_with_its_position() {
     }
 }
 
-/// Azurite, `table.entity.rest.test.ts`: "Should not receive any results when querying with filter and top = 0", sent by Storage Explorer.
+/// From Azurite's `table.entity.rest.test.ts`: "Should not receive any results when querying with filter and top = 0". Storage Explorer sends such
+/// queries.
 #[test]
 fn top_1_an_empty_page_can_be_requested() {
     create("EmptyPage");
@@ -180,7 +182,7 @@ fn top_1_an_empty_page_can_be_requested() {
     }
 }
 
-/// Azurite, `queueSpecialnaming.test.ts` and `table.validation.rest.test.ts`: names that are too short or too long.
+/// From Azurite's `queueSpecialnaming.test.ts` and `table.validation.rest.test.ts`: names that are too short or too long.
 #[test]
 fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
     let sentence = "The specified resource name length is not within the permissible limits.";
@@ -207,9 +209,10 @@ fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
     }
 }
 
-/// Azurite, `table.entity.test.ts` 03 and 38. JavaScript writes an invalid date, `NaN` and `Infinity` as `null`. Azurite refuses `null` for every
-/// type. `azure-data-tables` 12.5 for Python (`test_encoder_create_entity_tuple`) and `azure-storage` for Android (`testNulls`) write `null` for
-/// types except Double, and the service returns their entities without these properties. All services refuse text that is not valid for its type.
+/// From Azurite's `table.entity.test.ts`, tests 03 and 38. JavaScript writes an invalid date, `NaN` and `Infinity` as `null`. Azurite rejects `null`
+/// for every type. `azure-data-tables` 12.5 for Python (`test_encoder_create_entity_tuple`) and `azure-storage` for Android (`testNulls`) write
+/// `null` for types except Double, and the service returns their entities without these properties. All services reject text that is not valid for
+/// its type.
 #[test]
 fn ent_3_a_null_is_not_stored_except_that_a_null_double_and_text_of_another_type_are_refused() {
     create("Nulls");
@@ -241,7 +244,7 @@ fn ent_3_a_null_is_not_stored_except_that_a_null_double_and_text_of_another_type
     }
 }
 
-/// `azure-cosmosdb-table`, `test_query_zero_entities`: a client commits an empty batch.
+/// From `azure-cosmosdb-table`, `test_query_zero_entities`: a client commits an empty batch.
 #[test]
 fn egt_12_an_empty_change_set_changes_nothing() {
     let body = "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n--changeset_1--\r\n--batch_1--\r\n";
@@ -253,7 +256,7 @@ fn egt_12_an_empty_change_set_changes_nothing() {
     assert_eq!(send("--batch_1--\r\n").code(), (400, "InvalidInput"));
 }
 
-/// `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": this client cannot parse times without a fraction.
+/// From `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": this client cannot parse times without a fraction.
 #[test]
 fn acl_2_instants_of_policies_have_seven_digits() {
     create("Policies");
@@ -272,7 +275,7 @@ fn acl_2_instants_of_policies_have_seven_digits() {
     }
 }
 
-/// Azurite, `queueSpecialnaming.test.ts`, "non-production secondary url": the test creates a queue on the secondary, which the service refuses.
+/// From Azurite's `queueSpecialnaming.test.ts`, "non-production secondary url": the test creates a queue on the secondary, which the service rejects.
 #[test]
 fn acc_2_the_secondary_of_tables_is_read_only() {
     let expected = (403, "WriteOperationNotSupportedOnSecondary");
@@ -283,7 +286,8 @@ fn acc_2_the_secondary_of_tables_is_read_only() {
     assert_eq!(Ask::new("GET", "Tables").secondary().of(&EMULATOR).status, 200);
 }
 
-/// The service limits the size of a transaction's body, not the sum of entity sizes in UTF-16: 100 entities with 40,000 characters are accepted.
+/// Tests that the service limits the size of a transaction's body, not the sum of its entities' sizes in UTF-16: 100 entities with 40,000 characters
+/// are accepted.
 #[test]
 fn egt_3_a_transaction_is_bounded_by_the_bytes_of_its_body() {
     create("Large");

@@ -16,8 +16,8 @@ fn refused(answer: &Answer, code: (u16, &str), sentence: &str) {
     assert!(answer.body.contains(sentence), "{}", answer.body);
 }
 
-/// `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and `test_table_batch.py`: the client's
-/// endpoint ends with a table name. The client adds a hint to the resulting errors, which it recognises by sentences in their messages.
+/// From `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and `test_table_batch.py`: the
+/// client's endpoint ends with a table name. The client adds a hint to the resulting errors, which it recognises by sentences in their messages.
 #[test]
 fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences() {
     let missing = "The table specified does not exist.";
@@ -51,7 +51,7 @@ fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences
     assert_eq!(found.body, "{\"value\":[]}", "no entity was written");
 }
 
-/// The same Python tests: an insert without keys into a missing table must report the missing table.
+/// From the same Python tests: an insert without keys into a missing table must report the missing table.
 #[test]
 fn ins_1_a_missing_table_takes_precedence_over_an_invalid_body() {
     for body in ["{}", "{\"PartitionKey\":\"p\"}", "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"x\":[]}"] {
@@ -60,7 +60,7 @@ fn ins_1_a_missing_table_takes_precedence_over_an_invalid_body() {
     }
 }
 
-/// `test_set_table_acl_too_many_ids` in `test_table.py`: the client recognises an excess of policies by this error code.
+/// From `test_set_table_acl_too_many_ids` in `test_table.py`: the client uses this error code to recognise that a table has too many policies.
 #[test]
 fn acl_2_more_than_five_policies_are_no_valid_document() {
     create("SixPolicies");
@@ -77,7 +77,7 @@ fn acl_2_more_than_five_policies_are_no_valid_document() {
     }
 }
 
-/// `test_set_table_acl_with_empty_signed_identifier` in `test_table.py`: for a policy without values, the client returns `None`.
+/// From `test_set_table_acl_with_empty_signed_identifier` in `test_table.py`: for a policy without values, the client returns `None`.
 #[test]
 fn acl_2_a_policy_without_values_has_no_access_policy() {
     create("EmptyPolicy");
@@ -100,7 +100,8 @@ fn acl_2_a_policy_without_values_has_no_access_policy() {
     assert_eq!(found.matches("<AccessPolicy>").count(), 1, "{found}");
 }
 
-/// `azure-storage-queue`, `test_get_user_delegation_sas` in `test_queue.py`: the service creates a key for an Entra ID token.
+/// From `azure-storage-queue`, `test_get_user_delegation_sas` in `test_queue.py`: the service creates a key for an Entra ID token. This server
+/// responds that it does not implement this.
 #[test]
 fn a_user_delegation_key_is_not_implemented() {
     let body = "<KeyInfo><Start>2026-11-27T00:00:00Z</Start><Expiry>2026-11-28T00:00:00Z</Expiry></KeyInfo>";
@@ -112,7 +113,7 @@ fn a_user_delegation_key_is_not_implemented() {
     }
 }
 
-/// `test_table_client_location_mode` of `test_table_client.py`: the client recognises a write to the secondary by this sentence.
+/// From `test_table_client_location_mode` in `test_table_client.py`: the client recognises a write to the secondary by this sentence.
 #[test]
 fn acc_2_a_write_to_the_secondary_is_refused_by_the_services_sentence() {
     let table = Ask::new("POST", "Tables").secondary().json("{\"TableName\":\"Secondary\"}");

@@ -41,13 +41,13 @@ impl Running {
         Self { control, future }
     }
 
-    /// Continues to the next store call. Returns `true` if the process has ended.
+    /// Runs the process up to its next store call. Returns `true` if the process has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }
 }
 
-/// Changes a random employee or project.
+/// Makes a random change to an employee or a project.
 fn change(world: &World, rng: &mut StdRng, age: i32) {
     let alive = Process::alive();
     let id = rng.random_range(0..3);

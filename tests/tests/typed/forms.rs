@@ -89,7 +89,7 @@ fn a_field_of_the_key_is_a_property_too() {
     });
 }
 
-/// An employee who can be found by address.
+/// An employee who can be found by e-mail address.
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key("empid_", digits(6, id))]

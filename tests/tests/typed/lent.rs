@@ -1,4 +1,5 @@
-//! Tests of entities that are lent by a reader: each overwrites the previous one in memory, and must equal the same entity when it is read separately.
+//! Tests of entities that a reader lends to its caller: each overwrites the previous one in memory, and must equal the same entity when it is read
+//! separately.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use chrono::{DateTime, Utc};

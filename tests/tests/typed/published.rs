@@ -1,4 +1,5 @@
-//! Tests of the layouts of published programs: literal keys in both directions, and the queries of those programs.
+//! Tests of the table layouts of published programs. For each layout, the tests check that a key of that program is the entity's key and is decoded
+//! to the entity, and they run the program's queries. The comments name the repository, file, class or function in which the layout was found.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -35,7 +36,7 @@ pub(crate) fn instant(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// Checks that the literal key is that of the entity, and that a row under it that another program wrote is read as the entity.
+/// Checks that `key` is the entity's key, and that a row stored under this key by another program is read as the entity.
 pub(crate) fn both_ways<E: Entity + FromEntity + PartialEq + Debug>(entity: &E, key: (&str, &str)) {
     let literal = EntityKey::new(key.0, key.1).unwrap();
     assert_eq!(entity.key_of().unwrap(), literal);
@@ -44,7 +45,7 @@ pub(crate) fn both_ways<E: Entity + FromEntity + PartialEq + Debug>(entity: &E, 
     assert_eq!(E::from_entity(stored).unwrap(), *entity);
 }
 
-/// Creates a table in memory that contains the given entities.
+/// Creates an in-memory table that contains the given entities.
 macro_rules! stored {
     ($type:ty, [$($entity:expr),+ $(,)?]) => {{
         let table = Engine::in_memory().table::<$type>().create_if_missing().await.unwrap();

@@ -143,7 +143,8 @@ fn the_program_of_the_page_runs() {
     main().unwrap();
 }
 
-/// A registration continues after its reservation has expired, while a second attempt of the same user has reserved the login and stopped.
+/// Tests a registration that continues after its reservation has expired, while a second attempt for the same user has reserved the login and
+/// stopped.
 #[test]
 fn a_late_attempt_does_not_rely_on_a_reservation_that_another_user_takes_over() {
     let users = open(&Pausing(Engine::in_memory()));

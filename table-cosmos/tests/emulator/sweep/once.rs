@@ -11,7 +11,7 @@ use tokio::time::sleep;
 /// The fate of the chosen request. All other requests are processed normally.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
-    /// A response from the service: status, sub-status, and the delay that it requests in milliseconds.
+    /// An error response from the service: status, sub-status, and the requested retry delay in milliseconds.
     Refused(u16, u16, Option<&'static str>),
     /// The request is applied, and the response is this status.
     AppliedThen(u16),

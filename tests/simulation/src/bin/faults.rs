@@ -1,4 +1,4 @@
-//! `faults` puts each past fault of the engine back into a copy of the workspace, and searches for a simulated history that finds it.
+//! `faults` reintroduces each past fault of the engine into a copy of the workspace, and searches for a simulated history (run) that detects it.
 //!
 //! The copy and its target folder are below `target/faults`.
 
@@ -48,7 +48,7 @@ fn plan() -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// Searches for the planned faults. Returns the names of those that no history found.
+/// Searches for histories that detect the planned faults. Returns the names of the faults that no history detected.
 fn run(plan: &Plan) -> io::Result<Vec<String>> {
     let root = workspace();
     let tree = target(&root).join("faults").join("tree");
@@ -85,7 +85,7 @@ fn choose(mut faults: Vec<Fault>, plan: &Plan, root: &Path) -> io::Result<Vec<Fa
     Ok(faults)
 }
 
-/// Builds the simulation in a tree and runs its histories. Returns the line that reports the first failed history; `None` if all succeed.
+/// Builds the simulation in a source tree and runs its histories. Returns the line that reports the first failed history; `None` if all succeed.
 fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     let target = tree.with_file_name("target");
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -106,7 +106,8 @@ fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     }
 }
 
-/// Makes a tree equal to the workspace's tracked files. Files that are already equal keep their modification time, so cargo does not recompile them.
+/// Makes a source tree equal to the workspace's tracked files. Files that are already equal keep their modification time, so cargo does not recompile
+/// them.
 fn copy(root: &Path, tree: &Path) -> io::Result<()> {
     let listed = output(Command::new("git").args(["ls-files", "-z"]).current_dir(root))?;
     let names: BTreeSet<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
@@ -125,7 +126,7 @@ fn copy(root: &Path, tree: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the files below a folder of the tree whose names are not in `names`.
+/// Removes the files below a folder of the source tree whose names are not in `names`.
 fn remove_others(tree: &Path, folder: &Path, names: &BTreeSet<&str>) -> io::Result<()> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {

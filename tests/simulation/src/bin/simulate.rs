@@ -1,4 +1,4 @@
-//! `simulate` runs histories of the engine, each generated from a seed, until one fails.
+//! `simulate` runs simulated histories of the engine, each generated from a seed, until one fails.
 
 use std::process::ExitCode;
 use std::sync::Mutex;

@@ -34,7 +34,7 @@ pub struct SimulatedDisk {
     watcher: Option<Watcher>,
 }
 
-/// Everything on the disk.
+/// The content of the disk, its locks, and its faults.
 #[derive(Debug, Default)]
 pub(super) struct State {
     /// All files that were ever created, by number.
@@ -72,7 +72,7 @@ impl SimulatedDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reports a call to the watcher, counts it, and returns its fate.
+    /// Reports a call to the watcher, counts it, and returns its outcome.
     fn call(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
         if let Some(Watcher(watch)) = &self.watcher {
             watch(call);
@@ -87,7 +87,7 @@ impl SimulatedDisk {
         Ok((state, fate))
     }
 
-    /// Sets a fault, or removes it.
+    /// Sets the disk's fault, or removes it.
     pub fn set_fault(&self, fault: Option<Fault>) {
         self.state().faults.set(fault);
     }
@@ -146,7 +146,7 @@ impl State {
         Self { files, entries, ..Self::default() }
     }
 
-    /// Returns a state with the data that programs see in another state; data that was not durable there is not durable here.
+    /// Returns a state with the data that programs see in another state. Data that was not durable there is not durable here.
     fn as_seen(other: &Self) -> Self {
         let named = other.entries.numbers();
         // No program has a file open, so a file without a name is lost.

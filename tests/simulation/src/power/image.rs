@@ -12,7 +12,7 @@ use crate::power::disk::{Change, Content, FileState, State, Survive};
 
 const SECTOR: usize = 512;
 
-/// The amount of unsynced data that survives a power loss.
+/// The amount of unsynced data that survives a simulated power loss.
 #[derive(Clone, Copy)]
 enum Mood {
     Nothing,

@@ -1,4 +1,4 @@
-//! One history: successive lives of an engine on one disk, and the defects found.
+//! One history: successive engine lifetimes (called lives) on one disk, and the defects found.
 
 mod asks;
 mod backups;
@@ -58,7 +58,7 @@ pub(super) struct History {
     schedule: Arc<Schedule>,
     disk: SimulatedDisk,
     model: Model,
-    /// For each operation, the `ETag` that it gave to its row.
+    /// For each operation, the `ETag` that the operation's row received.
     etags: BTreeMap<Number, ETag>,
     /// For each version of a row in a table, the operation that created it.
     versions: BTreeMap<(u8, Place, u64), Number>,
@@ -76,11 +76,11 @@ pub(super) struct History {
     image: Option<images::Image>,
     neighbours: Neighbours,
     time: Time,
-    /// The disk before the current life, in some histories.
+    /// In some histories, the disk as it was before the current life.
     earlier: Option<SimulatedDisk>,
     /// `true` if the engine was closed without a fault, and the folder has not been opened since. All its frames are then recorded as synced.
     closed: bool,
-    /// The disk when the folder was copied, and the number of the first request after that.
+    /// The disk at the time when the folder was copied, and the number of the first request after that.
     copied: Option<(u64, SimulatedDisk)>,
     established: bool,
     /// `true` if an engine with relaxed durability was killed, or failed before it was closed, and the folder has not been opened since. Its last
@@ -124,7 +124,7 @@ impl History {
         }
     }
 
-    /// Runs engine lifetimes in sequence until the seeded history ends.
+    /// Runs lives one after another until the history ends.
     pub(super) fn run(mut self) -> (Seen, u64, Result<(), Wrong>) {
         if self.random.random_ratio(1, 8) {
             self.disk = SimulatedDisk::with_volume(Path::new(FOLDER));

@@ -1,4 +1,4 @@
-//! The plain model: the possible content of the tables, given the requests, results and reads so far.
+//! A model of the engine: the possible contents of the tables, given the requests, results and reads so far.
 //!
 //! Writes take effect in the order in which they were requested, each completely or not at all. The outcome of a write without a result is unknown.
 //! The model keeps every world that agrees with everything known, and a history has failed if no world remains.
@@ -48,7 +48,8 @@ impl Open {
     }
 }
 
-/// One possible course of events: a state, and the fates of the first open writes, which led to that state.
+/// A world: one possible course of events. It consists of a state, and the outcomes of the first open writes (writes whose result is not known),
+/// which led to that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     state: Arc<State>,
@@ -86,14 +87,14 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// All worlds that agree with everything known.
+/// All worlds that are consistent with the known results.
 #[derive(Debug)]
 pub(super) struct Model {
     worlds: Vec<World>,
     open: VecDeque<Open>,
     /// `true` if a write whose result is dropped may have been skipped.
     pub(super) may_skip: bool,
-    /// All states that were possible so far, to which a damaged or unsynced journal may fall back.
+    /// All states that were possible at any earlier time. A damaged or unsynced journal may return to one of them.
     past: Vec<Arc<State>>,
     /// All states that were possible since recording began.
     noted: Option<Vec<Arc<State>>>,
@@ -105,7 +106,7 @@ fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     all.into_iter().filter(|one| seen.insert(one.clone())).collect()
 }
 
-/// Returns the state that follows when the engine ends: the names of deleted tables are available again.
+/// Returns the state after the engine ends: the names of deleted tables can be used again.
 fn without_leaving(state: Arc<State>) -> Arc<State> {
     if state.leaving.is_empty() {
         return state;
@@ -240,7 +241,7 @@ impl Model {
         })
     }
 
-    /// Records that the engine has ended: a prefix of the open writes took effect.
+    /// Records that the engine has ended: a prefix of the open writes, which may be empty, took effect.
     pub(super) fn end(&mut self) {
         let states = distinct(self.states().into_iter().map(without_leaving));
         self.open.clear();
@@ -249,7 +250,7 @@ impl Model {
         self.worlds = states.into_iter().map(World::of).collect();
     }
 
-    /// Records that the journal has lost its end: any past state may return, but no other state.
+    /// Records that the end of the journal may be lost: the tables may return to any past state, but to no other state.
     pub(super) fn fall_back(&mut self) {
         let past = self.past.iter().cloned().map(World::of);
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(past));

@@ -1,4 +1,4 @@
-//! The choices made by a seed: how the engine is opened, which faults occur, and how it ends.
+//! The random choices for each life (an engine's lifetime): how the engine is opened, which faults occur, and how it ends.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -27,7 +27,7 @@ pub(super) struct Life {
     pub(super) end: End,
 }
 
-/// The kind of transactions that most callers of a life request.
+/// The kind of transactions that most callers request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// Callers write a few random rows.
@@ -53,7 +53,7 @@ pub(super) enum Compactions {
     Never,
 }
 
-/// The fault of a life.
+/// The fault that occurs during a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     None,
@@ -79,7 +79,7 @@ pub(super) enum End {
     Close,
     /// All handles are dropped, and all callers disappear.
     Drop,
-    /// The process ends between two steps.
+    /// The process is killed between two steps.
     Kill,
     /// The power fails.
     Power,
@@ -143,7 +143,8 @@ impl Life {
         }
     }
 
-    /// Returns a life that ends with a power loss before much can become durable. Such a life follows some lives in which a sync failed or that were killed.
+    /// Returns a life that ends with a power loss before the engine has made much durable. Such a life follows some lives in which a sync failed or
+    /// that were killed.
     pub(super) fn short(self) -> Self {
         let (trouble, end) = (Trouble::None, End::Power);
         Self {

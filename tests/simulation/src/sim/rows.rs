@@ -19,7 +19,8 @@ pub(super) struct Shape {
     content: Content,
 }
 
-/// The properties of each row. All rows in a history have the same properties, because a merge keeps all properties that it does not contain.
+/// The kind of properties that each row contains. All rows in a history contain the same properties, because a merge keeps all properties that it
+/// does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// No bytes, some bytes, or more bytes than a block contains.
@@ -57,8 +58,8 @@ pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))
 }
 
-/// Returns a frame of the journal as forged by a caller who does not know the salt of the file (`docs/format.md`): far ahead of the frames before it,
-/// and written when all of them were durable.
+/// Returns a journal frame that a caller has forged without knowing the file's salt (`docs/format.md`): its sequence number is far ahead, and it
+/// claims that all frames before it were durable.
 fn forged_frame(number: Number) -> Vec<u8> {
     let record = number.to_le_bytes();
     let sequence = (u64::from(number) + 500).to_le_bytes();

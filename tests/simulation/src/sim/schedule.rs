@@ -1,4 +1,4 @@
-//! The scheduler: one thread of a history runs at a time, chosen by a seed. It also controls time.
+//! The scheduler of a simulated history: one thread runs at a time, chosen by a seed. The scheduler also controls time.
 
 mod shared;
 mod turn;

@@ -1,4 +1,4 @@
-//! Runs the recovery prescribed by the patterns, and compares all stored data with the evidence.
+//! Runs the recovery prescribed by the documentation of the patterns, and compares all stored data with the evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,7 +23,7 @@ use super::stores::{
 use super::views::sales;
 use super::workload::number_of;
 
-/// A limit greater than the number of rows that the workload can create.
+/// A limit for reads, which is greater than the number of rows that the workload can create.
 const MOST: u64 = 10_000_000;
 
 /// The recovery steps to run before the check.

@@ -32,7 +32,7 @@ use super::views::caught_up;
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
 /// The number of agents per tenant, numbered from 1.
 pub(super) const AGENTS: u32 = 4;
-/// A limit greater than the number of rows that the workload can create.
+/// A limit for reads, which is greater than the number of rows that the workload can create.
 const MOST: u64 = 10_000_000;
 
 type Queue = Outbox<Engine, Engine>;

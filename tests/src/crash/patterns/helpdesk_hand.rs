@@ -22,7 +22,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Changes an agent. A tenant has two threads, and each of them changes every second agent.
+    /// Changes an agent. Each tenant has two threads, one for the agents with even numbers and one for those with odd numbers.
     async fn agent(&mut self, tenant: &str) -> Result<()> {
         let half = u32::try_from(self.number / TENANTS.len() % 2).unwrap_or_default();
         let id = 1 + half + 2 * self.random.random_range(0..AGENTS / 2);

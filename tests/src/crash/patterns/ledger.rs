@@ -1,4 +1,4 @@
-//! The evidence (here called ledger): the changes that each thread has started, and the changes that were acknowledged.
+//! The evidence of a crash test (here called ledger): the changes that each thread has started, and the changes that were acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

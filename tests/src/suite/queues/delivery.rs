@@ -1,4 +1,4 @@
-//! Scenarios for the delivery of messages: visibility, order and leases (QUE-8, QUE-10 to QUE-14).
+//! Test scenarios for the delivery of messages: visibility, order and leases (QUE-8, QUE-10 to QUE-14).
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Scenarios for messages: text, lifetime, and the number received per call (QUE-5 to QUE-10).
+//! Test scenarios for messages: text, lifetime, and the number received per call (QUE-5 to QUE-10).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Scenarios for creating and deleting queues (QUE-2, QUE-3).
+//! Test scenarios for creating and deleting queues (QUE-2, QUE-3).
 
 use std::time::Duration;
 

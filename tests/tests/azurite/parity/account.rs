@@ -1,4 +1,4 @@
-//! Tests of Azurite's responses concerning signatures, the account, queues and the wire format.
+//! Tests of Azurite's responses to requests about signatures, the account and queues, and of its wire format.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

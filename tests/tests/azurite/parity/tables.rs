@@ -1,4 +1,4 @@
-//! Tests of Azurite's responses concerning tables and entities.
+//! Tests of Azurite's responses to requests for tables and entities.
 
 use std::fmt::Write;
 

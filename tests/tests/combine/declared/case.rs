@@ -1,4 +1,4 @@
-//! The tested ticket types, called cases: one for each pair of indexes, all with a feed.
+//! The ticket types to test, called cases: one for each pair of indexes. All of them have a feed.
 
 use std::fmt::Debug;
 

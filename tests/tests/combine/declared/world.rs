@@ -82,7 +82,7 @@ impl<T: Case> Participant<T> for Shadows {
     }
 }
 
-/// The view that computes the totals of the tickets of type `T`.
+/// The view that computes the totals for tickets of type `T`.
 pub(crate) struct Totals<T>(PhantomData<T>);
 
 impl<T: Case> View for Totals<T> {
@@ -194,7 +194,7 @@ impl Process {
         Self { control, running: Box::pin(running) }
     }
 
-    /// Continues to the next store call. Returns `true` if the process has ended.
+    /// Runs the process up to its next store call. Returns `true` if the process has ended.
     pub(crate) fn step(&mut self) -> bool {
         self.control.step(&mut self.running).is_some()
     }

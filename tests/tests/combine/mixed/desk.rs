@@ -58,7 +58,7 @@ pub struct Note {
     pub amount: i64,
 }
 
-/// A second type of note, whose keys have the same format as those of [`Note`].
+/// A second type of note. Its keys have the same format as those of a [`Note`]; only the stored kind differs.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Alarm", set = Desk)]
 #[partition_key(tenant)]
@@ -171,7 +171,7 @@ impl World {
         Self { tickets: engine.entities().with_runtime(time.runtime()), engine, time }
     }
 
-    /// Inserts entities of all other types.
+    /// Inserts entities of all types except the ticket.
     pub fn with_others(self) -> Self {
         block_on(async {
             let comments = self.engine.entities::<Comment>().create_if_missing().await.unwrap();

@@ -21,7 +21,7 @@ const NUMBERS: u32 = 4;
 
 type Model = BTreeMap<u32, Visit>;
 
-/// A change to one visit.
+/// A change to a visit.
 #[derive(Clone, Debug)]
 enum Verb {
     Insert(Visit),

@@ -80,7 +80,7 @@ impl Running {
         Self { control, future: Box::pin(future) }
     }
 
-    /// Continues to the next store call. Returns `true` if the process has ended.
+    /// Runs the process up to its next store call. Returns `true` if the process has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }

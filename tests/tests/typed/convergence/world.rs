@@ -113,17 +113,17 @@ impl View for Headcounts {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Without {
     Nothing,
-    /// An index's guard rows, which record the state of its entries, are written without checking their current state.
+    /// Writes an index's guard rows, which record the state of its entries, without checking their current state.
     Guards,
-    /// Guard rows do not record generations.
+    /// Writes guard rows that do not record generations.
     Generations,
-    /// Entities that contain copied properties are written without checking their current state.
+    /// Writes entities that contain copied properties without checking their current state.
     Holders,
-    /// A view's records of its entities' contributions are written without checking their current state.
+    /// Writes a view's records of what each entity contributes to its totals, without checking their current state.
     Records,
 }
 
-/// The difference between the responses and the stored rows.
+/// The way in which a process's responses differ from the stored rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,
@@ -136,7 +136,7 @@ pub(super) enum Answers {
 /// All states that reads have returned for each entity.
 type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
 
-/// The store as seen by one process, with incorrect responses and without the removed condition.
+/// The store as seen by one process, with incorrect responses and with one condition of the proof violated.
 #[derive(Clone)]
 pub(super) struct Weak {
     engine: Engine,

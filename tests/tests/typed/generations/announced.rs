@@ -196,7 +196,8 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
 type Old = Table<before::Employee, tests::faults::Controlled<Engine>>;
 type Written = Process<Result<()>>;
 
-/// Runs `of_backfill` calls of the backfill, `of_write` calls of the write, and then the rest of each. Returns `true` if the write was rejected.
+/// Makes the first `of_backfill` store calls of the backfill and the first `of_write` calls of the write, and then completes both. Returns `true` if
+/// the write was rejected.
 fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> bool {
     let time = Time::default();
     let store = time.engine();
@@ -257,14 +258,14 @@ impl Announced {
         Self { time, store, new }
     }
 
-    /// Starts a run of the backfill that stops before each call.
+    /// Starts a run of the backfill that stops before each store call.
     fn run(&self) -> Run {
         let control = Control::default();
         let new = block_on(open(&self.time, &control.over(self.store.clone())));
         Run(control.stepped(), Box::pin(async move { drop(backfill(&new).await) }))
     }
 
-    /// Starts an older program that opens the table and inserts an entity. It stops before each call.
+    /// Starts an older program that opens the table and inserts an entity. The program stops before each store call.
     fn older(&self, id: u32) -> (Control, Written) {
         let control = Control::default().stepped();
         let table = control.over(self.store.clone()).table::<before::Employee>();
@@ -294,7 +295,7 @@ impl Announced {
     }
 }
 
-/// Steps a process until `is_reached` returns `true`. Returns the number of calls made.
+/// Runs a process one store call at a time until `is_reached` returns `true`. Returns the number of calls made.
 fn until<T>(control: &Control, process: &mut Process<T>, is_reached: impl Fn() -> bool) -> usize {
     let steps = (1..1_000).find(|_| control.step(process).is_some() || is_reached());
     assert!(is_reached(), "the process ended before");

@@ -183,7 +183,8 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() 
     assert!(refusals > 0, "a write after the pass has begun is refused");
 }
 
-/// Runs `of_backfill` calls of the backfills, `of_write` calls of the write, and then the rest of each. Returns `true` if the write was rejected.
+/// Makes the first `of_backfill` store calls of the backfills and the first `of_write` calls of the write, and then completes all of them. Returns
+/// `true` if the write was rejected.
 fn interleave((at, verb): (usize, Verb), of_write: usize, of_backfill: usize) -> bool {
     let (time, control, sources_first) = (Time::default(), Control::default(), of_backfill.is_multiple_of(4));
     let store = time.engine();

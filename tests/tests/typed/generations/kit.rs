@@ -49,7 +49,8 @@ pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, n
     });
 }
 
-/// Runs `of_backfill` calls of a backfill, `of_write` calls of a write, and then the rest of each. Returns the write's result.
+/// Makes the first `of_backfill` store calls of a backfill and the first `of_write` calls of a write, and then completes both. Returns the write's
+/// result.
 pub(super) fn interleave<T>(
     (builder, mut built, of_backfill): (&Control, Process<()>, usize),
     (writer, mut written, of_write): (&Control, Process<T>, usize),

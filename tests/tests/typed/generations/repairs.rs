@@ -1,4 +1,4 @@
-//! Tests that repairs change no row in a program that has been rejected since a newer release.
+//! Tests that index repairs by an older program change no rows once a newer release has blocked the older program's writes.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -24,7 +24,7 @@ pub(super) fn shared(engine: Engine) -> LimitedStore<Engine> {
     LimitedStore::new(engine, |capabilities| capabilities.exclusive = None)
 }
 
-/// A process whose runtime records how long it has waited.
+/// A process, with a runtime that adds up how long the process has waited.
 struct Process<S> {
     store: S,
     runtime: Runtime,

@@ -91,7 +91,8 @@ fn an_older_program_keeps_the_properties_of_a_wide_entity_that_it_does_not_decla
     });
 }
 
-/// A newer release with other keys, and the entities in whose units the older one writes wide entities.
+/// A newer release of the wide entity, with different keys, and an ordinary entity in the same table. The older program writes wide entities in that
+/// entity's units of work.
 mod rekeyed {
     #[derive(table_patterns::wide::Wide, Debug, Clone)]
     #[entity(table = "Counts")]

@@ -185,7 +185,7 @@ impl Process {
         Self { control, running }
     }
 
-    /// Continues to the next store call. Returns `true` if the worker has ended.
+    /// Runs the worker up to its next store call. Returns `true` if the worker has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.running).is_some()
     }

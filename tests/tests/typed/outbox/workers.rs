@@ -68,7 +68,7 @@ impl Process {
         Self { control, running: Some(running) }
     }
 
-    /// Continues to the next store call. Returns `false` if the worker has ended.
+    /// Runs the worker up to its next store call. Returns `false` if the worker has ended.
     fn step(&mut self) -> bool {
         let Some(running) = &mut self.running else { return false };
         if self.control.step(running).is_some() {

@@ -1,4 +1,4 @@
-//! Layouts of Orleans and Dapr: reminders in the order of a hash, versions of a grain's state, and states of applications.
+//! Tests of the table layouts of Orleans and Dapr: reminders sorted by hash, versions of a grain's state, and application states.
 
 #![expect(clippy::struct_field_names, reason = "the names are those of the published programs")]
 
@@ -7,9 +7,9 @@ use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// Reminders of Orleans: `{service}_{hash:X8}` and `{grain}-{reminder}` (`dotnet/orleans`,
-/// `src/Azure/Orleans.Reminders.AzureStorage/Storage/RemindersTableManager.cs`, `ConstructPartitionKey` and `ConstructRowKey`). A silo reads the
-/// reminders whose hash is in its range, so the keys must sort like the hashes.
+/// A reminder of an Orleans grain. The `PartitionKey` is `{service}_{hash:X8}`, the `RowKey` is `{grain}-{reminder}`. A silo (server) reads the
+/// reminders whose hash is in its range, so the keys must sort like the hashes. Found in `dotnet/orleans`, file
+/// `src/Azure/Orleans.Reminders.AzureStorage/Storage/RemindersTableManager.cs`, functions `ConstructPartitionKey` and `ConstructRowKey`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders")]
 #[partition_key(service_id, "_", hex(8, upper, grain_hash))]
@@ -49,8 +49,9 @@ fn reminders_sort_like_the_hashes_of_grains() {
     });
 }
 
-/// Versions of the state of a grain in a transaction: `{grain}_{service}_{state}` and `s_{sequence:x16}` (`dotnet/orleans`,
-/// `src/Azure/Orleans.Transactions.AzureStorage/TransactionalState/StateEntity.cs`, and `MakePartitionKey` of the factory in the same folder).
+/// A version of an Orleans grain's transactional state. The `PartitionKey` is `{grain}_{service}_{state}`, the `RowKey` is `s_{sequence:x16}`. Found
+/// in `dotnet/orleans`, folder `src/Azure/Orleans.Transactions.AzureStorage/TransactionalState`, file `StateEntity.cs`, and function
+/// `MakePartitionKey` of the factory.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TransactionalState")]
 #[partition_key(grain, "_", without('_', service), "_", without('_', state))]
@@ -65,7 +66,7 @@ struct GrainState {
     state_json: String,
 }
 
-/// The committed version, in the same partition (`KeyEntity`).
+/// The row that names the committed version of the same state, in the same partition (class `KeyEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TransactionalState")]
 #[partition_key(grain, "_", without('_', service), "_", without('_', state))]
@@ -108,8 +109,8 @@ fn versions_of_a_grain_are_a_range_after_its_commit() {
     });
 }
 
-/// States of Dapr: the part before `||` and the part after it (`dapr/components-contrib`, `state/azure/tablestorage/tablestorage.go`,
-/// `getPartitionAndRowKey`).
+/// An application state stored by Dapr. Dapr's key `{app}||{key}` is split at `||` into `PartitionKey` and `RowKey`. Found in
+/// `dapr/components-contrib`, file `state/azure/tablestorage/tablestorage.go`, function `getPartitionAndRowKey`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "statestore")]
 #[partition_key(app)]

@@ -1,4 +1,5 @@
-//! Layouts with times that count down, clocks and compound names, each with the class that contains it.
+//! Tests of table layouts with inverted times, times of day, and compound names. Each comment names the class in which the layout was found. Inverted
+//! ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
 
 use chrono::{DateTime, Utc};
 use table_core::{Entity, KeyPart};
@@ -9,7 +10,7 @@ use super::{both_ways, instant};
 const ID: Uuid = Uuid::from_u128(0xABC);
 const AT: &str = "2024-02-28T09:05:07.250Z";
 
-/// Retries of a database: ticks with a leading zero (`SQLAzureDemo.App_Start.NHibernate.TransientRetry`).
+/// A retry of a database request. The `PartitionKey` is ticks with a leading zero (class `SQLAzureDemo.App_Start.NHibernate.TransientRetry`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TransientRetries", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(at)]
@@ -21,7 +22,8 @@ struct TransientRetry {
     server: String,
 }
 
-/// Requests of an address, newest first (`Saguaro.Logging.TableEntities.LogByIPAddressTableEntity`).
+/// A request from an IP address, which is the `PartitionKey`. The `RowKey` is inverted ticks and a GUID (class
+/// `Saguaro.Logging.TableEntities.LogByIPAddressTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogByIp")]
 #[partition_key(ip_address)]
@@ -33,7 +35,8 @@ struct LogByAddress {
     activity: String,
 }
 
-/// Messages of a category, newest first (`PartitionValueEntity`; `BaseTableEntity` of `Toolshed.Audit` has the same RowKey).
+/// A log message in a category, which is the `PartitionKey`. The `RowKey` is inverted ticks (class `PartitionValueEntity`; `BaseTableEntity` in
+/// `Toolshed.Audit` has the same `RowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogMessages")]
 #[partition_key(category)]
@@ -44,7 +47,7 @@ struct LogMessage {
     message: String,
 }
 
-/// Notes of a tenant: seconds before 2100 (`Alejof.Notes.Storage.NoteEntity`).
+/// A tenant's note. The `RowKey` is the number of seconds from the note's date to the year 2100 (class `Alejof.Notes.Storage.NoteEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "NoteAppEntries")]
 #[partition_key(without('_', tenant_id), "_", state)]
@@ -89,7 +92,7 @@ fn instants_counted_from_several_constants() {
     both_ways(&note(NoteState::Draft), ("contoso_draft", "2393333693"));
 }
 
-/// Health checks of services (`CryptoPortfolioService_Data.Entities.HealthCheck`).
+/// A health check of services. All checks are in one partition, with the time as `RowKey` (class `CryptoPortfolioService_Data.Entities.HealthCheck`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HealthChecks", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("HealthCheck")]
@@ -100,7 +103,7 @@ struct HealthCheck {
     status: String,
 }
 
-/// Events of a channel, by the second (`ChannelActivityEntity`).
+/// An event in a channel, which is the `PartitionKey`. The `RowKey` is the time in whole seconds (class `ChannelActivityEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ChannelActivity")]
 #[partition_key(channel)]
@@ -111,7 +114,8 @@ struct ChannelActivity {
     activity: String,
 }
 
-/// Orders of ships: a clock whose largest unit is last (`Order` of `eldert.org`).
+/// An order for a ship, which is the `PartitionKey`. The `RowKey` is a time that begins with the day, so it does not sort by time (class `Order`, by
+/// `eldert.org`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders")]
 #[partition_key(ship)]
@@ -122,7 +126,8 @@ struct Order {
     amount: i32,
 }
 
-/// Quotes of a share, by the tick (`ValueEntity` of a function with `FinnhubClient`).
+/// A stock quote. All quotes are in one partition, with the time in ticks precision as `RowKey` (class `ValueEntity`, in a function that uses
+/// `FinnhubClient`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Quotes", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("TestPartitionKey")]
@@ -132,7 +137,7 @@ struct Quote {
     value: f64,
 }
 
-/// Logs of a day: the PartitionKey is the day, and the RowKey its time (`TableInfo` of a collector of `LogEntity` rows).
+/// A log row. The `PartitionKey` is the day, and the `RowKey` is the time of day (class `TableInfo`, in a collector of `LogEntity` rows).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyy-MM-dd", at)))]
@@ -155,7 +160,7 @@ fn clocks_with_all_orders_of_units() {
     both_ways(&Log { at, level: "info".to_owned() }, ("2024-02-28", "09:05:07.2500000"));
 }
 
-/// Resources of a custom provider: three names between colons (`CustomResource` of the custom provider's function).
+/// A resource of an Azure custom provider. The `PartitionKey` consists of three names separated by colons (class `CustomResource`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "CustomResources")]
 #[partition_key(subscription_id, ":", without(':', resource_group), ":", parent)]
@@ -168,7 +173,8 @@ struct CustomResource {
     properties: String,
 }
 
-/// The data of a note: the note's identifier and a name (`Alejof.Notes.Storage.DataEntity`).
+/// A value that belongs to a note. The `PartitionKey` is the tenant, and the `RowKey` is the note's identifier and the value's name (class
+/// `Alejof.Notes.Storage.DataEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "NoteAppEntryData")]
 #[partition_key(tenant_id)]
@@ -180,7 +186,7 @@ struct NoteData {
     value: String,
 }
 
-/// Thumbnails of an asset (`AzurePatterns.Entity.AssetThumbnailEntity`).
+/// A thumbnail of an asset. The keys are the identifiers of the asset and of the thumbnail (class `AzurePatterns.Entity.AssetThumbnailEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AssetThumbnails")]
 #[partition_key(asset_id)]

@@ -1,4 +1,5 @@
-//! Layouts whose keys are days, times and inverted times, each with the class that contains it.
+//! Tests of table layouts whose keys are days, times and inverted times. Each comment names the class in which the layout was found. Inverted ticks
+//! are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -9,7 +10,7 @@ use super::{both_ways, instant, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// The activity of a day: a partition for each month (`DailyLog` of a fitness dashboard, `Repository.Models`).
+/// A day's activity. The `PartitionKey` is the month, and the `RowKey` is the day (class `DailyLog` in `Repository.Models` of a fitness dashboard).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "DailyLogs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMM", date)))]
@@ -19,7 +20,8 @@ struct DailyLog {
     calories_out: i32,
 }
 
-/// News of a site: `yyyy-MM-dd`, and an order without leading zeros (`SiteNewsTableEntity`).
+/// A news item on a website. The `PartitionKey` is the day as `yyyy-MM-dd`, and the `RowKey` is the item's position without leading zeros (class
+/// `SiteNewsTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "SiteNews", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(pattern("yyyy-MM-dd", date))]
@@ -46,7 +48,7 @@ fn days_of_a_month_and_news_of_a_day() {
     });
 }
 
-/// Calls of an API: a day, and the time in seven digits of a second with an identifier (`ApiAccessLogData`).
+/// A call to an API. The `PartitionKey` is the day; the `RowKey` is the time with seven decimal places, and an identifier (class `ApiAccessLogData`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ApiAccessLog", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", date)))]
@@ -57,7 +59,8 @@ struct ApiAccess {
     id: String,
 }
 
-/// Readings of a device: the day and the time with `_` between the numbers (`FunctionStoreData.Util.TableKeysCreator`).
+/// A reading from a device. The `PartitionKey` is the day, and the `RowKey` is the time of day; both contain `_` between the numbers (class
+/// `FunctionStoreData.Util.TableKeysCreator`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyy_MM_dd", date)))]
@@ -67,7 +70,7 @@ struct StoredReading {
     value: f64,
 }
 
-/// Comments whose sentiment was measured: a day and a GUID (`SentimentCalculator.CommentEntity`).
+/// A comment whose sentiment was analysed. The `PartitionKey` is the day, and the `RowKey` is a GUID (class `SentimentCalculator.CommentEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Comments", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", date)))]
@@ -78,7 +81,7 @@ struct Comment {
     score: f64,
 }
 
-/// Events of a device by the millisecond (`DeviceEventEntity`).
+/// An event on a device, which is the `PartitionKey`. The `RowKey` is the time in milliseconds and an identifier (class `DeviceEventEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "DeviceEvents")]
 #[partition_key(device_id)]
@@ -89,7 +92,7 @@ struct DeviceEvent {
     id: String,
 }
 
-/// Runs of a web job: a month as `MMyyyy`, newest first (`WebJobHistory`).
+/// A run of a web job. The `PartitionKey` is the month as `MMyyyy`, and the `RowKey` is inverted ticks (class `WebJobHistory`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WebJobHistory", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("MMyyyy", at)))]
@@ -99,7 +102,8 @@ struct WebJobRun {
     status: String,
 }
 
-/// Complaints by day: midnight in the sortable form of .NET, `s`, newest first (`WhingePool.Core.Entities.ReverseChronologicalTableEntity`).
+/// A complaint. The `PartitionKey` is midnight of the day in .NET's sortable format `s`, and the `RowKey` is inverted ticks (class
+/// `WhingePool.Core.Entities.ReverseChronologicalTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Whinges", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyy-MM-ddT00:00:00", at)))]
@@ -130,8 +134,8 @@ fn a_day_and_a_time_of_one_instant() {
     });
 }
 
-/// Logs of an application framework: a day, then inverted ticks and a GUID, without a character between them (`AccidentalFish.ApplicationSupport`,
-/// `LogTableItem.SetPartitionAndRowKeyForLogByDateDesc`).
+/// A log entry of an application framework. The `PartitionKey` is the day; the `RowKey` is inverted ticks and a GUID, without a separator
+/// (`AccidentalFish.ApplicationSupport`, function `LogTableItem.SetPartitionAndRowKeyForLogByDateDesc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogsByDate", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", logged_at)))]
@@ -142,7 +146,7 @@ struct LogByDate {
     message: String,
 }
 
-/// Results of health checks (`HealthCheckLogEntity`).
+/// The result of a service's health check. The `RowKey` is inverted ticks and an identifier (class `HealthCheckLogEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HealthChecks")]
 #[partition_key(service_name)]
@@ -154,7 +158,7 @@ struct HealthCheck {
     status: String,
 }
 
-/// Audits of a tenant (`AuditLogEntity`).
+/// An entry in a tenant's audit log. The `RowKey` is inverted ticks (class `AuditLogEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AuditLog")]
 #[partition_key(tenant_id)]
@@ -165,7 +169,8 @@ struct TenantAudit {
     response: Option<String>,
 }
 
-/// Commands of the users of a chat, whose identifiers are unsigned 64-bit numbers (`SLCommandLogData`).
+/// A command issued by a chat user. The `PartitionKey` is the user's identifier, an unsigned 64-bit number; the `RowKey` is inverted ticks (class
+/// `SLCommandLogData`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Commands")]
 #[partition_key(unpadded(user_id))]
@@ -175,7 +180,7 @@ struct ChatCommand {
     at: DateTime<Utc>,
 }
 
-/// Notifications for all users: inverted ticks, and twelve digits of a GUID (`GlobalNotificationEntity`).
+/// A notification for all users. The `RowKey` is inverted ticks and twelve digits of a GUID (class `GlobalNotificationEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "GlobalNotifications", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("notifications")]
@@ -186,7 +191,7 @@ struct Notification {
     title: String,
 }
 
-/// Calls of an interface: ticks without leading zeros, and a GUID (`ApiCallRecordTableEntity`).
+/// A call to an API. The `RowKey` is ticks without leading zeros, and a GUID (class `ApiCallRecordTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ApiCalls")]
 #[partition_key(caller)]
@@ -198,7 +203,7 @@ struct ApiCall {
     api_name: String,
 }
 
-/// Trades, newest first: inverted ticks and a GUID without hyphens (`ArkTrading.RowKeyHelper`).
+/// A trade. The `RowKey` is inverted ticks and a GUID without hyphens (class `ArkTrading.RowKeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Trades")]
 #[partition_key(fund)]

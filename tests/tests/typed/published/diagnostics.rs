@@ -1,4 +1,5 @@
-//! Table layouts for diagnostics: log4net events, and the diagnostics tables of cloud services and virtual machines.
+//! Tests of table layouts for diagnostics: events from log4net and `NLog`, and the diagnostics tables of cloud services and virtual machines.
+//! Inverted ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -8,7 +9,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant};
 
-/// Events of `log4net.Appender.Azure`: a partition for each logger, and `{ticks:D19}.{guid}` with inverted ticks (`LoggingEventExtensions`).
+/// An event logged by `log4net.Appender.Azure`. The `PartitionKey` is the logger; the `RowKey` is `{ticks:D19}.{guid}`, with inverted ticks (class
+/// `LoggingEventExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "testLoggingTable")]
 #[partition_key(logger)]
@@ -44,8 +46,9 @@ fn the_events_of_log4net() {
     });
 }
 
-/// Trace logs of cloud services: the ticks of the minute in 19 digits, and the instance on which the event happened, with a number of 19 digits
-/// (`WADLogsTable`; the `PartitionKey`, the deployment and the ticks of the event are those of G. Mantri's page of 17 February 2012).
+/// A trace log entry from an Azure cloud service, in `WADLogsTable`. The `PartitionKey` is the minute in ticks, with a leading zero. The `RowKey`
+/// names the deployment, role and instance that logged the entry, followed by a 19-digit number. The sample's `PartitionKey`, deployment and ticks
+/// are taken from G. Mantri's article of 17 February 2012.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADLogsTable", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(minute)]
@@ -92,8 +95,8 @@ fn the_trace_logs_of_cloud_services() {
     });
 }
 
-/// Metrics of virtual machines: a partition for each resource, the inverted ticks of the hour, and
-/// the counter with escapes such as `:005C` (`WADMetricsPT1H…`).
+/// A metric of an Azure virtual machine, in a table `WADMetricsPT1H…`. The `PartitionKey` is the resource. The `RowKey` is the hour in inverted
+/// ticks, and the counter's name with escapes such as `:005C`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADMetricsPT1HP10DV2S20190808")]
 #[partition_key(resource)]
@@ -128,8 +131,8 @@ fn the_metrics_of_virtual_machines() {
     });
 }
 
-/// Events of `NLog.Extensions.AzureTables`: `{ticks:D19}:{id}`, where the ticks are
-/// subtracted from the tick after the last one of .NET (`RowKeyHelper`).
+/// An event logged by `NLog.Extensions.AzureTables`. The `RowKey` is `{ticks:D19}:{id}`, where `ticks` is `DateTime.MaxValue.Ticks + 1` minus the
+/// event's ticks (class `RowKeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvents")]
 #[partition_key(logger)]

@@ -1,4 +1,5 @@
-//! Layouts with encoded strings: Base64, and names in which the numbers of characters follow colons, which is a part of its own.
+//! Tests of table layouts with encoded strings: Base64, and names in which some characters are replaced by a colon and their code. The latter uses a
+//! custom key part.
 
 use std::fmt::Write as _;
 
@@ -9,8 +10,8 @@ use table_core::{Engine, Entity, Result, TableStoreExt};
 
 use super::{both_ways, instant, stored};
 
-/// Subscriptions of `NServiceBus`: the message with its version, and the address in Base64 (`Particular/NServiceBus.Persistence.AzureTable`,
-/// `src/NServiceBus.Persistence.AzureTable/Subscriptions/AzureSubscriptionStorage.cs`).
+/// A subscription in `NServiceBus`. The `PartitionKey` is the message type with its version, and the `RowKey` is the subscriber's address in Base64.
+/// Found in `Particular/NServiceBus.Persistence.AzureTable`, file `src/NServiceBus.Persistence.AzureTable/Subscriptions/AzureSubscriptionStorage.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Subscription")]
 #[partition_key(message)]
@@ -21,8 +22,9 @@ struct Subscription {
     endpoint_name: String,
 }
 
-/// Errors of an application: its name in Base64 with `_` for `/`, and inverted ticks (`MisinformedDNA/Elmah.AzureTableStorage`,
-/// `src/Elmah.AzureTableStorage/AzureHelper.cs`, `ElmahEntity.cs`; `ExceptionUrl` of `gevans6/PA3Final` has the same form of a URL).
+/// An application error logged by ELMAH. The `PartitionKey` is the application's name in Base64, with `_` in place of `/`; the `RowKey` is inverted
+/// ticks, so newer errors sort first. Found in `MisinformedDNA/Elmah.AzureTableStorage`, files `src/Elmah.AzureTableStorage/AzureHelper.cs` and
+/// `ElmahEntity.cs`. `ExceptionUrl` in `gevans6/PA3Final` encodes a URL in the same way.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Elmah")]
 #[partition_key(base64(application_name))]
@@ -65,7 +67,7 @@ fn names_in_base64_are_read_back() {
     });
 }
 
-/// A name in lower case. Characters except letters and digits of ASCII are written as `:` and two hexadecimal digits, or as `::` and four.
+/// Encodes a name in lower case. A character that is not an ASCII letter or digit is written as `:` and two hexadecimal digits, or as `::` and four.
 enum FunctionName {}
 
 impl DerivedPart<String> for FunctionName {
@@ -91,11 +93,12 @@ impl DerivedPart<String> for FunctionName {
     }
 }
 
-/// The name of a host, which is written like the name of a function.
+/// Encodes a host's name, in the same way as a function's name.
 type HostName = FunctionName;
 
-/// The functions of all hosts, in one partition: `{host}-{function}` (`Azure/azure-webjobs-sdk`,
-/// `src/Microsoft.Azure.WebJobs.Logging/Entities/FunctionDefinitionEntity.cs`, `Internal/TableScheme.cs`, `NormalizeFunctionName`).
+/// A function on any host. The `PartitionKey` is the same for all functions, and the `RowKey` is `{host}-{function}`. Found in
+/// `Azure/azure-webjobs-sdk`, folder `src/Microsoft.Azure.WebJobs.Logging`, files `Entities/FunctionDefinitionEntity.cs` and
+/// `Internal/TableScheme.cs`, function `NormalizeFunctionName`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "AzureWebJobsHostLogscommon",

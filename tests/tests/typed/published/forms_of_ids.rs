@@ -1,4 +1,4 @@
-//! Forms of identifiers in keys of published programs: ULID, GUIDs in braces and in capitals.
+//! Tests of published table layouts whose keys contain identifiers in unusual formats: ULIDs, and GUIDs in braces or in capitals.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// Log events with keys from `KeyGenerator` in `TableStorage.Abstracts`: the `PartitionKey` is the inverted time rounded to five minutes, the `RowKey` a
-/// ULID with an inverted time. The expected `PartitionKey` is from `KeyGeneratorTests`.
+/// A log event with keys from class `KeyGenerator` in `TableStorage.Abstracts`. The `PartitionKey` is the inverted time, rounded to five minutes; the
+/// `RowKey` is a ULID with an inverted time. The expected `PartitionKey` is taken from `KeyGeneratorTests`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvent", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(desc(period))]
@@ -49,7 +49,8 @@ fn a_ulid_as_text() {
     });
 }
 
-/// Log entries of `LeagueRecorder`: a partition for each logger, a GUID in braces (`LoggingTargets/LogEntity.cs`).
+/// A log entry of the program `LeagueRecorder`. The `PartitionKey` is the logger, and the `RowKey` is a GUID in braces (file
+/// `LoggingTargets/LogEntity.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logs")]
 #[partition_key(logger_name)]
@@ -61,7 +62,7 @@ struct Recorded {
     level: String,
 }
 
-/// Rows of a base class of `AzureTableStorageService`: a GUID in capitals (`Models/TableEntityBase`).
+/// A row of a class derived from `Models/TableEntityBase` in `AzureTableStorageService`, which sets the `RowKey` to a GUID in capitals.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(country)]

@@ -1,11 +1,12 @@
-//! Forms of strings in keys of published programs that lose information: hashes, and replaced characters.
+//! Tests of published table layouts whose keys contain strings in formats that lose information: hashes, and strings with replaced characters.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// Followers of a site: the host of an actor, and the MD5 of the actor (`ActivityPubDotNet.Core.Storage.Follower`).
+/// A follower of a website. The `PartitionKey` is the host of the follower's actor URI, and the `RowKey` is the MD5 hash of that URI (class
+/// `ActivityPubDotNet.Core.Storage.Follower`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "followers")]
 #[partition_key(host)]
@@ -15,7 +16,7 @@ struct Follower {
     actor_uri: String,
 }
 
-/// Strings whose sentiment is measured: the MD5 of the text in capitals (`R3DD17.TextBlob`).
+/// A text whose sentiment is analysed. The `RowKey` is the text's MD5 hash in capitals (class `R3DD17.TextBlob`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Texts")]
 #[partition_key(symbol)]
@@ -45,8 +46,8 @@ fn rows_by_md5_in_both_cases() {
     });
 }
 
-/// Readings that are spread by the CRC-32 of RFC 1952, section 8: no published program with such a key was found. `cbf43926` is the check
-/// value that catalogues of such sums give for `123456789`.
+/// Readings distributed across partitions by the CRC-32 (RFC 1952, section 8) of the sensor's name. We found no published program with such a key.
+/// `cbf43926` is the check value for `123456789` in catalogues of CRC algorithms.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings")]
 #[partition_key(hash(crc32, 8, sensor))]
@@ -73,8 +74,8 @@ fn partitions_by_crc32() {
     });
 }
 
-/// The state of grains in Orleans: `{service}_{grain}`, with `_` for characters that a key cannot contain
-/// (`AzureTableUtils.SanitizeTableProperty`, `AzureTableGrainStorage.GetKeyString`), and `Data`, `Data1`, … of 64 KiB.
+/// The state of an Orleans grain. The `PartitionKey` is `{service}_{grain}`, with `_` in place of characters that a key cannot contain (functions
+/// `AzureTableUtils.SanitizeTableProperty` and `AzureTableGrainStorage.GetKeyString`). The properties `Data`, `Data1`, … contain 64 KiB each.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansGrainState")]
 #[partition_key(

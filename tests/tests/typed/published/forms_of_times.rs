@@ -1,4 +1,5 @@
-//! Forms of times in keys of published programs: patterns, inverted times, ticks with more digits.
+//! Tests of published table layouts whose keys contain times in unusual formats: date patterns, inverted times, and ticks with more digits. Inverted
+//! ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -8,7 +9,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// The guest book of the Windows Azure training kit: `MMddyyyy`, then inverted ticks and a GUID.
+/// A guest book entry from Microsoft's Windows Azure training kit. The `PartitionKey` is the day as `MMddyyyy`; the `RowKey` is inverted ticks and a
+/// GUID.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "GuestBookEntry", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(pattern("MMddyyyy", day))]
@@ -37,8 +39,8 @@ fn the_guest_book() {
     });
 }
 
-/// Log entries of an urgent-care service: `{yyyy-MM}` and `{dd HH:mm:ss.fff}-{guid}` for the same time
-/// (`111Online/web-stack`, `NHS111.Utils/Logging/LogEntry.cs`).
+/// A log entry of an urgent-care service. The `PartitionKey` is the month as `yyyy-MM`, and the `RowKey` is the rest of the same time,
+/// `{dd HH:mm:ss.fff}-{guid}`. Found in `111Online/web-stack`, file `NHS111.Utils/Logging/LogEntry.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "logging", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyy-MM", at)))]
@@ -69,8 +71,8 @@ fn a_month_and_the_rest_of_the_instant() {
     });
 }
 
-/// Log entries of a content delivery network: a partition for each day, inverted ticks in 21 digits, and a GUID in capitals without hyphens (the
-/// `NuGet` gallery's `Stats.ParseAzureCdnLogs`, `RowKeyBuilder`, `TableOperationBuilder`).
+/// A log entry of a content delivery network. The `PartitionKey` is the day; the `RowKey` is inverted ticks in 21 digits, and a GUID in capitals
+/// without hyphens. Found in `Stats.ParseAzureCdnLogs` of the `NuGet` gallery, classes `RowKeyBuilder` and `TableOperationBuilder`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "CdnLogs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", edge_server_time_delivered)))]
@@ -102,7 +104,8 @@ fn ticks_counted_down_in_21_digits() {
     });
 }
 
-/// Working time: the address in lower case, `{yyyyMMdd}_{project}_{ticks:D20}` (`HqAgent.Shared.Storage.TimereportStorageService`).
+/// An employee's time report. The `PartitionKey` is the e-mail address in lower case, and the `RowKey` is `{yyyyMMdd}_{project}_{ticks:D20}` (class
+/// `HqAgent.Shared.Storage.TimereportStorageService`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Timereports")]
 #[partition_key(folded(lower, email))]
@@ -141,7 +144,7 @@ fn ticks_with_a_leading_zero_behind_a_text() {
     });
 }
 
-/// Tasks of `CoreHelpers.TaskLogging`: `task{9007199254740991 - seconds}{guid}` in both keys (`AzureTableTimebasedKeyBuilder`).
+/// A task logged by `CoreHelpers.TaskLogging`. Both keys are `task{9007199254740991 - seconds}{guid}` (class `AzureTableTimebasedKeyBuilder`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Dev202402Tasks", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("task", inverted(9_007_199_254_740_991, unix(seconds, announced)), id)]
@@ -171,7 +174,8 @@ fn inverted_seconds_before_a_guid() {
     });
 }
 
-/// Books that were read: `long.MaxValue` minus the milliseconds since 1970, in 19 digits (`DunDatApi.Data.EntityHelpers.GetDescendingRowKey`).
+/// A book that a user has read. The `RowKey` is `long.MaxValue` minus the milliseconds since 1970, in 19 digits (function
+/// `DunDatApi.Data.EntityHelpers.GetDescendingRowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "user", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("book")]

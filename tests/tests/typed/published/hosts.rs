@@ -1,4 +1,5 @@
-//! Layouts of function hosts and message hosts: their events, delayed messages, positions in a stream, and values in segments.
+//! Tests of the table layouts of function hosts and message brokers: diagnostic events, delayed messages, checkpoints of a stream's readers, and
+//! large values in segments.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant};
 
-/// Diagnostic events of the host of Azure Functions: `{host}-{yyyyMMdd}`, where `host` may contain `-`, and `{ticks:D19}-{guid}` with inverted ticks
-/// (`DiagnosticEvent`, `TableStorageHelpers.GetRowKey`).
+/// A diagnostic event of an Azure Functions host. The `PartitionKey` is `{host}-{yyyyMMdd}`, where `host` may contain `-`. The `RowKey` is
+/// `{ticks:D19}-{guid}`, with ticks inverted so that newer events sort first (class `DiagnosticEvent`, function `TableStorageHelpers.GetRowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AzureFunctionsDiagnosticEvents202402")]
 #[partition_key(host, "-", truncate(pattern("yyyyMMdd", at)))]
@@ -57,8 +58,8 @@ fn the_events_of_the_functions_host() {
     });
 }
 
-/// Timeouts of `NServiceBus.Persistence.AzureTable`: a partition for each hour in which they are due. The keys are those of its documentation
-/// ("Azure Storage Persistence", the sample's table `TimeoutDataTableName`).
+/// A timeout of `NServiceBus.Persistence.AzureTable`. The `PartitionKey` is the hour in which the timeout is due. The test's keys are taken from the
+/// page "Azure Storage Persistence" of its documentation, where the table is `TimeoutDataTableName`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TimeoutDataTableName", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(hour(time)))]
@@ -72,8 +73,8 @@ struct Timeout {
     state_address: String,
 }
 
-/// Delayed messages of `NServiceBus.Transport.AzureStorageQueues`: the hour, and the second with the identifier of the message
-/// (`DelayedMessageEntity`).
+/// A delayed message of `NServiceBus.Transport.AzureStorageQueues`. The `PartitionKey` is the hour in which the message is due; the `RowKey` is the
+/// second, and the message's identifier (class `DelayedMessageEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Delays", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(hour(due)))]
@@ -130,8 +131,8 @@ fn the_timeouts_and_delayed_messages_of_a_service_bus() {
     });
 }
 
-/// Checkpoints of Event Hubs in a table: `{namespace} {hub} {group} Checkpoint` (`@azure/eventhubs-checkpointstore-table`; the names are those
-/// of its tests).
+/// A checkpoint of an Event Hubs reader, which records how far a partition was read. The `PartitionKey` is `{namespace} {hub} {group} Checkpoint`.
+/// Found in the package `@azure/eventhubs-checkpointstore-table`, whose tests contain the names used here.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Positions")]
 #[partition_key(without(' ', namespace), " ", without(' ', hub), " ", group, " Checkpoint")]
@@ -147,7 +148,7 @@ struct Checkpoint {
     offset: String,
 }
 
-/// The owner of a partition among the readers, in the same table.
+/// The reader that owns a partition of the event hub, stored in the same table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Positions")]
 #[partition_key(without(' ', namespace), " ", without(' ', hub), " ", group, " Ownership")]
@@ -197,8 +198,8 @@ fn the_checkpoints_of_event_hubs() {
     });
 }
 
-/// Segments of a large value of `NuGet.Insights`: `{key}~{index:D2}`, the number of segments in the first, and chunks of 64 KiB in `D` to `S`
-/// (`WideEntitySegment`).
+/// A segment of a large value in `NuGet.Insights`. The `RowKey` is `{key}~{index:D2}`. The first segment contains the number of segments; the
+/// properties `D` to `S` contain chunks of 64 KiB (class `WideEntitySegment`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "PackageManifests")]
 #[partition_key(id)]

@@ -1,12 +1,12 @@
-//! The layout of a store of users.
+//! Tests of a table layout for user accounts.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
 
 use super::both_ways;
 
-/// Users of `ElCamino.AspNetCore.Identity.AzureTable`: the user and what belongs to the user in one partition, distinguished by the first letter, and
-/// an index by the hash of the normalised address (`SHA256KeyHelper`).
+/// A user of `ElCamino.AspNetCore.Identity.AzureTable`. The user's row and related rows share a partition, and their `RowKey`s begin with different
+/// letters. An index finds the user by a hash of the normalised e-mail address (class `SHA256KeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AspNetUsers")]
 #[partition_key("U_", user)]

@@ -1,4 +1,4 @@
-//! Layouts of event stores: the CQRS Journey of Microsoft, Streamon, and tagged events of Akka.NET.
+//! Tests of the table layouts of event stores: Microsoft's CQRS Journey, Streamon, and tagged events in Akka.NET.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -9,8 +9,8 @@ use super::{both_ways, instant, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// Events of an aggregate: `{type}_{guid}` and `{version:D10}` (`microsoftarchive/cqrs-journey`,
-/// `source/Infrastructure/Azure/Infrastructure.Azure/EventSourcing/EventStore.cs` and `AzureEventSourcedRepository.cs`).
+/// An event of an aggregate. The `PartitionKey` is `{type}_{guid}`, and the `RowKey` is `{version:D10}`. Found in `microsoftarchive/cqrs-journey`,
+/// folder `source/Infrastructure/Azure/Infrastructure.Azure/EventSourcing`, files `EventStore.cs` and `AzureEventSourcedRepository.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ConferenceEventStore")]
 #[partition_key(source_type, "_", source_id)]
@@ -23,7 +23,7 @@ struct AggregateEvent {
     payload: String,
 }
 
-/// The same event until it is published: `Unpublished_{version:D10}`, in the same partition.
+/// A second row for the same event, in the same partition, which exists until the event is published. The `RowKey` is `Unpublished_{version:D10}`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ConferenceEventStore")]
 #[partition_key(source_type, "_", source_id)]
@@ -36,8 +36,8 @@ struct UnpublishedEvent {
     payload: String,
 }
 
-/// Messages of all buses: a month, and `{ticks:D20}_{message}` (`MessageLog/BrokeredMessageExtension.cs`; its `yyyMM` is `yyyyMM` since the
-/// year 1000).
+/// A logged message from any message bus. The `PartitionKey` is the month, and the `RowKey` is `{ticks:D20}_{message}` (file
+/// `MessageLog/BrokeredMessageExtension.cs`; its month format `yyyMM` gives the same text as `yyyyMM` since the year 1000).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ConferenceMessageLog", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMM", enqueued_at)))]
@@ -90,8 +90,8 @@ fn events_are_written_with_their_unpublished_copies() {
     });
 }
 
-/// Events of a stream: `SO-EVENT-` and the position among all events in 20 digits (`numindsoftware/Streamon`,
-/// `src/Streamon.Azure.TableStorage/EventExtensions.cs`, `TableStreamStoreOptions.cs`).
+/// An event in a stream. The `RowKey` is `SO-EVENT-` and the event's position among the events of all streams, in 20 digits. Found in
+/// `numindsoftware/Streamon`, folder `src/Streamon.Azure.TableStorage`, files `EventExtensions.cs` and `TableStreamStoreOptions.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -102,7 +102,7 @@ struct StreamedEvent {
     data: String,
 }
 
-/// The stream of each position, in one partition for all streams.
+/// The index from an event's position to its stream. One partition contains the positions of all streams.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("__GLOBAL-EVENT-INDEX__")]
@@ -112,7 +112,7 @@ struct Position {
     stream: String,
 }
 
-/// The events that a consumer has handled: `{subscription}|{consumer}` (`Subscription/TableEventInboxStore.cs`).
+/// An event that a consumer has handled. The `PartitionKey` is `{subscription}|{consumer}` (file `Subscription/TableEventInboxStore.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Inbox")]
 #[partition_key(without('|', subscription), "|", consumer)]
@@ -143,8 +143,8 @@ fn positions_of_all_streams_are_in_order() {
     });
 }
 
-/// Events with a tag: `eventTagIdx-{tag}` and `{ticks:d19}:{actor}:{sequence:d19}` (`petabridge/Akka.Persistence.Azure`,
-/// `src/Akka.Persistence.Azure/TableEntities/EventTagEntry.cs`, `Util/SeqNoHelper.cs`).
+/// An event with a tag. The `PartitionKey` is `eventTagIdx-{tag}`, and the `RowKey` is `{ticks:d19}:{actor}:{sequence:d19}`. Found in
+/// `petabridge/Akka.Persistence.Azure`, folder `src/Akka.Persistence.Azure`, files `TableEntities/EventTagEntry.cs` and `Util/SeqNoHelper.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Journal")]
 #[partition_key("eventTagIdx-", tag)]
@@ -158,7 +158,7 @@ struct TaggedEvent {
     payload: Vec<u8>,
 }
 
-/// The identifiers of all actors, in one partition (`AllPersistenceIdsEntry.cs`).
+/// An actor's identifier. One partition contains the identifiers of all actors (file `AllPersistenceIdsEntry.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Journal", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("allPersistenceIdsIdx")]

@@ -1,4 +1,5 @@
-//! Layouts of logs with inverted times: Serilog, `NLog`, ELMAH.
+//! Tests of table layouts for logs from Serilog, `NLog` and ELMAH. Inverted ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer
+//! rows sort first.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -7,8 +8,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant};
 
-/// Events of `Serilog.Sinks.AzureTableStorage`: both keys are inverted ticks, in the
-/// PartitionKey those of the nearest five minutes (`DefaultKeyGenerator`).
+/// An event logged by `Serilog.Sinks.AzureTableStorage`. The `RowKey` is inverted ticks, and the `PartitionKey` is inverted ticks rounded to five
+/// minutes (class `DefaultKeyGenerator`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEventEntity", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(desc(period))]
@@ -42,7 +43,8 @@ fn the_events_of_serilog() {
     });
 }
 
-/// Events of `NLog.Extensions.AzureTableStorage`: a partition for each logger, and keys `{ticks:d19}_{guid:N}` with inverted ticks.
+/// An event logged by `NLog.Extensions.AzureTableStorage`. The `PartitionKey` is the logger, and the `RowKey` is `{ticks:d19}_{guid:N}`, with
+/// inverted ticks.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "NLogEvents")]
 #[partition_key(logger)]
@@ -78,7 +80,7 @@ fn the_events_of_nlog() {
     });
 }
 
-/// Errors of the `NuGet` gallery (its log for ELMAH): one partition without a name, inverted ticks.
+/// An error that the `NuGet` gallery logs with ELMAH. The `PartitionKey` is empty, and the `RowKey` is inverted ticks.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ElmahErrors", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("")]

@@ -1,4 +1,4 @@
-//! Layouts of message-driven programs: commits and heads of an event store, and sagas.
+//! Tests of the table layouts of message-driven programs: commits and stream heads in an event store, and sagas.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::both_ways;
 
-/// Commits of `EventStore.Persistence.AzureTablesPersistence`: a partition for each stream, and the sequence number without leading zeros, whose
-/// strings are not in the order of the numbers (`CommitExtensions`).
+/// A commit in `EventStore.Persistence.AzureTablesPersistence`. The `PartitionKey` is the stream; the `RowKey` is the sequence number without leading
+/// zeros, so the keys do not sort in numeric order (class `CommitExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Commits")]
 #[partition_key(stream)]
@@ -19,7 +19,8 @@ struct Commit {
     dispatched: bool,
 }
 
-/// The head of a stream in the same store: the halves of its identifier as two signed numbers (`StreamHeadExtensions`).
+/// The head of a stream in the same event store. The keys are the two halves of the stream's identifier, as signed numbers (class
+/// `StreamHeadExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "StreamHeads")]
 #[partition_key(unpadded(first_half))]
@@ -55,7 +56,7 @@ fn the_commits_and_heads_of_an_event_store() {
     });
 }
 
-/// A saga of `MassTransit`, as one partition for all (`ConstPartitionSagaKeyFormatter`).
+/// A saga of `MassTransit`. All sagas are in one partition (class `ConstPartitionSagaKeyFormatter`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Sagas", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("OrderState")]
@@ -66,7 +67,7 @@ struct Saga {
     current_state: String,
 }
 
-/// The same saga with a partition for each one (`ConstRowSagaKeyFormatter`).
+/// The same saga, with one partition per saga (class `ConstRowSagaKeyFormatter`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "SagasApart")]
 #[partition_key(correlation_id)]

@@ -1,4 +1,5 @@
-//! Layouts whose keys are names, joined by separators or with the escapes of their programs, each with the class that contains it.
+//! Tests of table layouts whose keys are names, joined by separators or escaped as the published program does it. Each comment names the class or
+//! function in which the layout was found.
 
 #![expect(clippy::struct_field_names, reason = "the names are those of the published programs")]
 
@@ -10,8 +11,8 @@ use super::{both_ways, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// The state of a conversation in the Bot Framework: `/`, `\`, `#` and `?` are replaced by letters between bars
-/// (`BotBuilder-Azure`, `BotDataEntity.GetEntityKey`, `StringExtensions.SanitizeForAzureKeys`).
+/// The state of a Bot Framework conversation. In the `RowKey`, the characters `/`, `\`, `#` and `?` are replaced by a letter between bars
+/// (`BotBuilder-Azure`, functions `BotDataEntity.GetEntityKey` and `StringExtensions.SanitizeForAzureKeys`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "BotData")]
 #[partition_key(channel_id, ":conversation")]
@@ -24,7 +25,7 @@ struct ConversationData {
     data: Vec<u8>,
 }
 
-/// The state of a user in a conversation. Both identifiers may contain `:`.
+/// The state of a user in a conversation. The `RowKey` contains the identifiers of both, and both may contain the separator `:`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "BotData", allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(channel_id, ":private")]
@@ -60,7 +61,7 @@ fn letters_between_bars() {
     });
 }
 
-/// Members of a cluster of Orleans: `{address}-{port}-{generation}` (`SiloInstanceTableEntry.ConstructRowKey`).
+/// A member of an Orleans cluster. The `RowKey` is `{address}-{port}-{generation}` (function `SiloInstanceTableEntry.ConstructRowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansSiloInstances")]
 #[partition_key(deployment_id)]
@@ -77,7 +78,7 @@ struct SiloInstance {
     status: String,
 }
 
-/// The version of the membership, in the same partition (`TABLE_VERSION_ROW`).
+/// The version of the cluster's membership, in the same partition as the members (`TABLE_VERSION_ROW`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansSiloInstances")]
 #[partition_key(deployment_id)]
@@ -108,7 +109,7 @@ fn members_of_a_cluster() {
     });
 }
 
-/// Answers of a quiz: the number of the question without leading zeros (`AnswerEntity`).
+/// An answer to a quiz question. The `RowKey` is the question's number without leading zeros, and the user (class `AnswerEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Answers")]
 #[partition_key(game_id)]
@@ -123,7 +124,7 @@ struct Answer {
     answer: i32,
 }
 
-/// Roles of a person at an event (`EventRoleEntity`).
+/// A person's role at an event. The `PartitionKey` is the person, and the `RowKey` contains the event and the role (class `EventRoleEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EventRoles")]
 #[partition_key(person_id)]
@@ -135,7 +136,8 @@ struct EventRole {
     role: String,
 }
 
-/// Events of users: `{name}|{user}` and `{event}|{guid}` (`IEventRecord` of a TypeScript client).
+/// An event caused by a user. The `PartitionKey` is `{name}|{user}`, and the `RowKey` is `{event}|{guid}` (interface `IEventRecord` in a TypeScript
+/// client).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Events")]
 #[partition_key(without('|', name), "|", user_id)]
@@ -148,7 +150,7 @@ struct UserEvent {
     session_id: String,
 }
 
-/// Matters of a law firm: a GUID, `$` and the matter (`MatterInformation`).
+/// A matter handled by a law firm. The `RowKey` is a GUID, `$` and the matter's identifier (class `MatterInformation`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Matters")]
 #[partition_key(name)]
@@ -160,7 +162,7 @@ struct Matter {
     status: String,
 }
 
-/// Reminders of a bot: the conversation, which may contain `_`, and a GUID (`ReminderEntity`).
+/// A bot's reminder. The `RowKey` is the conversation, which may contain the separator `_`, and a GUID (class `ReminderEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Reminders")]
 #[partition_key(user_id)]
@@ -172,7 +174,8 @@ struct BotReminder {
     text: String,
 }
 
-/// Resources of a custom provider: `{subscription}:{group}:{provider}` (a sample of Azure Custom Providers, `CreateCustomResource`).
+/// A resource of an Azure custom provider. The `PartitionKey` is `{subscription}:{group}:{provider}` (function `CreateCustomResource` in a sample of
+/// Azure Custom Providers).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "CustomResource")]
 #[partition_key(without(':', subscription), ":", without(':', group), ":", provider)]
@@ -184,7 +187,7 @@ struct CustomResource {
     name: String,
 }
 
-/// Short addresses: a partition for each first letter (`ShortUrl` of the URL shortener of Azure Functions).
+/// A shortened URL. The `PartitionKey` is the first letter of the short name (class `ShortUrl` in the URL shortener for Azure Functions).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "urls")]
 #[partition_key(first(1, short_url))]
@@ -194,7 +197,7 @@ struct ShortUrl {
     url: String,
 }
 
-/// Steps of a workflow: `{tenant}_{workflow}` (`saveStep` of a JavaScript store).
+/// A step of a workflow. The `PartitionKey` is `{tenant}_{workflow}` (function `saveStep` in a JavaScript store).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Steps")]
 #[partition_key(without('_', tenant_id), "_", workflow_id)]

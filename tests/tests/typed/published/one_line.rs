@@ -1,4 +1,5 @@
-//! Layouts whose keys are created by one line of code, each with the class that contains it.
+//! Tests of table layouts whose keys are created by a single line of code. Each comment names the class in which the layout was found. Inverted ticks
+//! are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
 
 #![expect(clippy::duplicated_attributes, reason = "a key that names one field twice")]
 
@@ -11,7 +12,8 @@ use super::{both_ways, instant, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// Policies of a spectrum observatory: two frequencies as `D11` and as `long` (`Microsoft.Spectrum.Storage.Table.Azure.RawIQScanPolicy`).
+/// A scan policy of a radio spectrum observatory. The keys contain two frequencies, formatted with `D11` and stored as `long` (class
+/// `Microsoft.Spectrum.Storage.Table.Azure.RawIQScanPolicy`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "RawIqScanPolicies")]
 #[partition_key(digits(11, nonnegative, start_frequency))]
@@ -43,7 +45,7 @@ fn frequencies_in_eleven_digits() {
     });
 }
 
-/// Messages of an add-in: inverted ticks, a counter and a GUID (`Chem4Word.Telemetry.ServiceBusMessage`).
+/// A message logged by an Office add-in. The `RowKey` is inverted ticks, a counter and a GUID (class `Chem4Word.Telemetry.ServiceBusMessage`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvents", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("Chem4Word")]
@@ -55,7 +57,8 @@ struct AddInMessage {
     level: String,
 }
 
-/// Log entries by time: the PartitionKey is inverted ticks and a GUID, the RowKey is the user (`Saguaro.Logging.TableEntities.LogByTimeTableEntity`).
+/// A log entry. The `PartitionKey` is inverted ticks and a GUID, and the `RowKey` is the user (class
+/// `Saguaro.Logging.TableEntities.LogByTimeTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logbytime")]
 #[partition_key(desc(at), "+", guid(simple, id))]
@@ -66,7 +69,8 @@ struct LogByTime {
     user_name: String,
 }
 
-/// Requests to a bot: a day, and a time whose milliseconds have four digits (`ProactiveBot.Services.LoggingTableService`).
+/// A request to a bot. The `PartitionKey` is the day; the `RowKey` is a time with milliseconds in four digits, and a GUID (class
+/// `ProactiveBot.Services.LoggingTableService`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logging", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)))]
@@ -76,7 +80,8 @@ struct BotRequest {
     id: Uuid,
 }
 
-/// Requests to a map server: `long.MaxValue` minus the ticks and a random number (`PerforamceLoggerServiceRequestItem` of `gView`).
+/// A request to a map server. The `RowKey` is `long.MaxValue` minus the ticks, and a random number (class `PerforamceLoggerServiceRequestItem` in
+/// `gView`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Requests")]
 #[partition_key("gview.", folded(lower, folder))]
@@ -87,7 +92,7 @@ struct MapRequest {
     number: u16,
 }
 
-/// Changes of a client's tier: `long.MaxValue` minus the ticks (`ClientTierLogEntity`).
+/// A change of a client's tier. The `RowKey` is `long.MaxValue` minus the ticks (class `ClientTierLogEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ClientTierLog")]
 #[partition_key(client_id)]
@@ -98,7 +103,7 @@ struct TierChange {
     changer: String,
 }
 
-/// Events of a scale set: a date and a time that are not in order (`ScaleEventEntity`).
+/// An event in a virtual machine scale set. The `RowKey` is a time that begins with the day, so it does not sort by time (class `ScaleEventEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ScaleEvents")]
 #[partition_key(scale_set)]
@@ -108,7 +113,7 @@ struct ScaleEvent {
     at: DateTime<Utc>,
 }
 
-/// Audits of a queue: the round-trip form of .NET, `o` (`EventAuditRecord` of `Beef`).
+/// An audit record of a queue's message. The `RowKey` is the time in .NET's round-trip format `o` (class `EventAuditRecord` in `Beef`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AuditMessages")]
 #[partition_key(queue)]
@@ -118,7 +123,7 @@ struct Audit {
     at: DateTime<Utc>,
 }
 
-/// Requested weather: a day, a time and eight digits of a GUID (`WeatherLog`).
+/// A request for the weather. The `PartitionKey` is the day; the `RowKey` is the time of day and eight digits of a GUID (class `WeatherLog`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherLog", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)))]
@@ -128,7 +133,7 @@ struct WeatherLog {
     number: u32,
 }
 
-/// Weather of a city by the minute (`WeatherHistoryEntity`).
+/// The weather in a city at a given minute. The `PartitionKey` is the city, and the `RowKey` is the minute (class `WeatherHistoryEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherHistory")]
 #[partition_key(city)]

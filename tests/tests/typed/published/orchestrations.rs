@@ -1,11 +1,12 @@
-//! Layouts of the Durable Task Framework: instances and their history.
+//! Tests of the Durable Task Framework's table layouts: orchestration instances and their history.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// The state of an orchestration: the instance's identifier, escaped by `^`, and no `RowKey` (`DurableTask.AzureStorage`, table `Instances`).
+/// The state of an orchestration in `DurableTask.AzureStorage` (table `Instances`). The `PartitionKey` is the instance's identifier, escaped with
+/// `^`; the `RowKey` is empty.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TestHubInstances")]
 #[partition_key(caret(instance))]
@@ -31,7 +32,8 @@ fn the_instances_of_orchestrations() {
     });
 }
 
-/// The history of an orchestration: `KeySanitation.EscapePartitionKey` and `{sequence:X16}` of `DurableTask.AzureStorage`.
+/// An event in an orchestration's history in `DurableTask.AzureStorage`. The `PartitionKey` is encoded by `KeySanitation.EscapePartitionKey`; the
+/// `RowKey` is `{sequence:X16}`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "History")]
 #[partition_key(caret(instance))]

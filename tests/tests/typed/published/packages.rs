@@ -1,12 +1,12 @@
-//! Layouts of stores of documents by name: packages, tokens, secrets, indexes, and ranks.
+//! Tests of the table layouts of stores that find documents by name: packages, tokens, secrets, index rows, and ranks.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// Packages of `NuGet`: the identifier and the normalised version in lower case (`loic-sharma/BaGet`,
-/// `src/BaGet.Azure/Table/TableOperationBuilder.cs`).
+/// A `NuGet` package. The keys are the package's identifier and its normalised version, both in lower case. Found in `loic-sharma/BaGet`, file
+/// `src/BaGet.Azure/Table/TableOperationBuilder.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Packages")]
 #[partition_key(folded(lower, id))]
@@ -33,8 +33,8 @@ fn packages_are_found_in_any_case() {
     });
 }
 
-/// Refresh tokens: the first three characters and the token (`kylesonaty/IdentityServer3.Contrib.Store.AzureTableStorage`,
-/// `AzureTableStorageRefreshTokenStore.cs`, `StringExtensions.cs`).
+/// A refresh token. The `PartitionKey` is the token's first three characters. Found in `kylesonaty/IdentityServer3.Contrib.Store.AzureTableStorage`,
+/// files `AzureTableStorageRefreshTokenStore.cs` and `StringExtensions.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "refreshtokens")]
 #[partition_key(first(3, token))]
@@ -44,7 +44,8 @@ struct RefreshToken {
     json: String,
 }
 
-/// Secrets of a client: a number in four digits (`springcomp/IdentityServer4.TableStorage`, `src/Azure.TableStores/Entities/ClientSecret.cs`).
+/// A client's secret. The `RowKey` is the secret's number in four digits. Found in `springcomp/IdentityServer4.TableStorage`, file
+/// `src/Azure.TableStores/Entities/ClientSecret.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ClientSecrets")]
 #[partition_key(client_id)]
@@ -73,8 +74,8 @@ fn tokens_and_secrets_of_an_identity_server() {
     });
 }
 
-/// Index rows: `{property}|%|{value}` and `{PartitionKey}|%|{RowKey}` of the entity (`timschreiber/TimSchreiber.AzureTableStorage.AutoIndex`,
-/// `Indexing/Index.cs`, `IndexKey.cs`, `EntityKey.cs`).
+/// An index row. The `PartitionKey` is `{property}|%|{value}`, and the `RowKey` is the indexed entity's `{PartitionKey}|%|{RowKey}`. Found in
+/// `timschreiber/TimSchreiber.AzureTableStorage.AutoIndex`, folder `Indexing`, files `Index.cs`, `IndexKey.cs` and `EntityKey.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "UsersIdx")]
 #[partition_key(without('|', property), "|%|", value)]
@@ -103,8 +104,8 @@ fn index_rows_hold_the_key_of_an_entity() {
     });
 }
 
-/// Ranks of places: `9999999999` minus the points in ten digits, and the place (`Po.SeeReview.Infrastructure`, `LeaderboardEntity`,
-/// `LeaderboardRepository`).
+/// A place's rank in a leaderboard. The `RowKey` is `9999999999` minus the points, in ten digits, and the place. Found in
+/// `Po.SeeReview.Infrastructure`, classes `LeaderboardEntity` and `LeaderboardRepository`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "PoSeeReviewLeaderboard")]
 #[partition_key("LEADERBOARD_", region)]

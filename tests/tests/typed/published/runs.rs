@@ -1,4 +1,4 @@
-//! The layout in which a host records its function runs.
+//! Tests of the table layout in which an Azure Functions host records function runs.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -7,8 +7,8 @@ use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, instant};
 
-/// Runs of the functions of a host, newest first: `{host}-{function}-{ticks:D20}-{salt}` in the partition `R2`
-/// (`Microsoft.Azure.WebJobs.Logging`, `RecentPerFuncEntity`).
+/// A run of a function. All runs are in the partition `R2`. The `RowKey` is `{host}-{function}-{ticks:D20}-{salt}`, with ticks inverted so that newer
+/// runs sort first (`Microsoft.Azure.WebJobs.Logging`, class `RecentPerFuncEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "AzureWebJobsHostLogs202402",

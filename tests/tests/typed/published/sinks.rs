@@ -1,4 +1,5 @@
-//! Layouts of loggers of several languages: clocks of Python, milliseconds of Node.js, and Unix seconds of a compact Serilog.
+//! Tests of the table layouts of loggers in several languages: times of day in Python, milliseconds in Node.js, and Unix seconds in a compact Serilog
+//! sink.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -7,8 +8,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// Log records of Python: a minute, and `{second}{milliseconds}-{host}-{process}-{number:02}` (`michiya/azure-storage-logging`,
-/// `azure_storage_logging/handlers.py`, `TableStorageHandler`). A host name may contain `-`.
+/// A Python log record. The `PartitionKey` is the minute; the `RowKey` is `{second}{milliseconds}-{host}-{process}-{number:02}`, where the host name
+/// may contain `-`. Found in `michiya/azure-storage-logging`, file `azure_storage_logging/handlers.py`, class `TableStorageHandler`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "logs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMddHHmm", at)))]
@@ -53,9 +54,9 @@ fn records_of_python_sort_by_the_millisecond() {
     });
 }
 
-/// Batches of events: Unix seconds in 19 digits, and `{millis:D19}|{guid:N}` (`ar3cka/serilog-sinks-compactazuretablestorage`,
-/// `DefaultTableStorageKeyGenerator.cs`). The keys hold the times of the last and of the first event of a batch. The zeros are literals, because
-/// Unix times of the years 2002 to 2286 have 10 digits in seconds and 13 in milliseconds.
+/// A batch of log events. The `PartitionKey` is the last event's time in Unix seconds, in 19 digits; the `RowKey` is `{millis:D19}|{guid:N}` with the
+/// first event's time. The leading zeros are declared as literals, because Unix times between the years 2002 and 2286 have 10 digits in seconds and
+/// 13 in milliseconds. Found in `ar3cka/serilog-sinks-compactazuretablestorage`, file `DefaultTableStorageKeyGenerator.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "logs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("000000000", unix(seconds, last))]
@@ -88,8 +89,8 @@ fn batches_sort_by_unix_time() {
     });
 }
 
-/// Log lines of winston: the milliseconds before 1 February 3000 (`jpoon/winston-azuretable`, `lib/winston-azuretable.js`, `DATE_MAX` in the time
-/// zone of the program; here UTC).
+/// A log line written by winston. The `RowKey` is the number of milliseconds from the line's time to 1 February 3000 (`DATE_MAX`, in the program's
+/// time zone; UTC in this test). Found in `jpoon/winston-azuretable`, file `lib/winston-azuretable.js`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "log")]
 #[partition_key(program)]
@@ -101,7 +102,7 @@ struct WinstonLine {
     level: String,
 }
 
-/// Log lines of pino: the milliseconds since 1970 (`ovhemert/pino-azuretable`, `src/azuretable.js`).
+/// A log line written by pino. The `RowKey` is the number of milliseconds since 1970. Found in `ovhemert/pino-azuretable`, file `src/azuretable.js`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "logs")]
 #[partition_key(program)]
@@ -135,8 +136,8 @@ fn lines_of_node_are_newest_first_or_oldest_first() {
     });
 }
 
-/// Activities: the ticks before the year 3018 in 19 digits, and `{subject}:{type}` (`TechInceptions/Sample.ActivityMetrics.AzureTable`,
-/// `ActivityUtil.cs`).
+/// An activity of a subject. The `PartitionKey` is the number of ticks from the activity's time to the year 3018, in 19 digits; the `RowKey` is
+/// `{subject}:{type}`. Found in `TechInceptions/Sample.ActivityMetrics.AzureTable`, file `ActivityUtil.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Activities", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("0", inverted(952_072_704_000_000_000, at))]

@@ -1,4 +1,4 @@
-//! Layouts of event streams: Streamstone, journals of actor frameworks, and an event store with descending numbers.
+//! Tests of the table layouts of event streams: Streamstone, journals of actor frameworks, and an event store with descending numbers.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::{both_ways, stored};
 
-/// A stream of `Streamstone`: the head, the events, and a row for each identifier of an event that must not be written twice.
+/// The head row of a `Streamstone` stream. The stream's partition also contains its events, and a row for each event identifier, so the same event
+/// cannot be written twice.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -96,7 +97,8 @@ fn a_stream_is_appended_to_with_its_head_and_its_identifiers() {
     });
 }
 
-/// The journal of `Akka.Persistence.Azure`: events of 19 digits, in one partition with a head row.
+/// An event in a journal of `Akka.Persistence.Azure`. The `PartitionKey` is the actor, and the `RowKey` is the sequence number in 19 digits. The same
+/// partition contains the journal's head row.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Journal")]
 #[partition_key(persistence_id)]
@@ -138,8 +140,8 @@ fn the_journal_of_the_actor_framework() {
     });
 }
 
-/// Rows of a journal of `Orleans.Journaling.AzureStorage`: the journal's name percent-encoded, the head `$header`, and the rows of a generation as
-/// `{generation}-{sequence:D12}` (`AzureTableJournalStorage`).
+/// A row in a journal of `Orleans.Journaling.AzureStorage` (class `AzureTableJournalStorage`). The `PartitionKey` is the journal's name,
+/// percent-encoded; the `RowKey` is `{generation}-{sequence:D12}`. The same partition contains the head row `$header`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "journal")]
 #[partition_key(percent(journal))]
@@ -200,7 +202,8 @@ fn the_journals_of_grains() {
     });
 }
 
-/// Events of `Microsoft.Its.EventStore.AzureTableStorage`: the number of an event from `long.MaxValue` down, in 20 digits (`ToRowKey`).
+/// An event in `Microsoft.Its.EventStore.AzureTableStorage`. The `RowKey` is `long.MaxValue` minus the event's number, in 20 digits (function
+/// `ToRowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders")]
 #[partition_key(aggregate)]

@@ -1,4 +1,4 @@
-//! Layouts of measurements by time: the timelines of function hosts, and the metrics of storage accounts.
+//! Tests of table layouts for measurements by time: the timelines of Azure Functions hosts, and the metrics of storage accounts.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -7,8 +7,9 @@ use table_core::{Engine, Entity, KeyPart, TableStoreExt};
 
 use super::{both_ways, instant, stored};
 
-/// Runs of a function in a minute: `{host}-{function}-{minutes:D20}-{salt}`, where the minutes are counted from the year 2000
-/// (`Azure/azure-webjobs-sdk`, `src/Microsoft.Azure.WebJobs.Logging/Entities/TimelineAggregateEntity.cs`, `Internal/TimeBucket.cs`).
+/// The number of runs of a function in one minute. The `RowKey` is `{host}-{function}-{minutes:D20}-{salt}`, where `minutes` are counted from the
+/// year 2000. Found in `Azure/azure-webjobs-sdk`, folder `src/Microsoft.Azure.WebJobs.Logging`, files `Entities/TimelineAggregateEntity.cs` and
+/// `Internal/TimeBucket.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "AzureWebJobsHostLogs202402",
@@ -25,7 +26,8 @@ struct Timeline {
     total_run: i32,
 }
 
-/// The containers that are active in a minute: `{minutes:D20}-{container}-` (`Entities/ContainerActiveEntity.cs`).
+/// A container that is active in a given minute. The `RowKey` is `{minutes:D20}-{container}-` (file `Entities/ContainerActiveEntity.cs` in the same
+/// folder).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "AzureWebJobsHostLogs202402",
@@ -39,7 +41,8 @@ struct ActiveContainer {
     start_time: DateTime<Utc>,
 }
 
-/// The instances that run at an instant: `{ticks:D20}-{container}-{salt}` (`Entities/InstanceCountEntity.cs`).
+/// The number of function instances that are running in a container at a given time. The `RowKey` is `{ticks:D20}-{container}-{salt}` (file
+/// `Entities/InstanceCountEntity.cs` in the same folder).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "AzureWebJobsHostLogs202402",
@@ -54,7 +57,7 @@ struct InstanceCount {
     current_active: i32,
 }
 
-/// The number of minutes from the year 2000 to an instant.
+/// Returns the number of minutes between the year 2000 and a time.
 fn minutes(at: &str) -> u64 {
     let since = instant(at) - instant("2000-01-01T00:00:00Z");
     since.num_minutes().unsigned_abs()
@@ -110,9 +113,10 @@ fn minutes_of_functions_and_containers_are_ranges() {
     });
 }
 
-/// Transactions of a storage account in an hour: `yyyyMMddTHHmm` and `{access};{transaction}` ("Storage Analytics metrics table schema",
-/// `learn.microsoft.com/rest/api/storageservices/storage-analytics-metrics-table-schema`; `Azure/azure-storage-net`,
-/// `Lib/ClassLibraryCommon/Analytics/MetricsEntity.cs`).
+/// The requests to a storage account in one hour. The `PartitionKey` is the hour as `yyyyMMddTHHmm`, and the `RowKey` is `{access};{transaction}`.
+/// Documented on the page "Storage Analytics metrics table schema"
+/// (`learn.microsoft.com/rest/api/storageservices/storage-analytics-metrics-table-schema`); also found in `Azure/azure-storage-net`, file
+/// `Lib/ClassLibraryCommon/Analytics/MetricsEntity.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsBlob",
@@ -135,7 +139,8 @@ enum AccessType {
     System,
 }
 
-/// The capacity of a storage account, by day: `yyyyMMddT0000`, and `data` or `analytics` (the same page; `CapacityEntity.cs`).
+/// The capacity of a storage account on one day. The `PartitionKey` is `yyyyMMddT0000`, and the `RowKey` is `data` or `analytics` (documented on the
+/// same page; file `CapacityEntity.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "$MetricsCapacityBlob", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(pattern("yyyyMMddTHHmm", time))]

@@ -1,4 +1,4 @@
-//! Layouts of message buses and orchestrations: the states and events of orchestrations, sagas found by a property, subscriptions.
+//! Tests of the table layouts of message buses and orchestrations: orchestration states and events, sagas found by a property, and subscriptions.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
@@ -6,8 +6,9 @@ use uuid::Uuid;
 
 use super::{both_ways, stored};
 
-/// The state of an orchestration: `ID_EID_{instance}_{execution}` in one partition (`Azure/durabletask`,
-/// `src/DurableTask.ServiceBus/Tracking/AzureTableOrchestrationStateEntity.cs`, `AzureTableConstants.cs`). An execution is a GUID without hyphens.
+/// The state of an orchestration. All states are in one partition; the `RowKey` is `ID_EID_{instance}_{execution}`, where the execution is a GUID
+/// without hyphens. Found in `Azure/durabletask`, folder `src/DurableTask.ServiceBus/Tracking`, files `AzureTableOrchestrationStateEntity.cs` and
+/// `AzureTableConstants.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "InstanceHistory00hub", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("IS")]
@@ -19,8 +20,9 @@ struct TrackedState {
     orchestration_status: String,
 }
 
-/// An event of an orchestration: `IH_{instance}` and `EID_SEQ_{execution}_{sequence}`, where the sequence has no leading zeros
-/// (`AzureTableOrchestrationHistoryEventEntity.cs`, `BuildDenormalizedEntities`).
+/// An event in an orchestration's history. The `PartitionKey` is `IH_{instance}`; the `RowKey` is `EID_SEQ_{execution}_{sequence}`, where the
+/// sequence number has no leading zeros (file `AzureTableOrchestrationHistoryEventEntity.cs` in the same folder, function
+/// `BuildDenormalizedEntities`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "InstanceHistory00hub")]
 #[partition_key("IH_", instance_id)]
@@ -62,8 +64,8 @@ fn events_of_an_execution_are_a_range_without_an_order() {
     });
 }
 
-/// The saga with a value of its correlation property: `Index_{type}_{property}_{JSON}` and no `RowKey`
-/// (`Particular/NServiceBus.Persistence.AzureTable`, `SagaPersisters/SecondaryIndices/SecondaryIndexKeyBuilder.cs` at commit `14bb3bd`).
+/// An index row that finds a saga by its correlation property. The `PartitionKey` is `Index_{type}_{property}_{JSON}`, and the `RowKey` is empty.
+/// Found in `Particular/NServiceBus.Persistence.AzureTable`, file `SagaPersisters/SecondaryIndices/SecondaryIndexKeyBuilder.cs` at commit `14bb3bd`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrderSagaData")]
 #[partition_key("Index_Shop.OrderSagaData_OrderId_\"", order_id, "\"")]
@@ -73,7 +75,7 @@ struct SagaOfOrder {
     saga_id: Uuid,
 }
 
-/// The same for a property that is a number, which JSON writes without quotation marks.
+/// An index row that finds a saga by a numeric property. JSON writes a number without quotation marks.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrderSagaData")]
 #[partition_key("Index_Shop.OrderSagaData_Number_", unpadded(number))]
@@ -101,8 +103,8 @@ fn a_saga_is_found_by_the_json_of_a_property() {
     });
 }
 
-/// Subscriptions of Rebus: the topic and the address of the subscriber, without properties (`rebus-org/Rebus.AzureTables`,
-/// `Rebus.AzureTables/AzureTables/Subscriptions/AzureTablesSubscriptionStorage.cs`).
+/// A subscription in Rebus. The keys are the topic and the subscriber's address; the row has no properties. Found in `rebus-org/Rebus.AzureTables`,
+/// file `Rebus.AzureTables/AzureTables/Subscriptions/AzureTablesSubscriptionStorage.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Subscriptions")]
 #[partition_key(topic)]

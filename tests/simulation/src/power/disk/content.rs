@@ -1,5 +1,5 @@
-//! The bytes of a file, in pages. Clones share a page until one of them changes it, and a page of zeros takes no memory: engines reserve much space
-//! that they never use, and the entire disk is copied at the end of each life.
+//! The bytes of a simulated file, in pages. Clones share a page until one of them changes it, and a page of zeros takes no memory: engines reserve
+//! much space that they never use, and the entire disk is copied each time that an engine ends.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Content {
         }
     }
 
-    /// Takes over the length of another file, and the pages that contain a range of bytes.
+    /// Takes the length of another file, and shares its pages that contain a range of bytes.
     pub(in crate::power) fn share(&mut self, other: &Self, bytes: Range<usize>) {
         self.resize(other.length);
         let pages = bytes.start / PAGE..bytes.end.div_ceil(PAGE).min(self.pages.len());

@@ -1,4 +1,4 @@
-//! Entries of folders: the entries that programs see, the entries that survive a power loss, and the changes between the two.
+//! Directory entries of the simulated disk: the entries that programs see, the entries that survive a power loss, and the changes between the two.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ impl Entries {
         inside.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect()
     }
 
-    /// Applies several changes as a unit.
+    /// Applies several changes atomically.
     pub(super) fn change(&mut self, changes: Vec<NameChange>) {
         apply(&mut self.seen, &changes);
         self.pending.push(changes);

@@ -1,4 +1,4 @@
-//! Files: the data that programs see, the data that survives, and the writes between the two.
+//! Files of the simulated disk: the data that programs see, the data that survives a power loss, and the writes between the two.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;

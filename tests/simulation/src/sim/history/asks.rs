@@ -33,7 +33,7 @@ pub(super) type Future = Pin<Box<dyn std::future::Future<Output = Answer>>>;
 /// A pending request.
 pub(super) struct Asked {
     pub(super) id: u64,
-    /// The write; `None` if the model is not involved.
+    /// The write; `None` if the request changes nothing in the model.
     write: Option<Write>,
     future: Future,
     waker: Waker,
@@ -111,7 +111,7 @@ impl History {
         }
     }
 
-    /// Requests a checkpoint; one time in three, a compaction instead if the life has random compactions.
+    /// Requests a checkpoint. If the life has random compactions, one in three of these requests is for a compaction instead.
     pub(super) fn ask_checkpoint(&mut self, engine: &Engine) {
         let compact = self.random.random_ratio(1, 3) && self.life.compactions == Compactions::Random;
         self.ask_base(engine, compact);
@@ -128,7 +128,7 @@ impl History {
         self.ask(None, Box::pin(future));
     }
 
-    /// Drops a pending future. Its request may be carried out or not.
+    /// Drops a pending future. The engine may or may not carry out its request.
     pub(super) fn go_away(&mut self) {
         if self.asked.is_empty() {
             return;
@@ -213,7 +213,7 @@ impl History {
         Ok(())
     }
 
-    /// Returns `true` if an error means that nothing was done, and this history gives a reason for it.
+    /// Returns `true` if an error means that nothing was done, and the history contains a cause for it, such as a fault.
     fn is_excused(&self, error: &Error) -> bool {
         match error.code() {
             ErrorCode::DiskFull => self.is_full(),

@@ -1,4 +1,4 @@
-//! Backups that are made during reads and writes, and the restored data.
+//! Tests backups that are made during reads and writes, and the data restored from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Closes an engine while callers wait and send requests.
+//! Tests that every caller gets a result if the engine is closed while callers wait and send requests.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ fn is_locked(disk: &SimulatedDisk) -> bool {
 }
 
 impl History {
-    /// In some histories, lets another thread close the engine at the same time.
+    /// In some histories, lets another thread close the engine concurrently.
     fn start_second_close(&mut self, engine: &Engine) -> Option<Arc<Mutex<Option<Closed>>>> {
         if !self.neighbours.are_there || self.neighbours.random.random() {
             return None;

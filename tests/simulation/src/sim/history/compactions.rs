@@ -1,4 +1,4 @@
-//! Compactions that overlap, and checks of the base after them.
+//! Tests overlapping compactions, and checks the base (the engine's merged files) after them.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A copy of the engine's folder, made by another program, whose backups must not replace later backups of the original.
+//! Tests a copy of the engine's folder that another program makes. Backups of the copy must not replace later backups of the original.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::sim::model::{NUMBERS, Wrong};
 const COPY: &str = "/copy";
 
 impl History {
-    /// Copies the folder in its current state, without waiting for the engine.
+    /// Copies the engine's folder in its current state, without waiting for the engine.
     pub(super) fn copy_folder(&mut self) {
         if self.copied.is_none()
             && self.established

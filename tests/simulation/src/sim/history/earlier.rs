@@ -1,4 +1,4 @@
-//! Folders written by earlier releases, with which some histories begin. Their tables must keep all rows.
+//! Tests folders that were written by earlier releases: some histories begin with one. Its tables must keep all rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::sim::model::Wrong;
 
 /// The formats of the folders in `tests/fixtures`.
 const FORMATS: std::ops::Range<u32> = 2..7;
-/// The tables of these folders.
+/// The tables in these folders.
 const TABLES: [&str; 2] = ["Everything", "Later"];
 
 /// The keys and the row of each entity.
 pub(super) type Entities = Vec<(String, String, Row)>;
 
-/// Unpacks a file. It consists of repeated groups: a length, that many bytes, the length of a run of equal bytes, and the repeated byte.
+/// Decompresses a file. It consists of repeated groups: a length, that many bytes, the length of a run of equal bytes, and the repeated byte.
 fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     fn length(packed: &mut &[u8]) -> Option<usize> {
         let (length, rest) = packed.split_first_chunk()?;
@@ -42,7 +42,7 @@ fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns all entities of the tables of an earlier release.
+/// Returns all entities in the tables written by an earlier release.
 fn entities(engine: &Engine) -> Result<Entities> {
     let mut found = Entities::new();
     for name in TABLES {

@@ -1,4 +1,4 @@
-//! The end of a life, and the final inspection.
+//! Ends a life (an engine's lifetime), and inspects the data at the end of a history.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::sim::model::Wrong;
 use crate::sim::plan::End;
 
 impl History {
-    /// Ends the life as planned.
+    /// Ends the life in the way that was planned for it.
     pub(super) fn finish(&mut self, engine: Engine) -> Result<(), Wrong> {
         let end = if self.disk.has_lost_power() { End::Power } else { self.life.end };
         self.log.add(format!("end: {end:?}"));
@@ -69,7 +69,7 @@ impl History {
         self.disk.after_power_loss(self.random.random())
     }
 
-    /// Records that acknowledged data may be lost, so its versions and receipts may be reused.
+    /// Records that acknowledged data may be lost, so versions and receipts may be reused.
     pub(super) fn fall_back(&mut self) {
         self.model.fall_back();
         (self.etags, self.versions, self.leases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -84,7 +84,7 @@ impl History {
         (self.scan, self.snapshot, self.image) = (None, None, None);
     }
 
-    /// Opens the folder again, without faults or on a disk that has rotted, and inspects everything.
+    /// Opens the folder again, without faults or on a disk whose bytes have changed, and inspects all data.
     pub(super) fn last_look(&mut self) -> Result<(), Wrong> {
         self.excuses = self.excuses.of_disk();
         self.life = self.life.quiet();

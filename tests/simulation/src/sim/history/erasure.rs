@@ -1,4 +1,4 @@
-//! The deletion of everything, after which no rows remain on the disk.
+//! Deletes all tables and the queue, then checks that no rows remain on the disk.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The reasons why an engine's result may differ from the expected one.
+//! Excuses: the reasons why an engine's result may differ from the expected one.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,7 +26,7 @@ pub(super) struct Excuses {
 }
 
 impl Excuses {
-    /// Returns the excuses that also apply to later lives, because they are about the disk.
+    /// Returns the excuses that also apply after the engine ends, because they are about the disk.
     pub(super) fn of_disk(&self) -> Self {
         Self { damage: self.damage, ..Self::default() }
     }

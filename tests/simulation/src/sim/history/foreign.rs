@@ -1,4 +1,5 @@
-//! Files that other programs keep in the engine's folder, with names similar to those of the engine's files.
+//! Tests that the engine does not change files that other programs keep in its folder, even if their names are similar to those of the engine's
+//! files.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ fn bytes(path: &Path) -> Vec<u8> {
 }
 
 impl History {
-    /// Adds another program's file.
+    /// Adds another program's file to the engine's folder.
     pub(super) fn add_foreign_file(&mut self) {
         if self.established && self.neighbours.random.random_ratio(1, 3) {
             let path = Path::new(FOLDER).join(NAMES[self.neighbours.random.random_range(0..NAMES.len())]);

@@ -1,4 +1,4 @@
-//! Backup images, whose files stay readable while the engine merges and until it is closed.
+//! Tests of backup images, whose files stay readable while the engine merges and until the engine is closed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct Image {
 }
 
 impl History {
-    /// Requests an image, or inspects the last one and possibly drops it.
+    /// Requests an image, or checks the previous image and possibly drops it.
     pub(super) fn use_image(&mut self, engine: &Engine) -> Result<(), Wrong> {
         if let Some(image) = self.image.take() {
             self.check_image(&image)?;

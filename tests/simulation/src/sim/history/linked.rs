@@ -1,4 +1,5 @@
-//! Copies of the engine's folder and of its backup by hard links. A copy and its original are used in turn, and must not affect each other.
+//! Tests of copies of the engine's folder and of its backup that are made by hard links. A copy and its original are used alternately, and must not
+//! affect each other.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub(super) struct Linked {
     folder: Option<Vec<Arc<State>>>,
     /// `true` if a process ended while it opened the copied folder. Its files may have been replaced by copies under names that are not durable.
     unsynced: bool,
-    /// The number of rows that the engine of the copy has acknowledged, each in a separate table.
+    /// The number of acknowledged rows that only the copied folder contains. Each is in a separate table.
     rows: u32,
     /// The possible content of the copied backup, and `true` if it must be complete.
     backup: Option<(Vec<Arc<State>>, bool)>,
@@ -43,8 +44,8 @@ impl Linked {
         self.folder.is_some()
     }
 
-    /// Records a power loss. Names that are not durable return to the files of the original, which its engine has overwritten since, so nothing is
-    /// known about the copy.
+    /// Records a power loss. Names that are not durable refer again to the original's files, which the original's engine has since overwritten, so
+    /// nothing is known about the copy.
     pub(super) fn lose_power(&mut self) {
         if std::mem::take(&mut self.unsynced) {
             self.folder = None;
@@ -76,7 +77,7 @@ impl History {
         Ok(())
     }
 
-    /// Runs an engine on the copied folder. Half of the time, the process ends at one of its calls to the disk.
+    /// Runs an engine on the copied folder. Half of the time, the process ends at one of the engine's calls to the disk.
     fn use_linked_folder(&mut self) -> std::result::Result<(), Wrong> {
         // The rows of the copy are checked after a power loss as well.
         let quiet = Life { relaxed: false, ..self.life.quiet() };

@@ -17,7 +17,7 @@ pub struct Seen {
     pub restores: u64,
     /// The number of times that a folder was opened.
     pub opened: u64,
-    /// The number of times that an engine was found at rest.
+    /// The number of times that the engine finished all its work and was checked at rest.
     pub rests: u64,
     /// The number of faults that occurred.
     pub faults: u64,

@@ -11,7 +11,7 @@ use super::earlier::Entities;
 use super::linked::Linked;
 use super::restores::Restoring;
 
-/// The other users of a disk.
+/// The other programs and engines that use the disk of a history.
 pub(super) struct Neighbours {
     /// `true` if other programs and other engines use the disk.
     pub(super) are_there: bool,

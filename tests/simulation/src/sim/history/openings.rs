@@ -1,4 +1,4 @@
-//! Folders in earlier formats, and folders that were opened many times.
+//! Tests folders in earlier formats, and folders that were opened many times.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use crate::sim::plan::Life;
 
 /// The formats of folders before the current one.
 const EARLIER: std::ops::Range<u32> = 2..6;
-/// A number of openings that exceeds the number that a folder remembers.
+/// A number of openings that exceeds the number that a folder records.
 const MANY: usize = 260;
 
-/// Returns the bytes of the manifest of a format (`docs/format.md`, "Folder").
+/// Returns the manifest file's bytes in the given format (`docs/format.md`, "Folder").
 fn manifest(format: u32) -> Vec<u8> {
     let mut bytes = [&b"TABLES\r\n"[..], &format.to_le_bytes()].concat();
     bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
@@ -23,7 +23,7 @@ fn manifest(format: u32) -> Vec<u8> {
 }
 
 impl History {
-    /// Replaces the manifest of the folder or of the backup with one in an earlier format. The next engine upgrades it again.
+    /// Replaces the manifest of the folder or of the backup with one in an earlier format. The next engine upgrades it.
     pub(super) fn go_back_to_earlier_format(&mut self) {
         if !self.established || !self.neighbours.random.random_ratio(1, 6) {
             return;

@@ -112,7 +112,7 @@ impl History {
         self.model.observe(agrees, || format!("{place:?} of table {table} is {what:?}"))
     }
 
-    /// Continues the scan, or begins one.
+    /// Continues the scan that is in progress, or begins one.
     pub(super) fn read_on(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let table = self.random.random_range(0..self.shape.tables);
         let scan = self.scan.take();
@@ -123,7 +123,7 @@ impl History {
         Ok(())
     }
 
-    /// Compares a page with the model. Returns the rest of the scan.
+    /// Compares a page with the model. Returns the scan's remaining part.
     fn take_page(&mut self, mut scan: Scan, page: Result<Page>) -> Result<Option<Scan>, Wrong> {
         let number = scan.table;
         let page = match page {

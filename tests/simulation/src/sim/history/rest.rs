@@ -1,4 +1,4 @@
-//! An engine at rest: merges end, nothing more is written, every row is found, and the numbers of layers and bytes are bounded.
+//! Tests of an engine at rest: merges end, nothing more is written, every row is found, and the numbers of layers and bytes are bounded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(super) const MOST_LAYERS: usize = 16;
 const LAYERS_OF_BROKEN: usize = 18;
 
 impl History {
-    /// Lets the engine finish all its work, and inspects everything.
+    /// Lets the engine finish all its work, and checks all data.
     pub(super) fn rest(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.hear_all()?;
         if self.is_in_trouble() {

@@ -1,4 +1,4 @@
-//! Restores from the backup and readers of it, on separate threads while the backup may be updated.
+//! Tests restores and reads of the backup, on separate threads while the backup may be updated.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::sim::schedule::Shared;
 
 type Outcome = Result<std::result::Result<Tables, String>>;
 
-/// A restore or a reader on its own thread.
+/// A restore or a reader of the backup, on its own thread.
 pub(super) struct Restoring {
     outcome: Arc<Mutex<Option<Outcome>>>,
     /// The states that the restore or the reader may find.

@@ -1,4 +1,4 @@
-//! The steps of a life: requests, reads, and everything else that happens while an engine is open.
+//! The steps of a life (an engine's lifetime): requests, reads, and everything else that happens while an engine is open.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The wrong times that the clock in a history shows, and their corrections.
+//! The wrong times that a history's clock shows, and the corrections of the clock.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::History;
 
 /// The error of a clock that is far behind.
 const BEHIND: u64 = 100 * 86_400 * 10_000_000;
-/// The life of a message that expires. No correct clock in a history ever reaches its end.
+/// The time to live of a message that expires. No correct clock in a history ever reaches its end.
 const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The clock errors in a history.
@@ -31,7 +31,7 @@ impl Time {
         Self { measures: random.random(), expires: random.random(), random, behind: 0 }
     }
 
-    /// Returns the life of the messages.
+    /// Returns the time to live of the history's messages.
     pub(super) fn life(&self) -> TimeToLive {
         if self.expires { TimeToLive::For(LIFE) } else { TimeToLive::Never }
     }

@@ -39,7 +39,7 @@ impl History {
         self.ask(Some(write), Box::pin(future));
     }
 
-    /// Chooses the operations of a transaction: operations for the life's kind of work, or, in one of four transactions, random operations.
+    /// Chooses the operations of a transaction. One in four transactions writes a few random rows; the others do the current life's kind of work.
     fn operations(&mut self, state: &State, table: u8, partition: u8) -> Vec<Operation> {
         let work = if self.random.random_ratio(1, 4) { Work::Scattered } else { self.life.work };
         let rows = self.shape.rows;

@@ -1,4 +1,4 @@
-//! Faults in a life: of the disk, of threads, of stored bytes and of the clock.
+//! Injects the faults of a life (an engine's lifetime): in the disk, in threads, in stored bytes and in the clock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl History {
         }
     }
 
-    /// Ends a lack of space or descriptors at a random time.
+    /// Ends a lack of disk space or descriptors at a random time.
     pub(super) fn end_trouble_of_room(&mut self) {
         if self.random.random() {
             self.disk.set_fault(None);
@@ -54,7 +54,7 @@ impl History {
         })
     }
 
-    /// Returns a file of the engine's folder whose name ends with one of these suffixes.
+    /// Returns a file in the engine's folder whose name ends with one of these suffixes.
     fn any_file(&mut self, ends: &[&str]) -> Option<(PathBuf, usize)> {
         let is_one = |path: &Path| {
             let end = path.extension().or(path.file_name()).filter(|_| path.starts_with(FOLDER));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use table_core::ErrorCode;
 
-/// A partition and a row, by number.
+/// The location of a row: its partition and its row, by number.
 pub(in crate::sim) type Place = (u8, u16);
 /// The number of the operation that wrote a row. The operations of one transaction are numbered consecutively, starting at a multiple of [`NUMBERS`],
 /// and give their rows the same version.
@@ -70,7 +70,7 @@ pub(in crate::sim) struct State {
     pub(in crate::sim) leaving: BTreeSet<u8>,
 }
 
-/// The effect of an operation on its row, and the condition.
+/// The change that an operation makes to its row, and the condition under which it makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Verb {
     Insert,
@@ -96,7 +96,7 @@ pub(in crate::sim) struct Operation {
     pub(in crate::sim) number: Number,
 }
 
-/// A requested write.
+/// A write that a caller requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Write {
     Create {

@@ -1,10 +1,10 @@
-//! The turn of a thread.
+//! Makes threads run one at a time, in turns.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::thread::{self, Thread};
 
-/// The turn of a thread. Turns are passed from thread to thread without a lock that both would need.
+/// Lets one thread at a time have its turn. Turns are passed from thread to thread without a lock that both would need.
 #[derive(Default)]
 pub(super) struct Turn {
     is_given: AtomicBool,

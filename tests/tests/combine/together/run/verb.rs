@@ -1,4 +1,4 @@
-//! A change by a writer: its random choice, its effect on the model, and its execution.
+//! A random change by a writer, its effect on the model, and its execution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,7 +128,7 @@ impl Run {
         (mails.len() == mails.iter().collect::<BTreeSet<_>>().len()).then_some(model)
     }
 
-    /// Returns the slots that a unit of work sets in a ticket.
+    /// Returns the slot values that a unit of work sets in a ticket.
     fn hours(&self, ticket: &Ticket) -> BTreeMap<usize, i64> {
         let hours = [(usize::try_from(ticket.amount % 3).unwrap(), ticket.amount)];
         hours.into_iter().filter(|_| self.has(Pattern::Series)).collect()

@@ -45,8 +45,8 @@ enum Newer {
     Opens,
 }
 
-/// Runs `calls` calls of the older program's operation, then a write of the newer program, then the rest of the operation. Returns `false` if the
-/// operation ended before the newer program's write.
+/// Makes the first `calls` store calls of the older program's operation, then lets the newer program write, and then completes the operation. Returns
+/// `false` if the operation ended before the newer program's write.
 fn interleave(number: u32, calls: usize, state: Newer) -> bool {
     let (time, control) = (Time::default(), Control::default());
     let engine = time.engine();
