@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod direct;
+mod publication;
 mod writes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,6 +32,7 @@ use crate::timestamps::Timestamps;
 
 pub(crate) use checkpoints::{Checkpoints, Thresholds};
 pub(crate) use direct::Direct;
+use publication::Publication;
 
 /// The maximum number of requests in one group.
 const GROUP: usize = 1_024;
@@ -51,6 +53,8 @@ pub(crate) struct Committer {
     table_delete_delay: Duration,
     /// The latest state. While a group is being processed, it is ahead of the published state.
     state: State,
+    /// The way in which readers get the state.
+    publication: Publication,
     /// The keys most recently written to the disk.
     written: WrittenKeys,
     timestamps: Timestamps,
@@ -97,6 +101,7 @@ impl Committer {
             sync: options.durability == Durability::Durable,
             table_delete_delay: options.table_delete_delay,
             state,
+            publication: Publication::default(),
             written: WrittenKeys::default(),
             timestamps: Timestamps::new(options.clock.clone(), timestamp),
             steady,
@@ -173,7 +178,7 @@ impl Committer {
         // IMPORTANT: only a state without unanswered writes is published here. After a failure, the latest state contains writes
         // that are not durable.
         if is_added && answers.is_empty() && self.shared.check_writable().is_ok() {
-            self.shared.publish(self.state.clone());
+            self.publish();
         }
         self.finish_group(&mut answers, frees);
     }
@@ -215,7 +220,9 @@ impl Committer {
 
     /// Discards the current group because the disk was full.
     fn take_back(&mut self) -> Result<()> {
-        self.state = State::clone(&*self.shared.state()?);
+        if let Some(published) = self.shared.published()? {
+            self.state = State::clone(&published);
+        }
         self.written.clear();
         self.dropped.clear();
         if let Some(disk) = &mut self.disk {
@@ -266,7 +273,7 @@ impl Committer {
         }
         reach(self.hook.as_ref(), Step::Publish)?;
         // IMPORTANT: a write is visible before it is acknowledged. A read that begins after an acknowledged write sees the write (CON-2).
-        self.shared.publish(self.state.clone());
+        self.publish();
         self.give_up()?;
         reach(self.hook.as_ref(), Step::Acknowledge)
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::thread;
 
+use arc_swap::Guard;
 use async_channel::Sender;
 use futures_channel::oneshot;
 use table_store::clock::Clock;
@@ -22,6 +23,7 @@ use crate::gaps::FoundGap;
 use crate::options::{EngineOptions, FaultInjection};
 use crate::request::Request;
 use crate::shared::Shared;
+use crate::state::State;
 use crate::statistics::Statistics;
 use crate::threads::Thread;
 use crate::waker::contained;
@@ -32,7 +34,7 @@ use crate::waker::contained;
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
 /// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on its own thread.
-/// Reads complete without waiting, from memory or with blocking reads of uncached blocks. If the future of a write is dropped after it was polled, the
+/// Reads complete without waiting for a commit, from memory or with blocking reads of uncached blocks. If the future of a write is dropped after it was polled, the
 /// write may still be applied, as a whole.
 ///
 /// ```
@@ -66,7 +68,7 @@ pub(crate) struct Inner {
     pub(crate) steady: Clock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
-    /// The committer of an engine in memory, which callers can run themselves.
+    /// The committer of an engine in memory, which callers can run themselves, and from which they get the state after a write.
     pub(crate) direct: Option<Arc<Direct>>,
     /// `None` for an engine that was opened for reading only.
     committer: Option<Thread>,
@@ -149,9 +151,9 @@ impl Engine {
     /// # Errors
     /// `EngineClosed` if the engine was closed.
     pub fn statistics(&self) -> Result<Statistics> {
-        let (shared, mut statistics) = (&self.inner.shared, Statistics::default());
-        shared.state()?.describe(&mut statistics);
-        shared.groups.describe(&mut statistics);
+        let mut statistics = Statistics::default();
+        self.inner.state()?.describe(&mut statistics);
+        self.inner.shared.groups.describe(&mut statistics);
         Ok(statistics)
     }
 
@@ -171,7 +173,7 @@ impl Engine {
     /// `EngineClosed` if the engine was closed; `ServerBusy` if the process has no free descriptor or memory. Damage is reported in the result, not as an
     /// error.
     pub fn verify(&self) -> Result<Verification> {
-        let state = self.inner.shared.state_to_keep()?;
+        let state = self.inner.state_to_keep()?;
         let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
         // The next engine on the folder may have removed files since this read began.
         self.inner.shared.check_open()?;
@@ -254,6 +256,27 @@ impl EngineOptions {
 }
 
 impl Inner {
+    /// Returns the current state for one read.
+    ///
+    /// # Errors
+    /// `EngineClosed` if the engine was closed; `EnginePoisoned` if an incomplete write left no state to read.
+    pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
+        match (self.shared.published()?, &self.direct) {
+            (Some(state), _) => Ok(state),
+            (None, Some(direct)) => direct.state().map(Guard::from_inner),
+            // Only a committer that its callers run withdraws the state.
+            (None, None) => Err(self.shared.gone()),
+        }
+    }
+
+    /// Returns the current state for several reads.
+    ///
+    /// # Errors
+    /// Any error from [`state`](Self::state).
+    pub(crate) fn state_to_keep(&self) -> Result<Arc<State>> {
+        self.state().map(Guard::into_inner)
+    }
+
     /// Checks that the engine's threads run in this process. If they run in another process, they never respond.
     fn check_process(&self) -> Result<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(Error::of(EngineFault::OtherProcess)) }

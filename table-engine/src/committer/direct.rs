@@ -2,7 +2,9 @@
 //! caller for the response.
 //!
 //! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops
-//! tables, and removes the rows of dropped tables from memory.
+//! tables, and removes the rows of dropped tables from memory. Each request is processed and answered separately, because a group would save no sync.
+//!
+//! IMPORTANT: a response is sent without the lock. It may run the caller's waker, which may read and thereby take the lock.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +14,9 @@ use table_store::Result;
 
 use super::{Committer, caught};
 use crate::key::Span;
-use crate::request::{Request, Write};
+use crate::request::{Answer, Request, Write};
+use crate::shared::closed;
+use crate::state::State;
 use crate::threads::Threads;
 
 /// The number of rows of dropped tables that are removed from memory in one step.
@@ -22,12 +26,28 @@ const RECLAIM_ROWS: usize = 500;
 pub(crate) struct Direct(Mutex<Option<Committer>>);
 
 impl Direct {
-    pub(crate) const fn new(committer: Committer) -> Self {
+    /// Creates a shared committer. If callers run it, it publishes its state on demand.
+    pub(crate) fn new(mut committer: Committer, by_callers: bool) -> Self {
+        committer.publication.on_demand = by_callers;
         Self(Mutex::new(Some(committer)))
+    }
+
+    /// Publishes the committer's state, and returns it.
+    ///
+    /// # Errors
+    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete.
+    pub(crate) fn state(&self) -> Result<Arc<State>> {
+        self.lock().as_mut().map_or_else(|| Err(closed()), Committer::publish_on_demand)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Committer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` with the committer, as if a caller's write took long.
+    #[cfg(test)]
+    pub(super) fn with(&self, work: impl FnOnce(&mut Committer)) {
+        work(self.lock().as_mut().unwrap());
     }
 
     /// Processes a request on the caller's thread and responds to it. Returns the request for the committer's thread if another caller holds the
@@ -39,15 +59,13 @@ impl Direct {
         };
         let Ok(mut held) = self.0.try_lock() else { return Some(Request::Write(write)) };
         let Some(committer) = held.as_mut() else { return Some(Request::Write(write)) };
-        let shared = Arc::clone(&committer.shared);
-        let done = caught(|| {
-            let answer = committer.apply(write);
-            committer.finish_group(&mut vec![answer], false);
-            Ok(())
-        });
-        // The panic dropped the response channel, so the caller learns the reason.
-        if let Err(error) = done {
-            shared.poison(&error);
+        match caught(|| Ok(committer.process(write))) {
+            Ok(answer) => {
+                drop(held);
+                answer.send(None);
+            }
+            // The panic dropped the response channel, so the caller learns the reason.
+            Err(error) => committer.shared.poison(&error),
         }
         None
     }
@@ -79,8 +97,15 @@ impl Direct {
     fn work(&self, requests: &Receiver<Request>, threads: &Threads, closers: &mut Vec<Sender<Result<()>>>) {
         while closers.is_empty() {
             let Some(request) = self.next(requests, threads) else { break };
-            if let Some(committer) = self.lock().as_mut() {
+            let answer = self.lock().as_mut().and_then(|committer| {
+                if committer.publication.on_demand {
+                    return committer.process_any(request, closers);
+                }
                 committer.group(request, closers);
+                None
+            });
+            if let Some(answer) = answer {
+                answer.send(None);
             }
         }
     }
@@ -106,18 +131,41 @@ impl Direct {
 }
 
 impl Committer {
+    /// Applies a write, and returns the response to it. Nothing can fail after the write was applied.
+    fn process(&mut self, write: Write) -> Answer {
+        let answer = self.apply(write);
+        self.reclaim.append(&mut self.dropped);
+        self.shared.groups.add(1);
+        answer
+    }
+
+    /// Processes a request of any kind, and returns the response to it. A request to close is answered when the committer has stopped.
+    fn process_any(&mut self, request: Request, closers: &mut Vec<Sender<Result<()>>>) -> Option<Answer> {
+        match request {
+            Request::Write(write) => Some(self.process(write)),
+            Request::Checkpoint { answer, .. } => Some(Answer::Done(answer, self.shared.check_writable())),
+            Request::Close { answer } => {
+                closers.push(answer);
+                None
+            }
+            Request::Wake => None,
+        }
+    }
+
     /// Returns `true` if rows of dropped tables must be removed from memory. After the engine has stopped writing, they are not removed.
     fn has_to_reclaim(&self) -> bool {
         !self.reclaim.is_empty() && self.shared.check_writable().is_ok()
     }
 
     fn reclaim_and_publish(&mut self) {
-        if let Some(table) = self.reclaim.last()
-            && !self.state.memtable.remove_some(&Span::table(*table), RECLAIM_ROWS)
-        {
-            self.reclaim.pop();
-        }
-        self.shared.publish(self.state.clone());
+        self.change(|own| {
+            if let Some(table) = own.reclaim.last()
+                && !own.state.memtable.remove_some(&Span::table(*table), RECLAIM_ROWS)
+            {
+                own.reclaim.pop();
+            }
+        });
+        self.publish();
     }
 }
 
