@@ -137,7 +137,8 @@ impl Sketch {
         };
         let (groups, rest) = self.hashes.as_chunks::<GROUP>();
         // A comparison of an entire group has no branches, so the compiler uses vector instructions.
-        let may_have = |group: &[u32; GROUP]| group.iter().fold(false, |any, known| any | (*known == hash));
+        let may_have =
+            |group: &[u32; GROUP]| group.iter().fold(0, |any, known| any | u32::from(*known == hash)) > 0;
         let mut candidates = groups.iter().enumerate().filter(|(_, group)| may_have(group));
         let found = candidates.find_map(|(number, group)| within(number * GROUP, group));
         found.or_else(|| within(groups.len() * GROUP, rest))
