@@ -1,5 +1,6 @@
 //! The engine handle, and the shutdown of an engine.
 
+mod read;
 mod start;
 
 use std::fmt;
@@ -8,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::thread;
 
-use arc_swap::Guard;
 use async_channel::Sender;
 use futures_channel::oneshot;
 use table_store::clock::Clock;
@@ -23,7 +23,6 @@ use crate::gaps::FoundGap;
 use crate::options::{EngineOptions, FaultInjection};
 use crate::request::Request;
 use crate::shared::Shared;
-use crate::state::State;
 use crate::statistics::Statistics;
 use crate::threads::Thread;
 use crate::waker::contained;
@@ -256,27 +255,6 @@ impl EngineOptions {
 }
 
 impl Inner {
-    /// Returns the current state for one read.
-    ///
-    /// # Errors
-    /// `EngineClosed` if the engine was closed; `EnginePoisoned` if an incomplete write left no state to read.
-    pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
-        match (self.shared.published()?, &self.direct) {
-            (Some(state), _) => Ok(state),
-            (None, Some(direct)) => direct.state().map(Guard::from_inner),
-            // Only a committer that its callers run withdraws the state.
-            (None, None) => Err(self.shared.gone()),
-        }
-    }
-
-    /// Returns the current state for several reads.
-    ///
-    /// # Errors
-    /// Any error from [`state`](Self::state).
-    pub(crate) fn state_to_keep(&self) -> Result<Arc<State>> {
-        self.state().map(Guard::into_inner)
-    }
-
     /// Checks that the engine's threads run in this process. If they run in another process, they never respond.
     fn check_process(&self) -> Result<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(Error::of(EngineFault::OtherProcess)) }
