@@ -53,10 +53,10 @@ pub(crate) struct Committer {
     table_delete_delay: Duration,
     /// The latest state. While a group is being processed, it is ahead of the published state.
     state: State,
-    /// The way in which readers get the state.
-    publication: Publication,
     /// The keys most recently written to the disk.
     written: WrittenKeys,
+    /// The way in which readers get the state.
+    publication: Publication,
     timestamps: Timestamps,
     /// The clock that measures leases and waits.
     steady: Clock,
@@ -101,8 +101,8 @@ impl Committer {
             sync: options.durability == Durability::Durable,
             table_delete_delay: options.table_delete_delay,
             state,
-            publication: Publication::default(),
             written: WrittenKeys::default(),
+            publication: Publication::default(),
             timestamps: Timestamps::new(options.clock.clone(), timestamp),
             steady,
             disk,
