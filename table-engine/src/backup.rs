@@ -57,7 +57,7 @@ impl Engine {
 
     async fn base_to_back_up(&self) -> Result<BaseView> {
         self.checkpoint().await?;
-        self.inner.shared.state_to_keep()?.base.clone().ok_or_else(|| Error::of(EngineFault::InMemory))
+        self.inner.state_to_keep()?.base.clone().ok_or_else(|| Error::of(EngineFault::InMemory))
     }
 
     /// Restores a backup to a folder that is empty or missing. The backup is not changed, and need not be writable.

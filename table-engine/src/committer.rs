@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod direct;
+mod publication;
 mod writes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,6 +32,7 @@ use crate::timestamps::Timestamps;
 
 pub(crate) use checkpoints::{Checkpoints, Thresholds};
 pub(crate) use direct::Direct;
+use publication::Publication;
 
 /// The maximum number of requests in one group.
 const GROUP: usize = 1_024;
@@ -53,6 +55,8 @@ pub(crate) struct Committer {
     state: State,
     /// The keys most recently written to the disk.
     written: WrittenKeys,
+    /// The way in which readers get the state.
+    publication: Publication,
     timestamps: Timestamps,
     /// The clock that measures leases and waits.
     steady: Clock,
@@ -98,6 +102,7 @@ impl Committer {
             table_delete_delay: options.table_delete_delay,
             state,
             written: WrittenKeys::default(),
+            publication: Publication::default(),
             timestamps: Timestamps::new(options.clock.clone(), timestamp),
             steady,
             disk,
@@ -173,7 +178,7 @@ impl Committer {
         // IMPORTANT: only a state without unanswered writes is published here. After a failure, the latest state contains writes
         // that are not durable.
         if is_added && answers.is_empty() && self.shared.check_writable().is_ok() {
-            self.shared.publish(self.state.clone());
+            self.publish();
         }
         self.finish_group(&mut answers, frees);
     }
@@ -215,7 +220,9 @@ impl Committer {
 
     /// Discards the current group because the disk was full.
     fn take_back(&mut self) -> Result<()> {
-        self.state = State::clone(&*self.shared.state()?);
+        if let Some(published) = self.shared.published()? {
+            self.state = State::clone(&published);
+        }
         self.written.clear();
         self.dropped.clear();
         if let Some(disk) = &mut self.disk {
@@ -266,7 +273,7 @@ impl Committer {
         }
         reach(self.hook.as_ref(), Step::Publish)?;
         // IMPORTANT: a write is visible before it is acknowledged. A read that begins after an acknowledged write sees the write (CON-2).
-        self.shared.publish(self.state.clone());
+        self.publish();
         self.give_up()?;
         reach(self.hook.as_ref(), Step::Acknowledge)
     }

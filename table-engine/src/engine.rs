@@ -1,5 +1,6 @@
 //! The engine handle, and the shutdown of an engine.
 
+mod read;
 mod start;
 
 use std::fmt;
@@ -31,9 +32,9 @@ use crate::waker::contained;
 /// Cloning creates another handle to the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
-/// The futures need no particular runtime. A write waits for its commit; in an in-memory engine, a caller without concurrent writers performs the
-/// write on its own thread. Reads complete without waiting, from memory or with blocking reads of uncached blocks. If the future of a write is
-/// dropped after it was polled, the write may still be applied, as a whole.
+/// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on its own thread.
+/// Reads complete without waiting for a commit, from memory or with blocking reads of uncached blocks. If the future of a write is dropped after it was polled, the
+/// write may still be applied, as a whole.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -66,7 +67,7 @@ pub(crate) struct Inner {
     pub(crate) steady: Clock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
-    /// The committer of an engine in memory, which callers can run themselves.
+    /// The committer of an engine in memory, which callers can run themselves, and from which they get the state after a write.
     pub(crate) direct: Option<Arc<Direct>>,
     /// `None` for an engine that was opened for reading only.
     committer: Option<Thread>,
@@ -149,9 +150,9 @@ impl Engine {
     /// # Errors
     /// `EngineClosed` if the engine was closed.
     pub fn statistics(&self) -> Result<Statistics> {
-        let (shared, mut statistics) = (&self.inner.shared, Statistics::default());
-        shared.state()?.describe(&mut statistics);
-        shared.groups.describe(&mut statistics);
+        let mut statistics = Statistics::default();
+        self.inner.state()?.describe(&mut statistics);
+        self.inner.shared.groups.describe(&mut statistics);
         Ok(statistics)
     }
 
@@ -171,7 +172,7 @@ impl Engine {
     /// `EngineClosed` if the engine was closed; `ServerBusy` if the process has no free descriptor or memory. Damage is reported in the result, not as an
     /// error.
     pub fn verify(&self) -> Result<Verification> {
-        let state = self.inner.shared.state_to_keep()?;
+        let state = self.inner.state_to_keep()?;
         let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
         // The next engine on the folder may have removed files since this read began.
         self.inner.shared.check_open()?;

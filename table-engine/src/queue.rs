@@ -70,7 +70,7 @@ impl Engine {
     /// `ServerBusy`, which [`FaultInjection`](crate::FaultInjection) can inject into every n-th call; `Io` if the engine has failed.
     pub fn list_queues(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
         self.check_busy()?;
-        let state = self.inner.shared.state()?;
+        let state = self.inner.state()?;
         let first = TableName::internal(&format!("{QUEUE}{from}"));
         let names =
             state.catalog.from(first.folded()).map_while(|name| name.strip_prefix('$')?.strip_prefix(QUEUE));
@@ -114,7 +114,7 @@ impl Engine {
 
     fn count_now(&self, queue: &QueueName) -> Result<u64> {
         self.check_busy()?;
-        let state = self.inner.shared.state()?;
+        let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
         let now = self.inner.steady.now();
         let mut count = 0;
@@ -135,7 +135,7 @@ impl Engine {
     /// The result stays valid, because a later decision inserts messages at its own time or later, with a later Timestamp, and its time is not
     /// before that of the last decision in the state.
     fn find_front(&self, queue: &QueueName) -> Result<Front> {
-        let state = self.inner.shared.state()?;
+        let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
         let mut front = Front { instant: state.decided, ticks: 0 };
         let span = rows::shown_span(table, state.front(table), state.decided);
@@ -152,7 +152,7 @@ impl Engine {
     /// Returns the visible messages whose texts are intact, and the number of skipped tombstones.
     fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
         self.check_busy()?;
-        let state = self.inner.shared.state()?;
+        let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
         let now = self.inner.steady.now();
         let (mut messages, mut traces) = (Vec::new(), 0);

@@ -43,27 +43,18 @@ impl Shared {
         self.read_only
     }
 
-    /// Returns the published state for one read.
+    /// Returns the published state, or `None` if it is withdrawn.
     ///
     /// # Errors
     /// `EngineClosed` if the engine was closed.
-    pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
+    pub(crate) fn published(&self) -> Result<Option<Guard<Arc<State>>>> {
         let state = self.state.load();
-        if state.is_closed { Err(closed()) } else { Ok(state) }
-    }
-
-    /// Returns the published state for several reads.
-    ///
-    /// # Errors
-    /// `EngineClosed` if the engine was closed.
-    pub(crate) fn state_to_keep(&self) -> Result<Arc<State>> {
-        let state = self.state.load_full();
-        if state.is_closed { Err(closed()) } else { Ok(state) }
+        if state.is_closed { Err(closed()) } else { Ok(Some(state).filter(|state| !state.is_withdrawn)) }
     }
 
     /// Publishes a state to readers. Called only by the committer.
-    pub(crate) fn publish(&self, state: State) {
-        self.state.store(Arc::new(state));
+    pub(crate) fn publish(&self, state: impl Into<Arc<State>>) {
+        self.state.store(state.into());
     }
 
     /// Stores a gap for the committer. Returns `true` if it replaced an earlier gap that the committer had not taken.
@@ -78,7 +69,7 @@ impl Shared {
 
     /// Returns an error if the engine is closed.
     pub(crate) fn check_open(&self) -> Result<()> {
-        self.state().map(drop)
+        self.published().map(drop)
     }
 
     /// Returns the outcome of a read that started while the engine was open. If the read failed and the engine was closed meanwhile, the error is
@@ -119,6 +110,7 @@ impl Shared {
     }
 }
 
-fn closed() -> Error {
+/// Returns the error of a closed engine.
+pub(crate) fn closed() -> Error {
     Error::of(EngineFault::Closed)
 }

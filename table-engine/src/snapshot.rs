@@ -47,7 +47,7 @@ impl Engine {
     /// # Errors
     /// `EngineClosed` if the engine was closed.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        Ok(Snapshot { state: self.inner.shared.state_to_keep()?, engine: self.clone() })
+        Ok(Snapshot { state: self.inner.state_to_keep()?, engine: self.clone() })
     }
 }
 

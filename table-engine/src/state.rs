@@ -35,12 +35,19 @@ pub(crate) struct State {
     pub(crate) decided: u64,
     /// `true` if the engine was closed. The state is then empty.
     pub(crate) is_closed: bool,
+    /// `true` if only the committer has the current state. The state is then empty.
+    pub(crate) is_withdrawn: bool,
 }
 
 impl State {
     /// Creates the state of a closed engine.
     pub(crate) fn closed() -> Self {
         Self { is_closed: true, ..Self::default() }
+    }
+
+    /// Creates the state that replaces a published state while it is being changed.
+    pub(crate) fn withdrawn() -> Self {
+        Self { is_withdrawn: true, ..Self::default() }
     }
 
     /// Returns the position in a queue's table before which no message remains.

@@ -52,7 +52,7 @@ impl Engine {
 
     fn get_now(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         self.check_busy()?;
-        let state = self.inner.shared.state()?;
+        let state = self.inner.state()?;
         let id = self.table_id(&state, table)?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
         let found = page::get(&state, id, partition_key, row_key, select);
@@ -77,7 +77,7 @@ impl Engine {
         let faults = &self.faults;
         let empty_every = faults.empty_page_every.map(|every| every.max(NonZeroU32::MIN.saturating_add(1)));
         let empty_due = is_due(empty_every, &self.inner.calls.pages);
-        let state = self.inner.shared.state()?;
+        let state = self.inner.state()?;
         let outcome = self.table_id(&state, table).and_then(|id| {
             let (page, gap) = page::read(&state, (id, table), query, from, self.page_bounds())?;
             self.remember(gap);
@@ -158,7 +158,7 @@ impl TableStore for Engine {
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         self.check_busy()?;
         let top = page::check_top(Some(top))?;
-        Ok(self.inner.shared.state()?.catalog.page(prefix, from, top))
+        Ok(self.inner.state()?.catalog.page(prefix, from, top))
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {

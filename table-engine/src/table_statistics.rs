@@ -76,7 +76,7 @@ impl Engine {
         table: &TableName,
         each: impl FnMut(PartitionStatistics<'_>),
     ) -> Result<TableStatistics> {
-        let state = self.inner.shared.state_to_keep()?;
+        let state = self.inner.state_to_keep()?;
         let id = self.table_id(&state, table)?;
         let mut tally =
             Tally { reader: KeyReader::default(), partition: None, total: TableStatistics::default(), each };

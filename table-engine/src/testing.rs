@@ -44,7 +44,7 @@ impl Engine {
     /// # Errors
     /// Any error from reading the base; `EngineClosed`.
     pub fn holds_dropped_rows(&self) -> Result<bool> {
-        let state = self.inner.shared.state_to_keep()?;
+        let state = self.inner.state_to_keep()?;
         let Some(base) = &state.base else { return Ok(false) };
         let all = Span { start: Vec::new(), end: u32::MAX.to_be_bytes().to_vec() };
         let is_dropped =

@@ -9,9 +9,10 @@ use table_core::{ETag, Error};
 
 use crate::cors::Sharing;
 use crate::cost::Cost;
-use crate::exchange::{self, Exchange};
+use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use crate::service::Service;
+use crate::version;
 
 /// The headers of every response.
 const COMMON: [(HeaderName, HeaderValue); 3] = [
@@ -94,7 +95,7 @@ impl Answer {
         if let Ok(id) = HeaderValue::from_str(&exchange.id) {
             headers.insert(REQUEST_ID, id);
         }
-        headers.insert(VERSION, HeaderValue::from_static(exchange::VERSION));
+        headers.insert(VERSION, HeaderValue::from_static(version::VERSION));
         if exchange.is_http_1 && self.closes {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         } else if exchange.is_http_1 {

@@ -3,7 +3,6 @@
 use std::borrow::{Borrow, Cow};
 
 use bytes::Bytes;
-use chrono::NaiveDate;
 use http::header::{ACCEPT, AsHeaderName, GetAll, HOST};
 use http::request::Parts;
 use http::uri::Authority;
@@ -23,9 +22,6 @@ const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 
 /// The number of bytes reserved for the account name when a base URL is built.
 const ACCOUNT: usize = 36;
-
-/// The protocol version that the server applies to every request and states in every response, regardless of the version in the request.
-pub(crate) const VERSION: &str = "2026-06-06";
 
 /// A request as handlers see it.
 #[derive(Clone, Debug)]
@@ -55,7 +51,7 @@ impl Exchange {
     pub(crate) fn new(service: Service, parts: Parts, caller: Caller) -> Self {
         let authority = parts.uri.authority().map(Authority::as_str);
         let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok()).unwrap_or_default();
-        let scheme = if caller.secure { "https://" } else { "http://" };
+        let scheme = scheme(caller);
         let mut base = String::with_capacity(scheme.len() + host.len() + ACCOUNT);
         base.push_str(scheme);
         base.push_str(host);
@@ -117,7 +113,7 @@ impl Exchange {
 
     /// Returns the host and port from the request line, or else from the `Host` header. After [`locate`](Self::locate), the account is appended.
     pub(crate) fn host(&self) -> &str {
-        self.base.split_once("://").map(|(_, host)| host).unwrap_or_default()
+        self.base.get(scheme(self.caller).len()..).unwrap_or_default()
     }
 
     /// Returns the method of the operation, which may be tunnelled in a `POST` (REQ-2).
@@ -204,6 +200,11 @@ impl Exchange {
     }
 }
 
+/// Returns the scheme with which the base of URLs begins.
+const fn scheme(caller: Caller) -> &'static str {
+    if caller.secure { "https://" } else { "http://" }
+}
+
 /// Returns the method of an operation. `tunnelled` contains the values of the `X-HTTP-Method` header (REQ-2).
 ///
 /// # Errors
@@ -266,13 +267,6 @@ fn find<'a, A: Borrow<Account>>(accounts: &'a [A], name: &str) -> Option<(&'a A,
 fn unknown_account() -> Refusal {
     let help = "neither the path nor the host names an account of this server";
     Refusal { is_early: true, ..Refusal::new(404, "ResourceNotFound", help) }
-}
-
-/// Returns `true` if the text has the format of a service version: a date.
-pub(crate) fn is_version(text: &[u8]) -> bool {
-    let is_shaped = matches!(text, [_, _, _, _, b'-', _, _, b'-', _, _]);
-    let text = std::str::from_utf8(text).unwrap_or_default();
-    is_shaped && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
 }
 
 pub(crate) fn bad_parameter(name: &str) -> Refusal {

@@ -50,7 +50,9 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
         return Err(Refusal::new(400, "HostInformationNotPresent", ""));
     }
     let header = header.map(|value| value.to_str().unwrap_or_default());
-    if header.is_some_and(|header| !is_host(header)) || !is_host(exchange.host()) {
+    // Without a host in the request line, both are the same text.
+    let differs = |header: &&str| *header != exchange.host();
+    if header.filter(differs).is_some_and(|header| !is_host(header)) || !is_host(exchange.host()) {
         return invalid("the host must be a name or an address, with or without a port");
     }
     // In HTTP/1.1 the request line takes precedence (RFC 9112, section 3.2.2). In HTTP/2 both must agree (RFC 9113, section 8.3.1).
@@ -62,11 +64,30 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
 
 /// Returns `true` if the text is a host with an optional port, and contains no user information.
 fn is_host(text: &str) -> bool {
+    is_plain_host(text) || is_any_host(text)
+}
+
+/// Returns `true` for a host that consists of ASCII letters, digits, `.`, `-` and `_`, with an optional port. Nearly all hosts are of this form, which
+/// needs no copy of the text.
+fn is_plain_host(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    let end = text.bytes().position(|byte| !is_part(byte)).unwrap_or(text.len());
+    let (name, rest) = text.split_at_checked(end).unwrap_or_default();
+    !name.is_empty() && is_port(rest)
+}
+
+/// Returns `true` for a host that the HTTP library accepts, with an optional port.
+fn is_any_host(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else { return false };
     let Some(rest) = text.strip_prefix(authority.host()).filter(|_| !authority.host().is_empty()) else {
         return false;
     };
-    let port = rest.strip_prefix(':').unwrap_or(rest);
+    is_port(rest)
+}
+
+/// Returns `true` for a colon with an optional port, and for an empty text.
+fn is_port(text: &str) -> bool {
+    let Some(port) = text.strip_prefix(':') else { return text.is_empty() };
     port.is_empty() || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok())
 }
 
@@ -85,5 +106,21 @@ mod tests {
         {
             assert!(!is_host(host), "{host}");
         }
+    }
+
+    /// Tests all short texts of characters with a meaning in a host.
+    #[test]
+    fn the_http_library_accepts_every_plain_host() {
+        let mut texts = vec![String::new()];
+        for _ in 0..5 {
+            let longer =
+                texts.iter().flat_map(|text| "a0.-_:@[]% ".chars().map(move |next| format!("{text}{next}")));
+            let longer: Vec<_> = longer.collect();
+            for text in longer.iter().filter(|text| is_plain_host(text)) {
+                assert!(is_any_host(text), "{text}");
+            }
+            texts = longer;
+        }
+        assert!(is_plain_host("contoso.table.localhost:10002") && !is_plain_host("[::1]:10002"));
     }
 }

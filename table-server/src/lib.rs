@@ -61,6 +61,7 @@ mod turn;
 mod unread;
 mod unverified;
 mod uploads;
+mod version;
 
 pub use account::Account;
 pub use bearer::Bearer;

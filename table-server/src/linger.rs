@@ -24,22 +24,25 @@ pub(crate) struct Lingering {
     open: OpenConnections,
     /// `true` if a response was sent after the last read.
     has_answered: bool,
+    /// The buffer for polled bytes; empty until the first poll. It is initialised once, and not for each poll.
+    polled: Vec<u8>,
 }
 
 impl Lingering {
     pub(crate) const fn new(stream: TcpStream, open: OpenConnections) -> Self {
-        Self { stream, open, has_answered: false }
+        Self { stream, open, has_answered: false, polled: Vec::new() }
     }
 
     /// Reads bytes that arrive within the polling time. It bypasses the runtime, which polls its sockets only before it sleeps.
-    fn look(&self, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn look(&mut self, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let socket = SockRef::from(&self.stream);
-        let free = buffer.initialize_unfilled_to(buffer.remaining().min(CHUNK));
+        self.polled.resize(CHUNK, 0);
+        let most = buffer.remaining().min(CHUNK);
         let begun = Instant::now();
         loop {
-            match (&*socket).read(free) {
+            match (&*socket).read(&mut self.polled[..most]) {
                 Ok(read) => {
-                    buffer.advance(read);
+                    buffer.put_slice(&self.polled[..read]);
                     return Poll::Ready(Ok(()));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {

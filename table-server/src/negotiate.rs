@@ -8,13 +8,22 @@ use table_core::odata::MetadataLevel;
 pub(crate) fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel> {
     let mut best = (0.0, None);
     for range in accept.into_iter().flat_map(|value| value.split(',')) {
-        let Some(level) = level_of(range.trim()) else { continue };
-        let weight = weight(range);
+        let Some((level, weight)) = weighted(range.trim()) else { continue };
         if weight > best.0 {
             best = (weight, Some(level));
         }
     }
     best.1
+}
+
+/// Returns the level and the weight of a media range, or `None` if it does not allow JSON.
+fn weighted(range: &str) -> Option<(MetadataLevel, f32)> {
+    // Most clients send a media type as the service writes it.
+    let known = [MetadataLevel::None, MetadataLevel::Minimal, MetadataLevel::Full];
+    match known.into_iter().find(|level| level.media_type() == range) {
+        Some(level) => Some((level, 1.0)),
+        None => level_of(range).map(|level| (level, weight(range))),
+    }
 }
 
 fn level_of(range: &str) -> Option<MetadataLevel> {

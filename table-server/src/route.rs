@@ -12,7 +12,7 @@ use crate::bearer::Bearer;
 use crate::exchange::{self, Exchange};
 use crate::refusal::Refusal;
 use crate::service::Service;
-use crate::{framing, preflight, queues, service_properties, tables};
+use crate::{framing, preflight, queues, service_properties, tables, version};
 
 const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
@@ -52,7 +52,7 @@ fn located<'a, A: Borrow<Account>>(accounts: &'a [A], exchange: &mut Exchange) -
         let help = "this server has tables and queues; for blobs, run `azurite-blob` at this port";
         return Err(Refusal::unsupported(help));
     }
-    if exchange.headers.get(VERSION).is_some_and(|version| !exchange::is_version(version.as_bytes())) {
+    if exchange.headers.get(VERSION).is_some_and(|version| !version::is_version(version.as_bytes())) {
         let help = "`x-ms-version` must be a date such as 2019-02-02";
         return Err(Refusal::new(400, "InvalidHeaderValue", help));
     }

@@ -38,18 +38,19 @@ pub(crate) async fn answer(
         let Target::Table(name) = target else { return Err(Refusal::nowhere()) };
         return acl::answer(account, &TableName::new(name)?, exchange).await;
     }
-    let dropped = match (&target, exchange.verb()?) {
+    let verb = exchange.verb()?;
+    let dropped = match (&target, verb) {
         (Target::Name(name), "DELETE") => TableName::new(name).ok(),
         _ => None,
     };
     // A request that sets policies must not find the table before its deletion and store them afterwards.
     let turn = if dropped.is_some() { Some(account.settings.turn.lock().await) } else { None };
     let answer = match access {
-        Access::Key | Access::Bearer => within(&account.engine, account, target, exchange).await,
+        Access::Key | Access::Bearer => within(&account.engine, account, (verb, target), exchange).await,
         Access::Queue(_) => return Err(Refusal::nowhere()),
         Access::Token(token) => {
             let store = token.0.scoped(account.engine.clone(), &token.1);
-            within(&store, account, target, exchange).await
+            within(&store, account, (verb, target), exchange).await
         }
     }?;
     // If a table with the same name is created later, it has no policies.
@@ -66,25 +67,33 @@ pub(crate) fn is_of_tables(path: &str) -> bool {
 
 /// Rejects a body in Atom format, which the service accepts only in API versions before 2015-12-11 (JSON-1).
 fn refuse_atom(media_type: Option<&str>, body: &[u8]) -> Result<(), Refusal> {
-    let essence = media_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if body.is_empty() || !essence.eq_ignore_ascii_case("application/atom+xml") {
+    const ATOM: &str = "application/atom+xml";
+    let media_type = media_type.unwrap_or_default().trim_start();
+    let parameters = media_type.get(ATOM.len()..).filter(|_| begins(media_type, ATOM)).map(str::trim_start);
+    let is_atom = parameters.is_some_and(|rest| rest.is_empty() || rest.starts_with(';'));
+    if body.is_empty() || !is_atom {
         return Ok(());
     }
     Err(Refusal::new(415, "AtomFormatNotSupported", "send the body as application/json"))
 }
 
-/// Inserts the entity in the request's body.
+/// Returns `true` if a text begins with the given text in any case.
+fn begins(text: &str, start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
+}
+
+/// Reads the insert of the entity in the request's body.
 async fn insert<S: TableStore>(
     store: &S,
     table: &TableName,
     exchange: &Exchange,
 ) -> Result<entity::Call, Refusal> {
     let media_type = exchange.header(CONTENT_TYPE).unwrap_or_default();
-    if media_type.trim_start().to_ascii_lowercase().starts_with("multipart/") {
+    if begins(media_type.trim_start(), "multipart/") {
         let help = "send an entity as application/json, and a batch to `$batch` directly below the account";
         return Err(Refusal::new(415, "MediaTypeNotSupported", help));
     }
-    match entity::Call::of(exchange, table.clone(), None) {
+    match entity::Call::of(exchange, "POST", (table.clone(), None)) {
         Err(refusal) => Err(missing_or(store, table, refusal).await),
         call => call,
     }
@@ -102,10 +111,9 @@ async fn missing_or<S: TableStore>(store: &S, table: &TableName, refusal: Refusa
 async fn within<S: TableStore>(
     store: &S,
     account: &Account,
-    target: Target<'_>,
+    (verb, target): (&str, Target<'_>),
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
-    let verb = exchange.verb()?;
     match (verb, target) {
         ("GET", Target::Names) => names::list(store, account, exchange).await,
         ("POST", Target::Names) => names::create(store, account, exchange).await,
@@ -132,7 +140,8 @@ async fn within<S: TableStore>(
             query::get(store, account, &TableName::new(name)?, path::key(key)?, exchange).await
         }
         ("PUT" | "MERGE" | "PATCH" | "DELETE", Target::Entity(name, key)) => {
-            let call = entity::Call::of(exchange, TableName::new(name)?, Some(path::key(key)?))?;
+            let place = (TableName::new(name)?, Some(path::key(key)?));
+            let call = entity::Call::of(exchange, verb, place)?;
             entity::write(store, account, call, exchange).await
         }
         _ => Err(Refusal::method(exchange.service)),

@@ -42,7 +42,7 @@ impl Committer {
         let (changes, committed) = apply::changes(&self.state, &self.limits, writes, ticks)?;
         // A transaction that contains only checks writes nothing.
         if !changes.is_empty() {
-            self.write(ticks, changes);
+            self.change(|own| own.write(ticks, changes));
         }
         Ok(committed)
     }
@@ -54,13 +54,15 @@ impl Committer {
         let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next_from(now)?));
         decision.decide(&mut ground)?;
         let Decided { ticks, changes, front } = ground.into_decided();
-        if front != self.state.front(id) {
-            self.state.fronts.insert(id, front);
-        }
-        self.state.decided = now;
-        if !changes.is_empty() {
-            self.write(ticks, changes);
-        }
+        self.change(|own| {
+            if front != own.state.front(id) {
+                own.state.fronts.insert(id, front);
+            }
+            own.state.decided = now;
+            if !changes.is_empty() {
+                own.write(ticks, changes);
+            }
+        });
         Ok(())
     }
 
@@ -88,11 +90,13 @@ impl Committer {
     fn renew_table(&mut self, table: &TableName) -> Result<()> {
         let entry = self.state.catalog.prepare_renew(table, self.steady.now(), self.timestamps.next()?)?;
         self.record(&Record::Create { entry: entry.clone() });
-        let replaced = self.state.catalog.add(entry);
-        if let Some(id) = replaced {
-            self.state.fronts.remove(&id);
-            self.dropped.push(id);
-        }
+        self.change(|own| {
+            let replaced = own.state.catalog.add(entry);
+            if let Some(id) = replaced {
+                own.state.fronts.remove(&id);
+                own.dropped.push(id);
+            }
+        });
         Ok(())
     }
 
@@ -100,7 +104,9 @@ impl Committer {
         table.require_creatable()?;
         let entry = self.state.catalog.prepare_create(table, self.steady.now(), self.timestamps.next()?)?;
         self.record(&Record::Create { entry: entry.clone() });
-        self.state.catalog.add(entry);
+        self.change(|own| {
+            own.state.catalog.add(entry);
+        });
         Ok(())
     }
 
@@ -110,9 +116,11 @@ impl Committer {
         let id = self.state.catalog.prepare_drop(table, now)?;
         self.record(&Record::Drop { ticks, id });
         let delay = u64::try_from(self.table_delete_delay.as_nanos() / 100).unwrap_or(u64::MAX);
-        self.state.catalog.remove_slowly(id, now, now.saturating_add(delay));
-        self.state.fronts.remove(&id);
-        self.dropped.push(id);
+        self.change(|own| {
+            own.state.catalog.remove_slowly(id, now, now.saturating_add(delay));
+            own.state.fronts.remove(&id);
+            own.dropped.push(id);
+        });
         Ok(())
     }
 }

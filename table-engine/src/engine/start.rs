@@ -52,9 +52,9 @@ impl Engine {
         let steady = steady(options.clock.clone(), 0);
         let committer = Committer::new(&options, queue.clone(), State::default(), 0, steady.clone(), None);
         let (shared, threads) = (Arc::clone(&committer.shared), options.threads.clone());
-        let direct = Arc::new(Direct::new(committer));
         // A test that schedules threads or injects panics needs every write to run on the committer's thread.
         let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
+        let direct = Arc::new(Direct::new(committer, by_callers));
         let own = by_callers.then(|| Arc::clone(&direct));
         let thread = start(&options, &shared, move || direct.run(&queue, &threads));
         Self::handle(options, steady, None, shared, Writer { requests, direct: own, thread })

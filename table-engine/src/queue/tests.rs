@@ -218,7 +218,7 @@ fn que_7_expired_messages_hide_no_others_and_are_removed() {
     assert_eq!(block_on(engine.peek(&work(), 32)).unwrap().len(), 1);
     let taken = block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
     assert_eq!(texts(&taken), ["long"]);
-    let state = engine.inner.shared.state().unwrap();
+    let state = engine.inner.state().unwrap();
     assert_eq!(state.memtable.len(), 2, "rows are left of messages whose time is over");
 }
 

@@ -22,7 +22,7 @@ fn a_checkpoint_moves_rows_into_the_base_and_releases_the_journal_it_covers() {
     wait(engine.checkpoint()).unwrap();
     // The next file exists already; it reuses the first file.
     assert_eq!(files(folder.path(), ".journal"), ["0000000002.journal", "0000000003.journal"]);
-    assert_eq!(engine.inner.shared.state().unwrap().memtable.len(), 0);
+    assert_eq!(engine.inner.state().unwrap().memtable.len(), 0);
     for n in 0..10 {
         write(&engine, &n.to_string(), if n % 2 == 0 { delete() } else { upsert(n + 100) }).unwrap();
     }
@@ -44,7 +44,7 @@ fn checkpoints_start_automatically_and_full_memory_delays_writers() {
         let keys: Vec<String> = (0..10).map(|m| format!("{n:03}-{m}")).collect();
         submit(&engine, "Sales", keys.iter().map(|key| (key.as_str(), insert(n))).collect()).unwrap();
         count += 10;
-        let state = engine.inner.shared.state().unwrap();
+        let state = engine.inner.state().unwrap();
         most = most.max(
             state.memtable.bytes() + state.frozen.as_ref().map_or(0, super::super::memtable::Memtable::bytes),
         );
@@ -127,7 +127,7 @@ fn rows_of_a_dropped_table_leave_the_base_even_after_a_reopen() {
     let engine = Engine::open(folder.path()).unwrap();
     wait(engine.checkpoint()).unwrap();
     let rows_left = || {
-        let state = engine.inner.shared.state().unwrap();
+        let state = engine.inner.state().unwrap();
         let base = state.base.as_ref().unwrap();
         base.may_hold(&crate::key::Span::table(1))
     };

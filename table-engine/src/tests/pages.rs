@@ -159,7 +159,7 @@ fn page_2_a_position_without_a_row_starts_at_its_partition() {
 fn page_1_and_page_11_byte_and_scan_limits_end_pages_but_allow_progress() {
     everywhere(|engine, settle| {
         let wanted = fill(engine, settle);
-        let state = engine.inner.shared.state().unwrap();
+        let state = engine.inner.state().unwrap();
         let id = engine.table_id(&state, &employees()).unwrap();
         let query = Query::new(KeyRange::ALL);
         for bounds in [

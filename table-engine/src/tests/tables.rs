@@ -82,7 +82,7 @@ fn memory_of_a_dropped_table_is_released() {
         let keys: Vec<String> = (0..100).map(|m| format!("{n}-{m}")).collect();
         submit(&engine, "Sales", keys.iter().map(|key| (key.as_str(), insert(1))).collect()).unwrap();
     }
-    assert_eq!(engine.inner.shared.state().unwrap().memtable.len(), 5_000);
+    assert_eq!(engine.inner.state().unwrap().memtable.len(), 5_000);
     wait(engine.delete_table(&employees())).unwrap();
-    eventually("its rows leave memory", || engine.inner.shared.state().unwrap().memtable.len() == 0);
+    eventually("its rows leave memory", || engine.inner.state().unwrap().memtable.len() == 0);
 }

@@ -17,6 +17,8 @@ const SECOND: u64 = 10_000_000;
 const SHORT: u64 = 5 * SECOND;
 const LONG: u64 = 60 * SECOND;
 const HALVED_AFTER: u64 = 600 * SECOND;
+/// The number of hashes that are compared at once.
+const GROUP: usize = 16;
 
 /// The requests to one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,10 +64,15 @@ struct Slot {
 pub(super) struct Sketch {
     hasher: RandomState,
     /// The hash of the partition in each slot. Comparing hashes is faster than comparing keys.
-    hashes: Vec<u64>,
+    hashes: Vec<u32>,
     /// The weight of the partition in each slot. For each request to a partition that is not counted, these numbers are searched for the smallest weight,
     /// which reads one KiB; if they were stored in the slots, it would read 50 KiB.
     weights: Vec<u64>,
+    /// A lower bound of all weights.
+    least: u64,
+    /// The number of leading slots whose weights are above `least`. Weights only grow until they are halved, so the search for the least weight does
+    /// not visit these slots again.
+    passed: usize,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
     /// The number of the period in which the weights were last halved.
@@ -76,7 +83,7 @@ impl Sketch {
     pub(super) fn record(&mut self, table: &str, partition_key: &str, now: u64) {
         self.halve(now / HALVED_AFTER);
         self.all.add(now / SHORT);
-        let hash = self.hasher.hash_one((table, partition_key));
+        let hash = self.hash(table, partition_key);
         let at =
             self.find(hash, table, partition_key).unwrap_or_else(|| self.admit(hash, table, partition_key));
         if let Some(weight) = self.weights.get_mut(at) {
@@ -99,7 +106,7 @@ impl Sketch {
     }
 
     pub(super) fn of(&self, table: &str, partition_key: &str, now: u64) -> Option<BusyPartition> {
-        let at = self.find(self.hasher.hash_one((table, partition_key)), table, partition_key)?;
+        let at = self.find(self.hash(table, partition_key), table, partition_key)?;
         self.read_slot(at, now)
     }
 
@@ -118,23 +125,35 @@ impl Sketch {
         })
     }
 
-    fn find(&self, hash: u64, table: &str, partition_key: &str) -> Option<usize> {
+    fn hash(&self, table: &str, partition_key: &str) -> u32 {
+        u32::try_from(self.hasher.hash_one((table, partition_key)) >> 32).unwrap_or_default()
+    }
+
+    fn find(&self, hash: u32, table: &str, partition_key: &str) -> Option<usize> {
         let is_same = |slot: &Slot| slot.partition_key == partition_key && slot.table == table;
-        let same_hash = self.hashes.iter().enumerate().filter(|(_, known)| **known == hash);
-        same_hash.map(|(at, _)| at).find(|at| self.slots.get(*at).is_some_and(is_same))
+        let within = |first: usize, hashes: &[u32]| {
+            let mut same_hash = (first..).zip(hashes).filter(|(_, known)| **known == hash);
+            same_hash.find_map(|(at, _)| self.slots.get(at).is_some_and(is_same).then_some(at))
+        };
+        let (groups, rest) = self.hashes.as_chunks::<GROUP>();
+        // A comparison of an entire group has no branches, so the compiler uses vector instructions.
+        let may_have =
+            |group: &[u32; GROUP]| group.iter().fold(0, |any, known| any | u32::from(*known == hash)) > 0;
+        let mut candidates = groups.iter().enumerate().filter(|(_, group)| may_have(group));
+        let found = candidates.find_map(|(number, group)| within(number * GROUP, group));
+        found.or_else(|| within(groups.len() * GROUP, rest))
     }
 
     /// Assigns a slot to a partition: an empty slot, or the slot of the partition with the least weight. The new partition inherits that weight.
     /// Returns the index of the slot.
-    fn admit(&mut self, hash: u64, table: &str, partition_key: &str) -> usize {
+    fn admit(&mut self, hash: u32, table: &str, partition_key: &str) -> usize {
         let at = if self.slots.len() < COUNTED {
             self.hashes.push(0);
             self.weights.push(0);
             self.slots.push(Slot::default());
             self.slots.len() - 1
         } else {
-            let least = self.weights.iter().enumerate().min_by_key(|(_, weight)| **weight);
-            least.map_or(0, |(at, _)| at)
+            self.lightest()
         };
         if let (Some(known), Some(slot)) = (self.hashes.get_mut(at), self.slots.get_mut(at)) {
             *known = hash;
@@ -143,12 +162,27 @@ impl Sketch {
         at
     }
 
+    /// Returns the index of the first slot with the least weight.
+    fn lightest(&mut self) -> usize {
+        let from = |weights: &[u64], first: usize, least: u64| {
+            let rest = weights.get(first..).unwrap_or_default();
+            rest.iter().position(|weight| *weight == least).map(|at| first + at)
+        };
+        let at = from(&self.weights, self.passed, self.least).or_else(|| {
+            self.least = self.weights.iter().copied().min()?;
+            from(&self.weights, 0, self.least)
+        });
+        self.passed = at.unwrap_or_default();
+        self.passed
+    }
+
     /// Halves the weights once for each period that has passed.
     fn halve(&mut self, period: u64) {
         let passed = u32::try_from(period.saturating_sub(self.halved)).unwrap_or(u32::MAX);
         if passed > 0 {
             self.weights.iter_mut().for_each(|weight| *weight = weight.checked_shr(passed).unwrap_or(0));
             self.halved = period;
+            (self.least, self.passed) = (0, 0);
         }
     }
 }

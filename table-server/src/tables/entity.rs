@@ -38,9 +38,13 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn of(exchange: &Exchange, table: TableName, key: Option<EntityKey>) -> Result<Self, Refusal> {
+    pub(super) fn of(
+        exchange: &Exchange,
+        verb: &str,
+        (table, key): (TableName, Option<EntityKey>),
+    ) -> Result<Self, Refusal> {
         let sent = Sent {
-            verb: exchange.verb()?,
+            verb,
             if_match: exchange.single(&IF_MATCH)?,
             has_none_match: exchange.headers.contains_key(IF_NONE_MATCH),
             preference: Preference::of(exchange),

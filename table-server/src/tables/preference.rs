@@ -29,9 +29,14 @@ impl Preference {
     }
 
     /// Returns the first supported preference in the values of `Prefer` headers, which are lists (RFC 7240). Unsupported preferences are ignored.
-    pub(super) fn read<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let mut names = values.flat_map(|value| value.split(',')).filter_map(|one| one.split(';').next());
+    pub(super) fn read<'a>(mut values: impl Iterator<Item = &'a str>) -> Option<Self> {
         let is = |known: Self, name: &str| known.name().eq_ignore_ascii_case(name.trim());
-        names.find_map(|name| Self::ALL.into_iter().find(|known| is(*known, name)))
+        let first_of = |list: &str| {
+            let mut names = list.split(',').filter_map(|one| one.split(';').next());
+            names.find_map(|name| Self::ALL.into_iter().find(|known| is(*known, name)))
+        };
+        // Most clients send a single preference without a list.
+        let only = |value: &str| Self::ALL.into_iter().find(|known| known.name() == value);
+        values.find_map(|value| only(value).or_else(|| first_of(value)))
     }
 }

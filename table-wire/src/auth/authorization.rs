@@ -89,10 +89,11 @@ impl<'a> Authorization<'a> {
         let matching =
             own.fold(None, |found, key| key.verifies(&text, self.signature).then_some(key).or(found));
         let key = matching.ok_or_else(|| Error::of(AuthFault::Signature))?;
-        if parts.date().is_empty() && key.is_public() {
+        let sent = parts.date();
+        if sent.is_empty() && key.is_public() {
             return Ok(());
         }
-        let date = parse_http_date(parts.date()).ok_or_else(|| Error::of(AuthFault::Date))?;
+        let date = parse_http_date(sent).ok_or_else(|| Error::of(AuthFault::Date))?;
         if now.signed_duration_since(date).abs().to_std().is_ok_and(|skew| skew <= Self::SKEW) {
             return Ok(());
         }

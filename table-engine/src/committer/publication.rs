@@ -1,0 +1,65 @@
+//! Publication of the state of an engine in memory.
+//!
+//! A published state shares its rows with the committer's state, so the next write copies each node of the map on the path to its row, with the
+//! counters of all rows in these nodes. That costs more than the write itself. If callers run the committer, the state is therefore published only for a
+//! reader: a write withdraws the published state, and the next reader takes the current state from the committer.
+
+use std::sync::Arc;
+
+use table_store::Result;
+
+use super::Committer;
+use crate::state::State;
+
+/// The way in which readers get the committer's state.
+#[derive(Debug, Default)]
+pub(super) struct Publication {
+    /// `true` if the state is published when a reader asks for it; `false` if it is published after each group.
+    pub(super) on_demand: bool,
+    /// `true` if the published state is withdrawn.
+    is_withdrawn: bool,
+    /// `true` while a change of the state is incomplete.
+    is_changing: bool,
+}
+
+impl Committer {
+    /// Changes the state. After a panic within the change, the state is never published.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Self)) {
+        self.withdraw();
+        self.publication.is_changing = true;
+        change(self);
+        self.publication.is_changing = false;
+    }
+
+    /// Withdraws the published state, if states are published on demand. Its rows are then no longer shared.
+    fn withdraw(&mut self) {
+        if self.publication.on_demand && !self.publication.is_withdrawn {
+            self.publication.is_withdrawn = true;
+            self.shared.publish(State::withdrawn());
+        }
+    }
+
+    /// Publishes the state after a group.
+    pub(super) fn publish(&self) {
+        if !self.publication.on_demand {
+            self.shared.publish(self.state.clone());
+        }
+    }
+
+    /// Publishes the state for a reader.
+    ///
+    /// # Errors
+    /// `EnginePoisoned` if a change of the state is incomplete.
+    pub(super) fn publish_on_demand(&mut self) -> Result<Arc<State>> {
+        if self.publication.is_changing {
+            return Err(self.shared.gone());
+        }
+        let state = Arc::new(self.state.clone());
+        self.publication.is_withdrawn = false;
+        self.shared.publish(Arc::clone(&state));
+        Ok(state)
+    }
+}
+
+#[cfg(test)]
+mod tests;
