@@ -19,6 +19,7 @@ enum Grade {
     Senior,
 }
 
+#[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company", crate = table_patterns)]
 #[partition_key(department)]
