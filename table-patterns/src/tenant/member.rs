@@ -55,7 +55,7 @@ pub(super) trait Member: Send + Sync {
     ///
     /// # Errors
     /// `SchemaMismatch`; any error from the store.
-    fn check_known<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+    fn check_known(&self) -> BoxFuture<'_, Result<()>> {
         future::ready(Ok(())).boxed()
     }
 
@@ -199,7 +199,7 @@ where
         remote_indexes::<E>().next().is_some() || self.copies().is_some()
     }
 
-    fn check_known<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+    fn check_known(&self) -> BoxFuture<'_, Result<()>> {
         newer::check(self.0.table()).boxed()
     }
 
