@@ -4,6 +4,7 @@ mod codec;
 mod newest;
 mod request;
 mod split;
+mod stamp;
 
 use table_core::query::Select;
 use table_core::schema::{Source, StoredPiece, StoredSchema};

@@ -110,6 +110,7 @@ mod import;
 mod incoming;
 mod line;
 mod member;
+mod newer;
 #[cfg(feature = "blobs")]
 mod open_blob;
 mod partitions;

@@ -58,7 +58,7 @@ impl Tail {
             let entities: table_core::Result<Vec<_>> =
                 page.rows.iter().map(TableEntity::from_entity).collect();
             let entities = entities?;
-            if last.is_none() && keys::is_newest_first(&tail.schemas, &entities) {
+            if last.is_none() && keys::is_newest_first(&tail.schemas, &entities, &tail.range.row_key) {
                 tail.is_descending = Some(true);
                 last = entities.first().map(row_key);
                 newest = entities.into_iter().take(lines).collect();
@@ -99,7 +99,7 @@ impl Tail {
             }
         }
         if self.is_descending.is_none() && !rows.is_empty() {
-            let is_descending = keys::is_newest_first(&self.schemas, &rows);
+            let is_descending = keys::is_newest_first(&self.schemas, &rows, &self.range.row_key);
             self.is_descending = (is_descending || rows.len() > 1).then_some(is_descending);
             rows.retain(|row| self.last.as_deref() != Some(row.key().row_key.as_str()));
         }

@@ -9,15 +9,24 @@ use std::path::Path;
 
 use common::{block_on, refused, shown, tables};
 use table_core::{Engine, TableEntity, TableStoreExt};
-use table_patterns::{Entity, EntityStore as _};
+use table_patterns::{Entity, EntityStore as _, KeyPart};
 use tables_cli::Exit;
 
+#[derive(Clone, Copy, Debug, KeyPart, PartialEq)]
+enum Grade {
+    #[key_part("j")]
+    Junior,
+    Senior,
+}
+
+#[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company", crate = table_patterns)]
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(ByEmail, unique, row_key("email_", email))]
 #[index(ByAge, row_key("age_", age, "_", id), include(email))]
+#[index(ByGrade, row_key("grade_", grade, "_", id))]
 struct Employee {
     department: String,
     #[digits(6)]
@@ -25,10 +34,12 @@ struct Employee {
     email: String,
     #[digits(3)]
     age: u8,
+    grade: Option<Grade>,
 }
 
 fn employee(id: u32) -> Employee {
-    Employee { department: "Sales".to_owned(), id, email: format!("n{id}@contoso.com"), age: 30 }
+    let grade = [None, Some(Grade::Junior), Some(Grade::Senior)][id as usize % 3];
+    Employee { department: "Sales".to_owned(), id, email: format!("n{id}@contoso.com"), age: 30, grade }
 }
 
 fn write(at: &Path) {
@@ -65,7 +76,9 @@ fn rows_without_index_rows_are_not_copied_into_a_table_with_indexes() {
     {
         let (_, text) = refused(at, line);
         assert!(
-            text.contains("declares index ByAge, index ByEmail; plain rows would leave these wrong"),
+            text.contains(
+                "declares index ByAge, index ByEmail, index ByGrade; plain rows would leave these wrong"
+            ),
             "{text}"
         );
         assert!(text.contains("pass `--bypass-derived`"), "{text}");
@@ -87,17 +100,24 @@ fn indexes_in_the_partition_are_checked_and_repaired_as_the_program_would() {
     table    entity    pattern        state  detail
     Company  Employee  index ByAge    ok     6 entities, 6 index rows
     Company  Employee  index ByEmail  ok     6 entities, 6 index rows
+    Company  Employee  index ByGrade  ok     6 entities, 4 index rows
     ");
     // Other tools delete an index row, change another, and delete the entity of a third.
     shown(at, "delete Company --row email_n1@contoso.com --bypass-derived --store DB");
     shown(at, "put Company Sales age_030_000002 Email=other --bypass-derived --store DB");
     shown(at, "put Company Sales email_gone@contoso.com Id=77 --bypass-derived --store DB");
+    shown(at, "delete Company --row grade_j_000004 --bypass-derived --store DB");
     let (exit, text) = tables(at, "check Company --store DB");
     assert!(exit.is_err_and(|failure| failure.exit() == Exit::Refused), "{text}");
-    for fault in ["n1@contoso.com') missing", "age_030_000002') different", "gone@contoso.com') orphaned"] {
+    for fault in [
+        "n1@contoso.com') missing",
+        "age_030_000002') different",
+        "grade_j_000004') missing",
+        "gone@contoso.com') orphaned",
+    ] {
         assert!(text.contains(fault), "{fault}: {text}");
     }
-    assert_eq!(found_by_the_program(at), 3);
+    assert_eq!(found_by_the_program(at), 4);
     let text = shown(at, "repair Company --dry-run --store DB");
     assert!(text.contains("would repair 2") && text.contains("would repair 1"), "{text}");
     shown(at, "repair Company --store DB");

@@ -6,9 +6,22 @@ mod common;
 
 use common::{Account, block_on, refused, shown, tables};
 use table_core::{Engine, TableEntity, TableStoreExt, ticks};
+use table_patterns::Entity;
+use table_patterns::log_tail::LogStamp;
 use tables_cli::Exit;
 
-/// Creates a folder with a log whose newest row is first.
+/// An event of a log tail.
+#[derive(Entity)]
+#[entity(table = "Alarms")]
+#[partition_key(site)]
+#[row_key(stamp)]
+struct Alarm {
+    site: String,
+    stamp: LogStamp,
+    line: i64,
+}
+
+/// Creates a folder with logs whose newest row is first. Two events of the log tail share each instant.
 fn log() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     block_on(async {
@@ -18,6 +31,11 @@ fn log() -> tempfile::TempDir {
             let key = format!("{:019}", ticks::MAX - (638_000_000_000_000_000 + line));
             let entity = TableEntity::new("web", key).unwrap().with("Line", i64::try_from(line).unwrap());
             table.insert(&entity).await.unwrap();
+        }
+        let table = engine.table::<Alarm>().create_if_missing().await.unwrap();
+        for line in 0..20_u64 {
+            let stamp = LogStamp::from_ticks(638_000_000_000_000_000 + line / 2 * 10_000_000, line % 2);
+            table.insert(&Alarm { site: "web".into(), stamp, line: line.try_into().unwrap() }).await.unwrap();
         }
         engine.close().await.unwrap();
     });
@@ -58,6 +76,21 @@ fn the_newest_rows_are_queried_and_followed() {
     }
     assert!(matches!(tables(at, "tail Logs --partition other --store DB").0, Ok(Exit::Nothing)));
     assert!(matches!(tables(at, "tail Logs --partition web --feed --store DB").0, Ok(Exit::Nothing)));
+}
+
+#[test]
+fn the_stamps_of_a_log_tail_are_instants() {
+    let folder = log();
+    let at = folder.path();
+    let json = |line: &str| lines(&shown(at, &format!("{line} --store DB -o json")));
+    assert_eq!(json("query Alarms site=web --newest 3"), ["19", "18", "17"]);
+    assert_eq!(json("tail Alarms --partition web --lines 2"), ["18", "19"]);
+    // Both ends of a range include all events of their instants.
+    let range = "stamp=2022-09-28T22:13:21Z..2022-09-28T22:13:22Z";
+    assert_eq!(json(&format!("query Alarms site=web {range}")), ["5", "4", "3", "2"]);
+    let text = shown(at, &format!("query Alarms site=web {range} --store DB"));
+    assert!(text.contains("2022-09-28T22:13:22Z_1") && text.contains("2022-09-28T22:13:21Z "), "{text}");
+    assert_eq!(json("query Alarms site=web stamp=2022-09-28T22:13:22Z_1"), ["5"]);
 }
 
 #[test]

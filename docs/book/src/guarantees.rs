@@ -69,6 +69,7 @@ fn each_promise_names_its_tests() {
     let (mut found, mut faults) = (0, Vec::new());
     for page in pages() {
         let text = read(&page);
+        assert_eq!(text.matches("<!--").count(), text.matches("-->").count(), "{page}: ends of comments");
         // In other sections comments are optional, but the tests that they name must exist.
         let comments = text.split("<!-- tests: ").skip(1).filter_map(|rest| rest.split_once(" -->"));
         let comments = comments.map(|(comment, _)| format!("<!-- tests: {comment} -->"));

@@ -24,6 +24,8 @@ mod limits;
 #[cfg(test)]
 mod links;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod pages;
 #[cfg(test)]
 mod passed_on;

@@ -7,7 +7,7 @@ use table_core::schema::{Source, StoredPiece};
 use table_core::{Value, ticks};
 
 use crate::error::{Error, Result};
-use crate::keys::name_of;
+use crate::keys::{name_of, stamp};
 
 /// The codecs whose encodings differ from the values that users write. For any other codec, users write the encoding itself.
 enum Known {
@@ -21,6 +21,8 @@ enum Known {
     Ticks,
     /// Inverted ticks: the given number minus the ticks of an instant, which sorts the newest instant first.
     InvertedTicks(u64),
+    /// A [stamp] of a log.
+    Stamp,
 }
 
 impl Known {
@@ -30,6 +32,7 @@ impl Known {
             "ticks" => return Some(Self::Ticks),
             "desc(ticks)" => return Some(Self::InvertedTicks(ticks::MAX)),
             "escaped" => return Some(Self::Escaped),
+            stamp::CODEC => return Some(Self::Stamp),
             _ if name.starts_with("desc(digits(") => return Some(Self::InvertedDigits),
             _ => {}
         }
@@ -47,6 +50,7 @@ pub fn decode(codec: &str, text: &str) -> String {
     let number = text.parse::<u64>().ok();
     let decoded = match (Known::of(codec), number) {
         (Some(Known::Escaped), _) => <Escaped as KeyCodec<String>>::decode(text).ok(),
+        (Some(Known::Stamp), _) => stamp::decode(text),
         (Some(Known::Digits), Some(_)) => Some(unpadded(text)),
         (Some(Known::InvertedDigits), Some(_)) => Some(unpadded(&complement(text))),
         (Some(Known::Ticks), Some(number)) => instant(number),
@@ -85,6 +89,7 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
             Some(count) => format!("{count:0>0$}", form.min),
             None => value.to_owned(),
         },
+        Some(Known::Stamp) => stamp::encode(value).unwrap_or_else(|| value.to_owned()),
         _ => value.to_owned(),
     };
     let units = text.encode_utf16().count();
@@ -100,10 +105,23 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     Ok(text)
 }
 
+/// Returns the string with which the encodings of a value begin: of an instant, that of all stamps at this instant; of any other value, its encoding.
+///
+/// # Errors
+/// `Condition` for a value that the part cannot have.
+pub(super) fn beginning(piece: &StoredPiece, value: &str) -> Result<String> {
+    let stamps = match piece {
+        StoredPiece::Part { codec, .. } if codec == stamp::CODEC => stamp::beginning(value),
+        _ => None,
+    };
+    stamps.map_or_else(|| encode(piece, value), Ok)
+}
+
 /// Returns `true` if [`encode_value`] supports the codec.
 #[must_use]
 pub fn can_encode(codec: &str) -> bool {
-    matches!(codec, "text" | "ticks" | "desc(ticks)")
+    matches!(codec, "text" | "ticks" | "desc(ticks)" | stamp::CODEC)
+        || variants(codec).is_some()
         || codec.starts_with("without(")
         || codec.starts_with("digits(")
 }
@@ -131,12 +149,22 @@ pub fn encode_value(
             left.map(|left| format!("{left:0>0$}", form.min)).ok_or_else(unknown)?
         }
         // Index rows store the parts of a key in encoded form.
-        (_, Value::String(text)) if can_encode(codec) => text.clone(),
+        (_, Value::String(text)) if can_encode(codec) && is_variant(codec, text) => text.clone(),
         _ => return Err(unknown()),
     };
     let units = text.encode_utf16().count();
     let is_text = (form.min..=form.max).contains(&units) && text.chars().all(|c| form.alphabet.contains(c));
     if is_text { Ok(text) } else { Err(unknown()) }
+}
+
+/// Returns the names of the variants that an enum's codec writes, separated by `|`.
+fn variants(codec: &str) -> Option<&str> {
+    codec.strip_prefix("one_of(")?.strip_suffix(')')
+}
+
+/// Returns `true` if the codec is not that of an enum, or the text is the name of one of its variants.
+fn is_variant(codec: &str, text: &str) -> bool {
+    variants(codec).is_none_or(|names| names.split('|').any(|name| name == text))
 }
 
 /// Returns digits without leading zeros.
@@ -156,7 +184,7 @@ fn complement(digits: &str) -> String {
 /// Returns `true` if greater values have smaller encodings, so the ends of a range must be swapped.
 #[must_use]
 pub(super) fn is_descending(codec: &str) -> bool {
-    codec.starts_with("inverted(") || codec.starts_with("desc(")
+    codec == stamp::CODEC || codec.starts_with("inverted(") || codec.starts_with("desc(")
 }
 
 /// Returns `true` if a prefix of a value is encoded as a prefix of its encoding, so prefixes can be queried.
@@ -175,12 +203,13 @@ fn width(min: usize, max: usize) -> String {
     if min == max { min.to_string() } else { format!("{min} to {max}") }
 }
 
-fn show(instant: DateTime<Utc>) -> String {
+/// Returns an instant in the format that users read.
+pub(super) fn show(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
 /// Parses `value` as an instant, or as a date at midnight UTC, and returns its ticks.
-fn ticks_of(value: &str) -> Option<u64> {
+pub(super) fn ticks_of(value: &str) -> Option<u64> {
     let instant = value.parse::<DateTime<Utc>>().ok().or_else(|| {
         value
             .parse::<chrono::NaiveDate>()
@@ -238,5 +267,19 @@ mod tests {
     fn a_foreign_text_is_shown_unchanged() {
         assert_eq!(decode("digits(6)", "abc"), "abc");
         assert_eq!(decode("ticks", "9999999999999999999"), "9999999999999999999");
+    }
+
+    #[test]
+    fn only_the_names_of_variants_are_values_of_an_enum() {
+        let StoredPiece::Part { codec, form, .. } = piece("grade one_of(j|s) 1 ordered [js]") else {
+            panic!()
+        };
+        let encoded = |text: &str| encode_value(&codec, &form, &Value::String(text.to_owned()));
+        assert_eq!(encoded("s").as_deref(), Ok("s"));
+        assert!(encoded("js").is_err() && encoded("x").is_err());
+        let StoredPiece::Part { codec, form, .. } = piece("grade one_of(a|ab|b) 1..2 ordered [ab]") else {
+            panic!()
+        };
+        assert!(encode_value(&codec, &form, &Value::String("ba".to_owned())).is_err());
     }
 }

@@ -169,10 +169,10 @@ fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Resul
     let (low, high) = if codec::is_descending(codec) { (upper, lower) } else { (lower, upper) };
     let mut range = TextRange::prefix(prefix);
     if !low.is_empty() {
-        range.lower = Bound::Included(format!("{prefix}{}", codec::encode(piece, low)?));
+        range.lower = Bound::Included(format!("{prefix}{}", codec::beginning(piece, low)?));
     }
     if !high.is_empty() {
-        let last = format!("{prefix}{}", codec::encode(piece, high)?);
+        let last = format!("{prefix}{}", codec::beginning(piece, high)?);
         range.upper = order::after_prefix(&last).map_or(Bound::Unbounded, Bound::Excluded);
     }
     Ok(range)

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use table_core::clock::Clock;
 use table_core::etag::ETag;
 use table_core::name::TableName;
-use table_core::selection::{Class, Selection};
+use table_core::selection::{Class, IntoSelection};
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result, Table, TableStoreExt};
 
@@ -245,7 +245,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Any error from [`name_of`](Self::name_of) for either time; expired periods cannot be read.
     pub fn query<C: Class>(
         &self,
-        selection: Selection<E, C>,
+        selection: impl IntoSelection<E, C>,
         from: DateTime<Utc>,
         to: DateTime<Utc>,
     ) -> Result<PeriodQuery<E, S>> {
@@ -256,7 +256,11 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
             names.push(self.name_of(next)?);
             start = next;
         }
-        Ok(PeriodQuery::new(self.store.clone(), if from <= to { names } else { Vec::new() }, selection))
+        Ok(PeriodQuery::new(
+            self.store.clone(),
+            if from <= to { names } else { Vec::new() },
+            selection.into_selection(),
+        ))
     }
 
     /// Drops the table of every period that is no longer retained, with all its rows. Returns the names of the dropped tables (PAT-HVD-1).

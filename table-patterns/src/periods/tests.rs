@@ -242,7 +242,11 @@ proptest! {
         prop_assert_eq!(block_on(limited.collect()).unwrap(), cut);
         let own = small.query(LoginAttempt::partition(2), from, to).unwrap().filter(LoginAttempt::SUCCEEDED.eq(true));
         let of_two: Vec<LoginAttempt> = expected.into_iter().filter(|entity| entity.user == 2).collect();
-        prop_assert_eq!(block_on(own.collect()).unwrap(), of_two);
+        prop_assert_eq!(block_on(own.collect()).unwrap(), of_two.as_slice());
+        let until = noon() - TimeDelta::days(1);
+        let early = small.query(LoginAttempt::rows(2).at(..=until), from, to).unwrap();
+        let expected: Vec<LoginAttempt> = of_two.into_iter().filter(|entity| entity.at <= until).collect();
+        prop_assert_eq!(block_on(early.collect()).unwrap(), expected);
     }
 
     /// Tests that a batched delete agrees with a model: a set of keys. The delete is interrupted at any request, and resumed with or without its

@@ -55,10 +55,12 @@ impl Tenant {
     ///
     /// # Errors
     /// - `InvalidInput` if a type with remote rows is not registered.
+    /// - `SchemaMismatch` if a newer program keeps remote rows that this program does not know.
     /// - `UpdateConditionNotSatisfied` if rows are left after three passes.
     /// - Any error from the stores.
     pub async fn erase(&self) -> Result<Erased> {
         self.check()?;
+        self.check_known().await?;
         let mut erased = Erased::default();
         loop {
             erased.passes += 1;
@@ -80,8 +82,10 @@ impl Tenant {
     /// Reads remote indexes completely.
     ///
     /// # Errors
-    /// Any error from the stores.
+    /// - `SchemaMismatch` if a newer program keeps remote rows that this program does not know.
+    /// - Any error from the stores.
     pub async fn remaining(&self) -> Result<u64> {
+        self.check_known().await?;
         let count = self.count().await?;
         let mut left = count.rows() + count.blobs;
         for place in &self.places {
@@ -97,6 +101,16 @@ impl Tenant {
             }
         }
         Ok(left)
+    }
+}
+
+impl Tenant {
+    /// Checks that this program knows the remote rows of all registered types.
+    async fn check_known(&self) -> Result<()> {
+        for member in self.places.iter().flat_map(|place| &place.members) {
+            member.check_known().await?;
+        }
+        Ok(())
     }
 }
 

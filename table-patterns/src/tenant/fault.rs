@@ -78,6 +78,11 @@ pub(super) enum TenantFault {
     #[error("the position belongs to another tenant; start the export from the beginning")]
     #[fault(InvalidInput)]
     Position,
+    #[error(
+        "a newer program keeps rows of `{entity}` in other partitions or tables, which this program does not know: {part}; run the newer program"
+    )]
+    #[fault(SchemaMismatch)]
+    Newer { entity: &'static str, part: String },
     #[error("{0} rows are left after three passes; stop the writers of the tenant and erase it again")]
     #[fault(UpdateConditionNotSatisfied)]
     Left(u64),

@@ -21,6 +21,7 @@ use crate::entities::{Entities, StepRecorder, read_as};
 use crate::index::{Derived, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;
 use crate::tenant::fault::TenantFault;
+use crate::tenant::newer;
 
 /// An entity type that is registered for a tenant.
 pub(super) trait Member: Send + Sync {
@@ -49,6 +50,14 @@ pub(super) trait Member: Send + Sync {
     /// Returns `true` if entities of the type have rows in other partitions or tables.
     fn has_elsewhere(&self) -> bool {
         false
+    }
+
+    /// Checks that the stored schema has no rows in other partitions or tables that this program does not know.
+    ///
+    /// # Errors
+    /// `SchemaMismatch`; any error from the store.
+    fn check_known(&self) -> BoxFuture<'_, Result<()>> {
+        future::ready(Ok(())).boxed()
     }
 
     /// Writes the remote rows derived from a stored entity. Returns their number.
@@ -190,6 +199,10 @@ where
 
     fn has_elsewhere(&self) -> bool {
         remote_indexes::<E>().next().is_some() || self.copies().is_some()
+    }
+
+    fn check_known(&self) -> BoxFuture<'_, Result<()>> {
+        newer::check(self.0.table()).boxed()
     }
 
     fn settle<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {

@@ -6,6 +6,7 @@ mod foreign;
 mod hostile;
 mod kit;
 mod missing;
+mod newer;
 mod parts;
 mod periods;
 mod refused;

@@ -9,7 +9,7 @@ use table_inspect::infer::{Codec, Group, Piece};
 /// The minimum number of partitions from which a trend is inferred.
 const PARTITIONS: usize = 8;
 
-const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; `tables-advice` measures the effect";
+const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; the package `table-advice` measures the effect";
 
 /// Checks the partition keys in each group of similar rows.
 pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
@@ -24,14 +24,16 @@ pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
             continue;
         }
         let texts: Vec<&str> = rows.iter().map(|row| row.key().partition_key.as_str()).collect();
-        let fact = if begins_with_time(&texts) {
-            "PartitionKeys begin with a time: all inserts reach the newest partition"
+        let (fact, fix) = if begins_with_time(&texts) {
+            ("PartitionKeys begin with a time: all inserts reach the newest partition", FIX.to_owned())
         } else if is_counted(&texts) && follows_time(&rows) {
-            "PartitionKeys grow with each insert: all inserts reach the last partition"
+            // An import, a copy and a restore write in key order, too.
+            let fix = format!("unless a program loaded the rows in key order, {FIX}");
+            ("PartitionKeys grow with each insert: all inserts reach the last partition", fix)
         } else {
             continue;
         };
-        let mut finding = Finding::new("PAT-ANTI-1", fact, FIX);
+        let mut finding = Finding::new("PAT-ANTI-1", fact, fix);
         rows.iter().rev().for_each(|row| finding.push(row.key()));
         finding.rows = kind.rows.len() as u64;
         findings.push(finding);

@@ -89,10 +89,10 @@ async fn refuse_oldest_first(
     let sample = table_core::Query { top: Some(100), ..table_core::Query::new(query.keys.clone()) };
     let page = store.query(name, &sample, None).await?;
     let rows: Vec<_> = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;
-    if rows.is_empty() || keys::is_newest_first(schemas, &rows) {
+    if rows.is_empty() || keys::is_newest_first(schemas, &rows, &query.keys.row_key) {
         return Ok(());
     }
-    let help = "`tables tail` reads the partition to its end";
+    let help = "give one value of each part before the time, if the key contains one; `tables tail` reads the partition to its end";
     Err(Failure::Refused(format!(
         "the RowKeys of {name} are not in descending order of time, so the newest rows are not first; {help}"
     )))
