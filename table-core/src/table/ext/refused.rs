@@ -8,7 +8,7 @@ use crate::store::TableStore;
 /// a missing method only if no other bound is missing.
 #[diagnostic::on_unimplemented(
     message = "[T214] `{Self}` has no method of this name, and it is not a store",
-    label = "for an entity, write it as a method of its table: `store.table::<…>()`; for a `Result`, write `?` before it",
+    label = "for an entity, write it as a method of its table: `store.table::<…>()`; write `?` after a `Result`, `.await` after a future",
     note = "an entity `Employee` is read and written by its table: `table.insert(&employee)`, `table.update(Employee::key(…), |employee| …)`, \
             `table.delete(Employee::key(…), etag)`, `table.get(Employee::key(…))`, `table.query(Employee::partition(…)).collect()`",
     note = "a transaction is the value of a `Result`: `let mut transaction = table.transaction(Employee::partition(…))?;`; the result of a future is used \
