@@ -15,11 +15,12 @@ pub trait HasKind<'a> {
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods of other libraries.
+/// Declares methods of other libraries. They take `&mut self`, so rustc prefers a method with the same name in one of the program's traits that takes `&self`
+/// or `self`.
 macro_rules! refused_of_errors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
-        pub fn $name<R>(&self) -> R
+        pub fn $name<R>(&mut self) -> R
         where
             for<'a> Self: HasKind<'a>,
         {
