@@ -19,6 +19,10 @@ macro_rules! refused_constructors {
     )*};
 }
 
+#[expect(
+    clippy::new_ret_no_self,
+    reason = "the bound is not satisfied, so none of these functions can be called"
+)]
 impl Engine
 where
     for<'a> Self: IsPlace<'a>,
