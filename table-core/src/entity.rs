@@ -2,12 +2,14 @@
 
 pub(crate) mod index;
 mod own;
+mod refused;
 mod round_trip;
 mod same_table;
 mod versioned;
 
 use index::IndexOf;
 pub(crate) use own::{put, read_own_again};
+use refused::{KeepsKey, KeepsVersion};
 pub use round_trip::check_round_trip;
 pub use same_table::{AnyTable, SharesTable};
 #[doc(hidden)]
@@ -22,6 +24,7 @@ use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::limits::Limits;
 use crate::query::{EntityRef, Select};
+use crate::refused::refused_of_values;
 use crate::row::Row;
 use crate::schema::EntitySchema;
 
@@ -90,6 +93,11 @@ pub trait Entity: FromEntity + 'static {
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("MRG-3"));
         }
         self.to_row()
+    }
+
+    refused_of_values! {
+        KeepsKey: key() partition_key() row_key();
+        KeepsVersion: etag() timestamp() version();
     }
 }
 

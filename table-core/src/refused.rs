@@ -23,7 +23,7 @@ macro_rules! __refused_methods {
 pub(crate) use __refused_methods as refused_methods;
 
 /// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. rustc shows the bound's message for calls with any
-/// arguments, because it checks the bound of an `impl` before the arguments. This does not work for a name that `Iterator` or [`refused_of_stores`] also
+/// arguments, because it checks the bound of an `impl` before the arguments. This does not work for a name that `Iterator` or [`refused_of_values`] also
 /// uses: rustc would then find several missing bounds and show no message.
 #[doc(hidden)]
 #[macro_export]
@@ -35,10 +35,10 @@ macro_rules! __refused_by_name {
 }
 pub(crate) use __refused_by_name as refused_by_name;
 
-/// Declares methods with names from other libraries in a trait for stores. Calling such a method is a compile error that contains a hint.
+/// Declares methods with names from other libraries in a trait for stores or entities. Calling such a method is a compile error that contains a hint.
 /// The methods take `&mut self`, so rustc prefers a method with the same name in one of the program's traits that takes `&self` or `self`.
-macro_rules! refused_of_stores {
-    ($bound:path: $($name:ident($($value:tt),*))*) => {$(
+macro_rules! refused_of_values {
+    ($($bound:path: $($name:ident($($value:tt),*))*;)*) => {$($(
         #[doc(hidden)]
         fn $name<R>(&mut self $(, $value: impl Sized)*) -> R
         where
@@ -46,6 +46,6 @@ macro_rules! refused_of_stores {
         {
             $crate::refused::Refused::refuse(self)
         }
-    )*};
+    )*)*};
 }
-pub(crate) use refused_of_stores;
+pub(crate) use refused_of_values;

@@ -45,11 +45,22 @@ pub trait Class: sealed::Sealed + 'static {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T086] `query` cannot read a selection of class `{Self}`",
-    label = "write a partition, such as `Employee::partition(…)`, or rows, such as `Employee::rows(…)`",
-    note = "read a point with `get`, and the entities of a list of an `index_entity` with `get_by_index`",
-    note = "read a whole table with `scan(\"the reason\")`, a separate method that prevents accidental table scans"
+    label = "expected a class of several entities, such as `Partition` or `RowRange`"
 )]
 pub trait Paged: Class {}
+
+/// A cost class whose result can span several pages, for selections of `E`. Implemented for every [`Paged`] class; its message names the entity.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "[T086] `query` cannot read a selection of class `{Self}`",
+    label = "the argument of `query` is a partition, such as `{E}::partition(…)`, or rows, such as `{E}::rows(…)`",
+    note = "read a point with `get({E}::key(…))`, and the entities of a list of an `index_entity` with `get_by_index`",
+    note = "read a whole table with `scan(\"the reason\")`, a separate method that prevents accidental table scans"
+)]
+pub trait PagedOf<E>: Paged {}
+
+#[diagnostic::do_not_recommend]
+impl<E, C: Paged> PagedOf<E> for C {}
 
 mod sealed {
     pub trait Sealed {}

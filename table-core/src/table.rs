@@ -44,10 +44,8 @@ pub use scan::{Bounded, BoundedScan, TableScan};
 use table_store::{ErrorCode, Result};
 pub use transaction::EntityTransaction;
 #[doc(hidden)]
-pub use update::ChangeResult;
-#[doc(hidden)]
-pub use update::ReportedFrom;
-pub use update::{IntoUpdateFrom, Update, UpdateFrom};
+pub use update::{ChangeResult, InPlace, ReportedFrom};
+pub use update::{EntityChange, IntoUpdateFrom, Update, UpdateFrom};
 
 use crate::entity::Entity;
 use crate::name::TableName;

@@ -1,15 +1,16 @@
 //! Tables without a schema: the functions of [`Table`] for [`TableEntity`] values, with keys and `$filter` as strings.
 
+use std::borrow::Cow;
+
 use table_store::{Error, Result};
 
 use crate::bag::TableEntity;
 use crate::filter::Filter;
 use crate::key::EntityKey;
-use crate::query::{KeyRange, Query, QueryClass, TextRange};
+use crate::query::{KeyRange, Query, QueryClass, Select, TextRange};
 use crate::selection::{IntoSelection, Partition, Point, PointKey, Primary, RowRange, Selection};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::query::refused::SelectsByName;
 use crate::table::{EntityQuery, Table};
 
 /// A table whose entities are [`TableEntity`] values.
@@ -92,19 +93,14 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
     }
 }
 
-impl<E, S> EntityQuery<E, S> {
+impl<S> EntityQuery<TableEntity, S> {
     /// Requests only these properties (DQ-13). A requested property that an entity lacks is absent from the result (SEL-3).
     ///
     /// For typed entities, use a [`Projection`](crate::Projection) instead.
-    pub fn select<N>(self, names: N) -> Self
-    where
-        E: SelectsByName<N>,
-    {
-        self.with_select(E::select(names))
+    pub fn select(self, names: impl IntoIterator<Item: Into<Cow<'static, str>>>) -> Self {
+        self.with_select(Select::names(names))
     }
-}
 
-impl<S> EntityQuery<TableEntity, S> {
     /// Adds a condition from the text of a `$filter`. Blank text adds no condition (FIL-6).
     ///
     /// # Errors

@@ -2,31 +2,30 @@
 
 use crate::Engine;
 
-/// A storage location other than a folder. No type implements it: the functions that require it exist only for their error messages.
+/// A storage location other than a folder. No type implements it: the functions that require it exist only for their error messages. It has a lifetime,
+/// because rustc rejects a bound without parameters that no type satisfies.
 #[diagnostic::on_unimplemented(
     message = "[T212] an engine has no constructor of this name: its tables are in a folder or in memory",
     label = "write `Engine::open(\"folder\")?` or `Engine::in_memory()`",
     note = "`Engine::builder()` sets options first; an account of the service is opened by `table-azure`"
 )]
-pub trait IsPlace {
-    /// Returns a value of any type. No type implements this trait.
-    fn refuse<R>(self) -> R;
-}
+pub trait IsPlace<'a> {}
 
-/// Declares constructors of other clients.
+/// Declares constructors of other clients. The bound of the `impl` is checked before the arguments, so rustc shows its message for any arguments.
 macro_rules! refused_constructors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
-        pub fn $name<P: IsPlace, R>(place: P) -> R {
-            place.refuse()
-        }
+        pub fn $name() {}
     )*};
 }
 
 #[expect(
     clippy::new_ret_no_self,
-    reason = "no argument satisfies the bound, so none of these functions returns"
+    reason = "the bound is not satisfied, so none of these functions can be called"
 )]
-impl Engine {
+impl Engine
+where
+    for<'a> Self: IsPlace<'a>,
+{
     refused_constructors! { new connect create from_connection_string from_path }
 }

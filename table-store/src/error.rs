@@ -2,6 +2,7 @@
 
 mod code;
 mod fault;
+mod refused;
 
 use std::error::Error as StdError;
 use std::fmt;

@@ -152,6 +152,16 @@ impl ETag {
     pub const ALL: AnyETag = AnyETag;
     pub const Any: AnyETag = AnyETag;
     pub const ANY: AnyETag = AnyETag;
+
+    #[must_use]
+    pub const fn any() -> AnyETag {
+        AnyETag
+    }
+
+    #[must_use]
+    pub const fn all() -> AnyETag {
+        AnyETag
+    }
 }
 
 /// A value that is a condition on the version of an entity: an [`ETag`], or [`IfMatch::Any`].

@@ -104,7 +104,7 @@ impl<E> std::fmt::Debug for Condition<E> {
     message = "[T096] `{Self}` is not a condition on `{E}`: a filter runs in the store, and takes comparisons of its columns",
     label = "write `{E}::….eq(…)`, or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`",
     note = "columns are constants of `{E}`, the names of its fields in capitals; write `&` for `&&` and `|` for `||`: `{E}::….gt(…) & {E}::….eq(…)`",
-    note = "a list of conditions is one condition: `Condition::all([…])`, `Condition::any([…])`; a column of `bool` is a condition itself",
+    note = "a list or an `Option` of conditions is one condition: `Condition::all(…)`, `Condition::any(…)`; a column of `bool` is a condition itself",
     note = "an operator such as `==` and a closure run in the program: to filter by a closure, read the entities first",
     note = "a text in OData is parsed: `Filter::parse(text)?` is `None` for an empty text, and `Condition::from_filter` takes the filter"
 )]

@@ -111,7 +111,7 @@ macro_rules! compared {
 }
 
 compared! {
-    Compares: equals(_value: V) not_equals(_value: V) neq(_value: V) greater_than(_value: V) gte(_value: V) less_than(_value: V) lte(_value: V);
+    Compares: equals(_value: V) not_equals(_value: V) neq(_value: V) not_eq(_value: V) not_equal(_value: V) equal(_value: V) greater_than(_value: V) gte(_value: V) less_than(_value: V) lte(_value: V);
     Ranges: between(_low: L, _high: H);
     Lists: eq_any(_values: V) one_of(_values: V);
     Absent: is_none() is_null() is_missing();

@@ -21,7 +21,7 @@ reported_once! {
 #[diagnostic::on_unimplemented(
     message = "[T084] `{Self}` is not a complete key of `{E}`",
     label = "every part of both keys is required",
-    note = "name one entity by `{E}::key(…)`, or by a unique index",
+    note = "name one entity by `{E}::key(…)`, with the fields of its key: `{E}::key(&entity.…, entity.…)`; or by a unique index",
     note = "part of a key selects many entities; use `query(…)`"
 )]
 pub trait PointKey<E> {

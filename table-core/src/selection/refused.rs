@@ -11,9 +11,19 @@ use crate::selection::Selection;
 )]
 pub trait Queries<E>: Refused {}
 
+/// A selection that is a text. No selection implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T246] a selection is not a text: it is the key of an entity, or a part of the keys of several",
+    label = "write `key()?` for the encoded key of one entity",
+    note = "`let key = {E}::key(…).key()?;` is an `EntityKey`, with the texts `key.partition_key.as_str()` and `key.row_key.as_str()`",
+    note = "a selection is passed to a table as it is: `table.get({E}::key(…))`, `table.query({E}::partition(…))`"
+)]
+pub trait IsText<E>: Refused {}
+
 impl<E, C, F> Selection<E, C, F> {
     refused_methods! {
         Queries<E>: filter(_) collect() count() gt(_) lt(_);
+        IsText<E>: to_string() as_str();
     }
 }
 

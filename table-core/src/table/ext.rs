@@ -8,7 +8,7 @@ use table_store::Result;
 use crate::bag::TableEntity;
 use crate::entity::Entity;
 use crate::name::TableName;
-use crate::refused::refused_of_stores;
+use crate::refused::refused_of_values;
 use crate::set::EntitySet;
 use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
@@ -116,10 +116,10 @@ pub trait TableStoreExt: TableStore + Clone {
 
     // Methods that other libraries define on entities. No trait of `std` has methods with these names. For a call on an entity, rustc shows the message
     // of `OpensTables`.
-    refused_of_stores! {
+    refused_of_values! {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
-            save_changes() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)
-            get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_, _)
+            save_changes() commit() rollback() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)
+            get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_, _);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use table_store::{ErrorCode, Fault};
 
+use crate::key::EntityKey;
 use crate::schema::Evolution;
 
 /// The reason why a call on a table is invalid.
@@ -23,8 +24,11 @@ pub(crate) enum TableFault {
     NothingToUpdate,
     #[error("the entity was modified since it was read; read it again and retry")]
     Changed,
-    #[error("an entity's key cannot change; insert it under the new key and delete the old one")]
-    KeyChanged,
+    #[error(
+        "the change would move the entity to PartitionKey '{}', RowKey '{}', but a key cannot change; insert the entity under the new key and \
+         delete the old one, in one transaction if they are in one partition", .0.partition_key.as_str(), .0.row_key.as_str()
+    )]
+    KeyChanged(EntityKey),
     #[error(
         "the selection is not a single partition, which a transaction requires; give the whole partition key"
     )]
@@ -87,7 +91,7 @@ impl Fault for TableFault {
             Self::NotInIndex { .. } => (ErrorCode::InvalidInput, Some("PAT-INTRA-6")),
             Self::NothingToUpdate => (ErrorCode::ResourceNotFound, Some("UPD-2")),
             Self::Changed => (ErrorCode::UpdateConditionNotSatisfied, None),
-            Self::KeyChanged => (ErrorCode::InvalidInput, Some("UPD-6")),
+            Self::KeyChanged(_) => (ErrorCode::InvalidInput, Some("UPD-6")),
             Self::NotOnePartition | Self::OtherTable { .. } => (ErrorCode::InvalidInput, Some("EGT-1")),
             Self::OtherPartition { .. } => {
                 (ErrorCode::CommandsInBatchActOnDifferentPartitions, Some("EGT-5"))

@@ -17,7 +17,7 @@ use crate::entity::{FromEntity, ProjectionOf};
 use crate::filter::{Filter, Term};
 use crate::query::{KeyRange, Plan, QueryClass, Select};
 use crate::schema::IndexSchema;
-use crate::selection::{IntoSelection, Paged, Primary, ReadableAs, Source};
+use crate::selection::{IntoSelection, PagedOf, Primary, ReadableAs, Source};
 use crate::set::SetOf;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
@@ -59,7 +59,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     ///
     /// To read a point, use [`get`](Self::get); to read the entire table, use [`scan`](Self::scan). A selection from an index reads the copies in the
     /// index's table.
-    pub fn query<C: Paged, F: Source>(
+    pub fn query<C: PagedOf<E>, F: Source>(
         &self,
         partition_or_rows: impl IntoSelection<E, C, F>,
     ) -> EntityQuery<E, S, E, F> {

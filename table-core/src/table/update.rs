@@ -1,12 +1,14 @@
 //! Read-change-write updates: optimistic concurrency with a bounded number of retries (CON-3).
 
+mod change;
 mod running;
 
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-pub use running::{ChangeResult, Update};
+pub use change::{ChangeResult, EntityChange, InPlace};
+pub use running::Update;
 use table_store::{Error, Result};
 
 use crate::entity::{FromEntity, ToEntity, Versioned};
@@ -149,7 +151,11 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all attempts that
     /// the [policy](crate::retry::Retry) allows ended in conflicts.
-    pub fn update<F: FnMut(&mut E)>(&self, from: impl IntoUpdateFrom<E>, change: F) -> Update<'_, E, F, ()>
+    pub fn update<F: EntityChange<E, R>, R: InPlace<E>>(
+        &self,
+        from: impl IntoUpdateFrom<E>,
+        change: F,
+    ) -> Update<'_, E, F, R>
     where
         E: ToEntity,
     {
@@ -160,7 +166,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// Any error from [`update`](Self::update) or `change`.
-    pub fn try_update<F: FnMut(&mut E) -> Result<()>>(
+    pub fn try_update<F: EntityChange<E, Result<()>>>(
         &self,
         from: impl IntoUpdateFrom<E>,
         change: F,
@@ -171,7 +177,11 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         self.start_update(from.into(), change)
     }
 
-    fn start_update<F, R>(&self, from: UpdateFrom<E>, change: F) -> Update<'_, E, F, R>
+    fn start_update<F: FnMut(&mut E) -> R, R: ChangeResult>(
+        &self,
+        from: UpdateFrom<E>,
+        change: F,
+    ) -> Update<'_, E, F, R>
     where
         E: ToEntity,
     {
@@ -227,7 +237,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ) -> Result<(ETag, u64)> {
         let Changed { before, after, key: new_key, version, designs } = changes.of(found).await?;
         if new_key != *key {
-            return Err(at(TableFault::KeyChanged, table, key));
+            return Err(at(TableFault::KeyChanged(new_key), table, key));
         }
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if row::removes(before.view(), after.view())? {

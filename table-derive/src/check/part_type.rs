@@ -1,10 +1,10 @@
-//! Reports types that cannot be part of a key, recognised by name. The compiler reports other such types, in an index once for each use.
+//! Types that cannot be part of a key, recognised by their paths. The compiler reports other such types, in an index once for each use.
 
 use std::fmt::Display;
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{GenericArgument, PathArguments, PathSegment, Type};
+use syn::{GenericArgument, PathArguments, PathSegment, Type, TypePath};
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
@@ -66,7 +66,7 @@ fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
                 format!("write a field for each value, `{parts}`, and name them in the key: `{names}`");
             Some(Wrong { fact: "a part is one value", help })
         }
-        Type::Path(path) => {
+        Type::Path(path) if is_known(path) => {
             let last = path.path.segments.last()?;
             let word = last.ident.to_string();
             match word.as_str() {
@@ -80,11 +80,13 @@ fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
                     &text(argument(ty, "Option")?),
                     ", and an index for the entities that have the value: the key of an index may contain an `Option`",
                 ),
-                "NaiveDateTime" | "SystemTime" => instead("it is no instant in UTC", "DateTime<Utc>", ""),
-                "DateTime" if is_elsewhere(last) => instead("it is no instant in UTC", "DateTime<Utc>", ""),
+                "NaiveDateTime" | "SystemTime" => instead("it is not an instant in UTC", "DateTime<Utc>", ""),
+                "DateTime" if is_elsewhere(last) => {
+                    instead("it is not an instant in UTC", "DateTime<Utc>", "")
+                }
                 "Cow" | "Arc" | "Rc" => instead("an entity owns its key", &owned(inner(last)?), ""),
                 "Vec" if text(inner(last)?) == "u8" => {
-                    instead("bytes are no text", "String", ", such as the hexadecimal digits of the bytes")
+                    instead("bytes are not a text", "String", ", such as the hexadecimal digits of the bytes")
                 }
                 "Vec" | "HashSet" | "BTreeSet" | "VecDeque" => instead(
                     "a part is one value",
@@ -101,6 +103,15 @@ fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
         }
         _ => None,
     }
+}
+
+/// Returns `true` for a type without a path, or with a path into the standard library or `chrono`. A type with another path is known to rustc alone, even
+/// if it has the same name.
+fn is_known(ty: &TypePath) -> bool {
+    let segments = &ty.path.segments;
+    let root = segments.first().map(|segment| segment.ident.to_string());
+    ty.qself.is_none()
+        && (segments.len() == 1 || matches!(root.as_deref(), Some("std" | "core" | "alloc" | "chrono")))
 }
 
 /// Returns `true` for the arguments of a `DateTime` in a time zone other than UTC.

@@ -1,6 +1,6 @@
 //! Errors of writes: refused operations, failed conditions, and transactions that are too large.
 
-use table_core::{Error, Fault};
+use table_core::{EntityKey, Error, Fault};
 
 /// The reason why a write is refused.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -11,9 +11,12 @@ pub(crate) enum EntityFault {
     #[error("`{first}` and `{second}` write the same row; give each a different key")]
     #[fault(InvalidDuplicateRow, "EGT-4")]
     SameRow { first: String, second: String },
-    #[error("an entity's key cannot change; insert it under the new key and delete the old one")]
+    #[error(
+        "the change would move the entity to PartitionKey '{}', RowKey '{}', but a key cannot change; insert the entity under the new key and \
+         delete the old one, in one transaction if they are in one partition", .0.partition_key.as_str(), .0.row_key.as_str()
+    )]
     #[fault(InvalidInput, "UPD-6")]
-    KeyChanged,
+    KeyChanged(EntityKey),
     #[error("the entity was modified; read it again and retry")]
     #[fault(UpdateConditionNotSatisfied, "UPD-3")]
     Changed,

@@ -4,8 +4,7 @@ use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
 use table_core::store::TableStore;
-use table_core::table::ReportedFrom;
-use table_core::table::UpdateFrom;
+use table_core::table::{EntityChange, ReportedFrom, UpdateFrom};
 use table_core::{Error, Result, row};
 
 use crate::entities::fault::EntityFault;
@@ -29,7 +28,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     pub fn update<U: ReportedFrom<E>>(
         &self,
         from: U,
-        mut change: impl FnMut(&mut E),
+        mut change: impl EntityChange<E, ()>,
     ) -> U::Then<impl Future<Output = Result<Versioned<E>>>> {
         let change = move |entity: &mut E| {
             change(entity);
@@ -45,7 +44,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     pub fn try_update<U: ReportedFrom<E>>(
         &self,
         from: U,
-        change: impl FnMut(&mut E) -> Result<()>,
+        change: impl EntityChange<E, Result<()>>,
     ) -> U::Then<impl Future<Output = Result<Versioned<E>>>> {
         U::then(self.update_from(from.into(), change))
     }
@@ -72,8 +71,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 let old = read_as::<E>(&key, &before)?;
                 change(&mut current.entity)?;
                 let after = current.entity.to_row()?;
-                if current.entity.key_of()? != key {
-                    return Err(self.here(Error::of(EntityFault::KeyChanged), &key));
+                let new_key = current.entity.key_of()?;
+                if new_key != key {
+                    return Err(self.here(Error::of(EntityFault::KeyChanged(new_key)), &key));
                 }
                 let if_match = IfMatch::ETag(current.etag);
                 let kind = match (row::removes(before.view(), after.view())?, &current.stored) {

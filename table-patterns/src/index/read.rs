@@ -9,7 +9,7 @@ use table_core::index::{EventuallyConsistent, StronglyConsistent};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
 use table_core::selection::{
-    Class, IntoSelection, Paged, Point, PointKey, ReadableAs, Scan, Selection, Source,
+    Class, IntoSelection, PagedOf, Point, PointKey, ReadableAs, Scan, Selection, Source,
 };
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{EntityQuery, SchemaRecord, TableScan};
@@ -108,7 +108,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// If the handle does not know that the index is ready, the query first reads the stored schema, and fails with `IndexNotReady` if the index is not
     /// ready now.
-    pub fn query<C: Paged, F>(
+    pub fn query<C: PagedOf<E>, F>(
         &self,
         partition_or_rows: impl IntoSelection<E, C, F>,
     ) -> EntityQuery<E, S, E, F>
@@ -120,7 +120,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Creates a query of an index in another partition or table. Its results may be stale (PAT-INTER-3).
-    pub fn query_eventual<C: Paged, F>(
+    pub fn query_eventual<C: PagedOf<E>, F>(
         &self,
         selection: impl IntoSelection<E, C, F>,
     ) -> EventualQuery<E, S, E, F>

@@ -9,7 +9,7 @@ use table_core::property::{self, Property};
 use table_core::query::Select;
 use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
-use table_core::selection::{IntoSelection, Paged, Point, Selection};
+use table_core::selection::{IntoSelection, PagedOf, Point, Selection};
 use table_core::store::TableStore;
 use table_core::table::EntityQuery;
 use table_core::{Error, Result, Table};
@@ -206,7 +206,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
     /// Creates a query for several periods, which returns them in key order, each with its slots. Consecutive days are read with a single range query.
-    pub fn query<C: Paged>(&self, periods: impl IntoSelection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
+    pub fn query<C: PagedOf<E>>(&self, periods: impl IntoSelection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
         self.table().query(periods).project::<SeriesRow<E>>()
     }
 }

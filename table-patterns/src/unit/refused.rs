@@ -27,7 +27,7 @@ pub trait WritesBy: Refused {}
 impl<S, O> UnitOfWork<S, O> {
     __refused_methods! {
         ReadsSeveral: query(_) scan(_) exists(_);
-        WritesBy: upsert(_) put(_) patch(_) create(_) insert_many(_) insert_into(_) save_changes();
+        WritesBy: upsert(_) put(_) patch(_) create(_) insert_many(_) insert_into(_) save_changes() rollback();
     }
 }
 
@@ -42,5 +42,5 @@ impl<S, O> UnitOfWork<S, O>
 where
     Self: WritesBy,
 {
-    __refused_by_name! { insert_or_replace insert_or_merge merge add remove insert_all put_all rollback execute submit bulk }
+    __refused_by_name! { insert_or_replace insert_or_merge merge add remove insert_all put_all execute submit bulk }
 }

@@ -162,7 +162,11 @@ fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
             Refusal::new(400, "InvalidMetadata", format!("`{name}`: names must be identifiers, values ASCII"))
         })?;
         if metadata.insert(name.to_owned(), value.trim().to_owned()).is_some() {
-            return Err(Refusal::new(400, "InvalidMetadata", format!("`{name}` is given twice")));
+            return Err(Refusal::new(
+                400,
+                "InvalidMetadata",
+                format!("`{name}` is given twice; give each name once"),
+            ));
         }
     }
     let bytes: usize = metadata.iter().map(|(name, value)| name.len() + value.len()).sum();

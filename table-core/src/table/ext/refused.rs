@@ -8,10 +8,11 @@ use crate::store::TableStore;
 /// a missing method only if no other bound is missing.
 #[diagnostic::on_unimplemented(
     message = "[T214] `{Self}` has no method of this name, and it is not a store",
-    label = "for an entity, write it as a method of its table: `store.table::<…>()`",
+    label = "for an entity, write it as a method of its table: `store.table::<…>()`; write `?` after a `Result`, `.await` after a future",
     note = "an entity `Employee` is read and written by its table: `table.insert(&employee)`, `table.update(Employee::key(…), |employee| …)`, \
             `table.delete(Employee::key(…), etag)`, `table.get(Employee::key(…))`, `table.query(Employee::partition(…)).collect()`",
-    note = "the result of a future is used after `.await`, that of a `Result` after `?`",
+    note = "a transaction is the value of a `Result`: `let mut transaction = table.transaction(Employee::partition(…))?;`; the result of a future is used \
+            after `.await`",
     note = "a store is `Clone` and implements `TableStore`, such as `Engine`"
 )]
 pub trait OpensTables: TableStore + Clone {}

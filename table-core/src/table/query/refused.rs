@@ -1,9 +1,5 @@
 //! Method names from other libraries that queries do not have. A call to such a method does not compile, and the error message suggests the right method.
 
-use std::borrow::Cow;
-
-use crate::bag::TableEntity;
-use crate::query::Select;
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
 
@@ -34,23 +30,14 @@ pub trait Takes<E>: Refused {}
 )]
 pub trait Aggregates<E>: Refused {}
 
-/// An entity without declared properties: [`TableEntity`].
+/// A query of typed entities that selects properties. No query implements this trait: queries of [`TableEntity`](crate::TableEntity) have another
+/// method of the same name.
 #[diagnostic::on_unimplemented(
-    message = "[T195] a query of `{Self}` reads some of the properties as a type, not by their names",
+    message = "[T195] a query of `{E}` reads some of the properties as a type, not by their names",
     label = "write `project::<Name>()`",
-    note = "declare the type with `#[derive(Projection)]`, `#[projection(of = {Self})]` and the fields to read"
+    note = "declare the type with `#[derive(Projection)]`, `#[projection(of = {E})]` and the fields to read"
 )]
-pub trait SelectsByName<N> {
-    /// Returns a selection of the properties with these names.
-    fn select(names: N) -> Select;
-}
-
-#[diagnostic::do_not_recommend]
-impl<N: IntoIterator<Item: Into<Cow<'static, str>>>> SelectsByName<N> for TableEntity {
-    fn select(names: N) -> Select {
-        Select::names(names)
-    }
-}
+pub trait SelectsByName<E>: Refused {}
 
 /// A query whose results are read with a method from another library. No query implements it.
 #[diagnostic::on_unimplemented(
@@ -98,6 +85,13 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
     {
         self.refuse()
     }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: SelectsByName<E>,
+{
+    refused_by_name! { select }
 }
 
 impl<E, S, T, F> EntityQuery<E, S, T, F>

@@ -32,7 +32,7 @@ pub trait WritesBy<E>: Refused {}
 
 impl<E, S> EntityTransaction<E, S> {
     refused_methods! {
-        EndsBy<E>: save_changes();
+        EndsBy<E>: save_changes() rollback();
         Reads<E>: query(_) scan(_);
         WritesBy<E>: update(_, _) upsert(_) save(_) put(_) patch(_) create(_) insert_many(_) upsert_entity(_);
     }
@@ -56,5 +56,5 @@ impl<E, S> EntityTransaction<E, S>
 where
     Self: EndsBy<E>,
 {
-    refused_by_name! { rollback abort cancel submit execute exec go send submit_transaction }
+    refused_by_name! { abort cancel submit execute exec go send submit_transaction }
 }

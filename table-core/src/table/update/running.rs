@@ -22,6 +22,7 @@ use crate::schema::EntitySchema;
 use crate::selection::Primary;
 use crate::table::fault::TableFault;
 use crate::table::read::Found;
+use crate::table::update::change::ChangeResult;
 
 /// An encoded entity before and after its change.
 pub(super) struct Changed {
@@ -69,28 +70,6 @@ impl Changes {
     }
 }
 
-/// The result of a change: `()`, or a `Result` if the change may fail.
-#[doc(hidden)]
-pub trait ChangeResult {
-    /// Returns the error from the change, if any.
-    ///
-    /// # Errors
-    /// The error from the change, if it failed.
-    fn into_result(self) -> Result<()>;
-}
-
-impl ChangeResult for () {
-    fn into_result(self) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl ChangeResult for Result<()> {
-    fn into_result(self) -> Result<()> {
-        self
-    }
-}
-
 /// The future returned by [`Table::update`](crate::Table::update). It does nothing until it is awaited.
 ///
 /// ```
@@ -116,13 +95,14 @@ pub struct Update<'a, E, F, R> {
     entity: Option<E>,
     // These fields are function pointers, because rustc would check the trait bounds again at each `.await`.
     read: fn(&Found) -> Result<E>,
+    apply: fn(&mut F, &mut E) -> Result<()>,
     encode: fn(&E) -> Result<(Row, EntityKey)>,
     designs: fn(&E) -> &'static [&'static EntitySchema],
     on_written: fn(&mut E, &ETag, u64),
     of: PhantomData<fn() -> R>,
 }
 
-impl<'a, E: FromEntity + ToEntity, F, R> Update<'a, E, F, R> {
+impl<'a, E: FromEntity + ToEntity, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'a, E, F, R> {
     pub(super) fn new(
         writes: BoxFuture<'a, Result<(ETag, u64)>>,
         changes: Arc<Changes>,
@@ -135,6 +115,7 @@ impl<'a, E: FromEntity + ToEntity, F, R> Update<'a, E, F, R> {
             change,
             entity,
             read: |found| found.read::<Primary, E>().map(Versioned::into_value),
+            apply: |change, entity| change(entity).into_result(),
             encode: |entity| Ok((entity.entity_row()?, entity.entity_key()?)),
             designs: E::own_schema,
             on_written: E::on_written,
@@ -143,13 +124,13 @@ impl<'a, E: FromEntity + ToEntity, F, R> Update<'a, E, F, R> {
     }
 }
 
-impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
+impl<E, F, R> Update<'_, E, F, R> {
     /// Runs the change on a version of the entity, and stores the changed entity in this future.
     fn change(&mut self, version: Option<Found>) -> Result<Changed> {
         let read = version.as_ref().map(self.read).transpose()?;
         let mut entity = read.or_else(|| self.entity.take()).ok_or_else(no_version)?;
         let (before, _) = (self.encode)(&entity)?;
-        (self.change)(&mut entity).into_result()?;
+        (self.apply)(&mut self.change, &mut entity)?;
         let (after, key) = (self.encode)(&entity)?;
         let designs = (self.designs)(&entity);
         self.entity = Some(entity);
@@ -166,7 +147,7 @@ impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
 /// `Update` can be `Unpin`, because it contains no references to its own fields.
 impl<E, F, R> Unpin for Update<'_, E, F, R> {}
 
-impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Future for Update<'_, E, F, R> {
+impl<E, F, R> Future for Update<'_, E, F, R> {
     type Output = Result<Versioned<E>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {

@@ -1,6 +1,6 @@
 //! Methods and arguments that people from other libraries would write, with calls on their results. Each mistake is reported once.
 
-use table_core::{ETag, Engine, Entity, IfMatch, Table, TableStoreExt};
+use table_core::{ETag, Engine, Entity, ErrorCode, IfMatch, Table, TableStoreExt};
 
 #[derive(Entity, Clone)]
 #[partition_key(department)]
@@ -43,6 +43,8 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.query(Employee::rows("Sales").id(7..).gte(9)); //~ T204
     let _ = all().select(Employee::AGE).collect().await?; //~ T195
     let _ = all().select(|employee: Employee| employee.age).collect().await?; //~ T195
+    let _ = all().select::<Office>().collect().await?; //~ T195
+    let _ = Employee::key("Sales", 7).to_string(); //~ T246
     let _ = all().exec(table).await?; //~ T198
     let _ = all().sum_async(Employee::AGE).await?; //~ T194
     let _ = all().max_per_page(5).collect().await?; //~ T193
@@ -66,6 +68,7 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = all().filter(Employee::AGE.eq_any([7, 8])).collect().await?; //~ T197
     let _ = all().filter(Employee::AGE.between(7, 8)).collect().await?; //~ T197
     let _ = all().filter(Employee::AGE.equals(7)).collect().await?; //~ T197
+    let _ = all().filter(Employee::AGE.not_eq(7)).collect().await?; //~ T197
     let _ = all().filter(Employee::NOTE.eq(Some("new"))).collect().await?; //~ T087
     let _ = all().order_by(Employee::AGE.desc()).collect().await?; //~ T099
     let _ = Employee::find_by_id(table, 7).await?; //~ T214
@@ -82,12 +85,19 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.submit_transaction([ada]).await?; //~ T202
     table.replace(ada, "*").await?; //~ T207
     table.delete(Employee::key("Sales", 7), ETag::All).await?; //~ T207
+    table.delete(Employee::key("Sales", 7), ETag::any()).await?; //~ T207
     table.bulk().insert_all(ada).await?; //~ T217
     table.bulk().delete_all([ada]).await?; //~ T218
     table.bulk().delete_all(Employee::key("Sales", 7)).await?; //~ T218
     table.patch(Employee::key("Sales", 7)).set(Employee::ID, 8).send().await?; //~ T130
     table.update(Employee::partition("Sales"), |employee| employee.age += 1).await?; //~ T208
     table.try_update("Sales", |_| Ok(())).await?; //~ T208
+    table.update(Employee::key("Sales", 7), ada.clone()).await?; //~ T243
+    table.try_update(Employee::key("Sales", 7), ada.clone()).await?; //~ T243
+    table.update(Employee::key("Sales", 7), |old| Employee { age: 37, ..old.clone() }).await?; //~ T244
+    table.update(Employee::key("Sales", 7), async |employee| employee.age = 37).await?; //~ T244
+    table.update(Employee::key("Sales", 7), |employee| async move { employee.age = 37 }).await?; //~ T244
+    table.update(Employee::key("Sales", 7), |employee| employee.note.take()).await?; //~ T244
     table.patch(Employee::key("Sales", 7)).add(Employee::AGE, 1).send().await?; //~ T206
     table.patch(Employee::key("Sales", 7)).remove(Employee::NOTE).send().await?; //~ T206
     table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 36).go().await?; //~ T210
@@ -107,6 +117,15 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.transaction(Employee::partition("Sales"))?.delete(Office::key("Sales"), IfMatch::Any)?; //~ T216
     let _ = Engine::in_memory().table_named::<String>("Employee"); //~ T105
     let _ = Engine::from_connection_string("UseDevelopmentStorage=true"); //~ T212
+    let _ = Engine::new(); //~ T212
+    let _ = ada.key(); //~ T245
+    let _ = ada.partition_key()?; //~ T245
+    let _ = ada.etag(); //~ T245
+    let _ = table.transaction(Employee::partition("Sales")).rollback(); //~ T214
+    if let Err(error) = table.insert(ada).await {
+        let _ = error.kind() == ErrorCode::EntityAlreadyExists; //~ T247
+        let _ = error.as_database_error().map(|error| error.is_unique_violation()); //~ T247
+    }
     Ok(())
 }
 

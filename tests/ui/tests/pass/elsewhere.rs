@@ -1,6 +1,8 @@
 //! The forms that the messages for methods of other libraries recommend, for the struct of the messages. Each names the number of its message.
 
-use table_core::{BlockOn, Condition, Engine, Entity, Filter, IfMatch, Projection, Table, TableStoreExt};
+use table_core::{
+    BlockOn, Condition, Engine, Entity, Error, ErrorCode, Filter, IfMatch, Projection, Table, TableStoreExt,
+};
 
 #[derive(Entity, Clone)]
 #[partition_key(department)]
@@ -25,6 +27,33 @@ struct Office {
 #[projection(of = Employee)] // T195
 struct Age {
     age: i32,
+}
+
+/// A trait of the program with names that an entity refuses.
+trait Named {
+    fn partition_key(&self) -> &str;
+    fn key(self) -> u32;
+}
+
+impl Named for Employee {
+    fn partition_key(&self) -> &str {
+        &self.department
+    }
+
+    fn key(self) -> u32 {
+        self.id
+    }
+}
+
+/// A trait of the program with a name that an error refuses.
+trait Status {
+    fn status_code(&self) -> u16;
+}
+
+impl Status for Error {
+    fn status_code(&self) -> u16 {
+        self.code().status()
+    }
 }
 
 async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
@@ -73,7 +102,25 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     let staff = table.store().table::<Employee>(); // T214, T215
     staff.update(Employee::key("Sales", 7), |employee| employee.age += 0).await?; // T214
     table.replace(ada, IfMatch::Any).await?; // T207
-    table.update(Employee::key("Sales", 7), |employee| employee.age += 1).await?; // T206, T208, T209
+    table.update(Employee::key("Sales", 7), |employee| employee.age += 1).await?; // T206, T208, T209, T243, T244
+    table.update(Employee::key("Sales", 7), |employee| *employee = employee.clone()).await?; // T244
+    let absent = table.update(Employee::key("Sales", 70), |_| unreachable!()).await;
+    assert!(absent.is_err_and(|error| error.code() == ErrorCode::ResourceNotFound)); // T247
+    let moved =
+        table.update(Employee::key("Sales", 7), |employee| employee.id = 8).await.map(drop).unwrap_err();
+    assert_eq!(moved.rule(), Some("UPD-6"));
+    assert!(
+        moved.message().contains("move the entity to PartitionKey 'Sales', RowKey '0000000008'"),
+        "{moved}"
+    );
+    let duplicate = table.insert(ada).await.unwrap_err();
+    assert!(duplicate.is_already_exists() && duplicate.status_code() == 409); // T247
+    let key = ada.key_of()?; // T245
+    assert_eq!(key, Employee::key("Sales", 7).key()?); // T246
+    assert_eq!((key.partition_key.as_str(), key.row_key.as_str()), ("Sales", "0000000007")); // T245, T246
+    if let Some(found) = table.get(Employee::key("Sales", 7)).await? {
+        table.replace(&found, found.etag()).await?; // T245
+    }
     table.patch(Employee::key("Sales", 7)).set(Employee::NOTE, None).send().await?; // T206
     table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 37).send().await?; // T210
     let mut sales = table.transaction(Employee::partition("Sales"))?; // T202, T213
@@ -100,6 +147,7 @@ pub fn main() {
     let run = async {
         let table = Engine::in_memory().table::<Employee>().create_if_missing().await?; // T105, T212
         let ada = Employee { department: "Sales".into(), id: 7, age: 36, note: None };
+        assert_eq!((ada.partition_key(), ada.clone().key()), ("Sales", 7));
         writes(&table, &ada).await?;
         reads(&table).await
     };

@@ -1,4 +1,4 @@
-//! A public entity with a key and a property of private types.
+//! A public entity with a key and a property of private types, and types of the program with names of other types.
 #![deny(warnings)]
 
 mod inner {
@@ -56,7 +56,39 @@ mod inner {
     }
 }
 
+/// Types with the names of types that cannot be part of a key.
+mod calendar {
+    use table_core::KeyPart;
+
+    #[derive(KeyPart, Clone, Debug, PartialEq)]
+    pub struct NaiveDateTime(pub u32);
+
+    #[derive(KeyPart, Clone, Debug, PartialEq)]
+    pub struct Arc(pub String);
+}
+
+mod named {
+    use table_core::Entity;
+
+    use super::calendar::{self, Arc};
+
+    #[derive(Entity)]
+    #[partition_key(arc)]
+    #[row_key(at)]
+    pub struct Reading {
+        arc: Arc,
+        at: calendar::NaiveDateTime,
+    }
+
+    pub fn check() {
+        let reading = Reading { arc: Arc("A1".to_owned()), at: calendar::NaiveDateTime(7) };
+        let key = reading.key_of().unwrap();
+        assert_eq!((key.partition_key.as_str(), key.row_key.as_str()), ("A1", "0000000007"));
+    }
+}
+
 /// Uses the declarations.
 pub fn main() {
     inner::check();
+    named::check();
 }

@@ -1,0 +1,21 @@
+//! Method names from other libraries that entities do not have. A call to such a method does not compile, and the error names the right method.
+
+use crate::refused::Refused;
+
+/// An entity that keeps its encoded key. No entity implements this trait; methods that require it exist only to produce an error message.
+#[diagnostic::on_unimplemented(
+    message = "[T245] `{Self}` has no method of this name: an entity is a plain struct, and its key is encoded from its fields",
+    label = "write `key_of()?`",
+    note = "`let key = entity.key_of()?;` is an `EntityKey`, with the texts `key.partition_key.as_str()` and `key.row_key.as_str()`",
+    note = "`{Self}::key(…)` selects the entity by the fields of its key, for `get`, `update` and `delete`"
+)]
+pub trait KeepsKey: Refused {}
+
+/// An entity that keeps its version. No entity implements this trait; methods that require it exist only to produce an error message.
+#[diagnostic::on_unimplemented(
+    message = "[T245] `{Self}` has no method of this name: the version of an entity is kept with the entity that was read, a `Versioned<{Self}>`",
+    label = "write it for the result of a read: `found.etag()`, `found.timestamp()`",
+    note = "`table.get({Self}::key(…)).await?` returns an `Option` of it, `table.query(…).collect_versioned().await?` a `Vec` of them",
+    note = "a write returns the new `ETag`: `let etag = table.insert(&entity).await?;`"
+)]
+pub trait KeepsVersion: Refused {}

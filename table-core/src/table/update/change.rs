@@ -1,0 +1,84 @@
+//! The closures of updates, and their results.
+
+use table_store::Result;
+
+/// A closure that changes an entity of type `E` in place and returns an `R`. Implemented for every such closure and function.
+///
+/// ```
+/// use table_core::table::EntityChange;
+///
+/// /// Returns `value` after the change.
+/// fn changed<E>(mut value: E, mut change: impl EntityChange<E, ()>) -> E {
+///     change(&mut value);
+///     value
+/// }
+/// assert_eq!(changed(36, |age| *age += 1), 37); // `changed(36, 37)` does not compile: T243
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T243] the change of an update is a closure that takes `&mut {E}`, not `{Self}`",
+    label = "write `|entity| entity.… = …`",
+    note = "`update({E}::key(…), |entity| entity.… = …)` changes the stored entity, and keeps what it does not assign",
+    note = "`replace(&entity, &etag)` writes a whole entity instead of the version with this `ETag`"
+)]
+pub trait EntityChange<E, R>: FnMut(&mut E) -> R {}
+
+#[diagnostic::do_not_recommend]
+impl<E, R, F: FnMut(&mut E) -> R> EntityChange<E, R> for F {}
+
+/// The result of a change: `()`, or a `Result` if the change may fail.
+#[doc(hidden)]
+pub trait ChangeResult {
+    /// Returns the error from the change, if any.
+    ///
+    /// # Errors
+    /// The error from the change, if it failed.
+    fn into_result(self) -> Result<()>;
+}
+
+impl ChangeResult for () {
+    fn into_result(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl ChangeResult for Result<()> {
+    fn into_result(self) -> Result<()> {
+        self
+    }
+}
+
+impl ChangeResult for Never {
+    fn into_result(self) -> Result<()> {
+        self
+    }
+}
+
+/// The result of a change in place: `()`, or the type of an expression that does not return, such as `panic!()`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "[T244] the closure of `update` changes the entity in place and returns nothing, but this one returns `{Self}`",
+    label = "write `|entity| entity.… = …`, or `;` after the last expression",
+    note = "`|entity| {{ entity.… = …; entity.… = …; }}` assigns fields; `|entity| *entity = …` assigns the whole entity",
+    note = "a closure that may fail is passed to `try_update`, and returns a `Result<()>`",
+    note = "the closure is not `async`, because it may run several times: await a value before the update, and assign it in the closure"
+)]
+pub trait InPlace<E>: ChangeResult {}
+
+#[diagnostic::do_not_recommend]
+impl<E> InPlace<E> for () {}
+
+#[diagnostic::do_not_recommend]
+impl<E> InPlace<E> for Never {}
+
+/// The type `!`, which rustc does not yet accept by this name. The return type of `fn() -> !` is nameable.
+type Never = <fn() -> ! as Returns>::Output;
+
+/// A function without arguments.
+pub trait Returns {
+    /// The type of the results.
+    type Output;
+}
+
+impl<R> Returns for fn() -> R {
+    type Output = R;
+}
