@@ -56,7 +56,7 @@ impl Gaps {
         })
     }
 
-    /// Cuts the gap that contains a key, because a row was written.
+    /// Splits the gap that contains the key of a newly written row: the parts before and after the key remain gaps.
     pub(super) fn write(&mut self, key: &Key) {
         self.writes += 1;
         if self.ends.is_empty() {

@@ -40,7 +40,7 @@
 //! **Poll of all partitions.** A poll takes one request per 1,000 quiet partitions. A follower that has read a partition to its end marks it as quiet
 //! (two writes). The next writer removes the mark (one write) before it commits.
 //!
-//! **Trim.** A trim reads the head and the keys of the trimmed rows, and sends one transaction per 100 rows.
+//! **Trim.** A trim reads the head and the keys of the rows to delete, and sends one transaction per 100 rows.
 //!
 //! # Bounds
 //! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate,
@@ -268,7 +268,7 @@ impl<S: TableStore> Feed<S> {
         self.commit(table, transaction, &records).await
     }
 
-    /// Returns the partitions of a table that have a feed, in the order of the registry.
+    /// Returns the partitions of a table that have a feed, in the order of the registry, [`FEEDS`].
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].

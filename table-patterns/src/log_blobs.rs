@@ -28,7 +28,7 @@
 //! At most 1,000,000 blobs per hour and service. Stores without metadata (such as a local folder) are supported: reads then download every blob.
 //!
 //! # When not to
-//! If single entries are looked up by key, or the newest entries are read often, use [a log tail](crate::log_tail).
+//! If individual entries are looked up by key, or the newest entries are read often, use [a log tail](crate::log_tail).
 //!
 //! ```
 //! use std::sync::Arc;

@@ -108,7 +108,7 @@ fn signed(name: &str, number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| Error::of(PropertyFault::Unsigned(number)).with_property(name))
 }
 
-/// Returns the number of nanoseconds of a duration. The error contains the name of the property.
+/// Returns a duration in nanoseconds, or an error that names the property if the duration does not fit.
 fn nanoseconds(name: &str, number: Option<i64>, duration: &dyn Debug) -> Result<i64> {
     number.ok_or_else(|| Error::of(PropertyFault::Duration(format!("{duration:?}"))).with_property(name))
 }

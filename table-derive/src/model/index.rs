@@ -148,7 +148,7 @@ impl Entity<'_> {
     }
 }
 
-/// Function names that every entity already uses, or that no function can have.
+/// Names that an index function cannot have: every entity type already has a function of that name, or the name is a reserved word.
 const MADE: [&str; 10] = [
     "key",
     "rows",

@@ -1,4 +1,4 @@
-//! Frames of the journal. Each contains one transaction and its results, which is all that replaying it needs (`docs/format.md`, "Journal").
+//! Journal frames. Each contains one transaction and its results: everything needed to replay it (`docs/format.md`, "Journal").
 //!
 //! ```text
 //! 0   u32  bytes of the record

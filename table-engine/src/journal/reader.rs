@@ -19,7 +19,7 @@ pub(crate) struct End {
     pub(crate) offset: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
-    /// `true` if only zeros follow; otherwise, the last write was torn.
+    /// `true` if only zeros follow the last intact frame; otherwise, the last write was torn.
     pub(crate) clean: bool,
     /// The first offset not covered by a sync that is known to have succeeded.
     pub(crate) unsynced: u64,

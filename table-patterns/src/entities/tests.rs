@@ -1,4 +1,4 @@
-//! Tests of generic code over both handles.
+//! Tests of generic code that accepts both handles: `Table` and `Entities`.
 
 use pollster::block_on;
 use table_core::key::{EntityKey, PartitionKey, RowKey};

@@ -1,8 +1,8 @@
-//! Claims: a worker claims outbox rows in portions, which keeps other workers from processing the same rows.
+//! Claims: a worker claims outbox rows in batches, so no other worker processes the same rows.
 //!
-//! One transaction claims a portion until the lease of the message expires. An attempt is counted when it starts, in the transaction that also
-//! records the outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim
-//! expires while its row waits behind a long step, the row is free again, and no attempt is counted.
+//! One transaction claims a batch of rows until the message's lease expires. An attempt is counted when it starts, in the transaction that also records the
+//! outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim expires while its
+//! row waits behind a long step, the row is free again, and no attempt is counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
