@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! Log lines are written continuously and read rarely, by time range. In a table, either all writes go to one partition, or every read queries all
-//! partitions. In blobs that are named by hour, log lines cost one request per block and are found by a name prefix.
+//! partitions. In blobs that are named by hour, a write costs one request per block of lines, and the lines are found by a name prefix.
 //!
 //! # Key layout
 //! | blob | metadata |

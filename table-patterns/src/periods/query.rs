@@ -1,4 +1,4 @@
-//! A query of the tables of several periods.
+//! Queries that read the tables for several periods.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         self
     }
 
-    /// Limits the result to at most `entities` entities.
+    /// Limits the number of returned entities.
     pub fn limit(self, entities: usize) -> Self {
         Self { limit: entities, ..self }
     }
