@@ -95,7 +95,7 @@ pub trait FromCopy<I: Index>: Sized {
         Select::All
     }
 
-    /// Reads a value from the encoded row.
+    /// Reads a value from the stored row of a copy.
     ///
     /// # Errors
     /// Any error from [`FromEntity::from_entity`].
