@@ -15,8 +15,8 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// The state of a read: the text and properties not yet read, and the first error. Expansions contain `let … else { return reader.fail() }` instead of
-/// `?`, which compiles more slowly.
+/// The state of reading one entity: the key text and properties not yet read, and the first error. Expansions contain `let … else { return reader.fail() }`
+/// instead of `?`, which compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
@@ -86,7 +86,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(text)
     }
 
-    /// Skips an entire key, if the caller reads none of its parts.
+    /// Skips an entire key, for a caller that reads none of its parts.
     pub fn pass(&mut self) {
         self.key = Splitter::new(&[], "");
     }

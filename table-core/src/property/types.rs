@@ -157,7 +157,7 @@ fn read_text<T>(text: &str, read: impl FnOnce(&str) -> Option<T>, wanted: &'stat
     read(text).ok_or_else(|| Error::of(PropertyFault::Text { text: text.to_owned(), wanted }))
 }
 
-/// Reads a string into an existing `String`.
+/// Reads a string into an existing `String`, reusing its memory.
 #[inline]
 fn text_over(value: &mut String, row: &mut RowReader<'_>, name: &str) -> bool {
     let Some(text) = row.text(name) else { return false };
@@ -166,7 +166,7 @@ fn text_over(value: &mut String, row: &mut RowReader<'_>, name: &str) -> bool {
     true
 }
 
-/// Reads bytes into an existing `Vec`.
+/// Reads bytes into an existing `Vec`, reusing its memory.
 #[inline]
 fn bytes_over(value: &mut Vec<u8>, row: &mut RowReader<'_>, name: &str) -> bool {
     let Some(bytes) = row.bytes(name, EdmType::Binary) else { return false };

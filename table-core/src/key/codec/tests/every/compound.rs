@@ -1,4 +1,4 @@
-//! Tests that a part can be read from compound keys, with different literals and parts around it.
+//! Tests that an encoded part can be extracted from compound keys, with different literals and parts around it.
 
 use super::*;
 use crate::key::codec::compound::{Piece, Splitter, fault};
