@@ -4,7 +4,7 @@ use std::fmt;
 
 use syn::{Ident, Path};
 
-/// A word of the attributes of this crate.
+/// A keyword in one of this crate's attributes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Symbol(pub(crate) &'static str);
 

@@ -56,7 +56,7 @@ pub(crate) struct Committer {
     timestamps: Timestamps,
     /// The clock that measures leases and waits.
     steady: Clock,
-    /// The journal and the base; `None` for an engine in memory.
+    /// The journal and the base; `None` for an in-memory engine.
     disk: Option<OnDisk>,
     /// The number of requests expected in the next group.
     expected: usize,
@@ -66,7 +66,7 @@ pub(crate) struct Committer {
     refusal: Option<Error>,
     /// Tables that the current group drops.
     dropped: Vec<u32>,
-    /// Dropped tables whose rows are still in memory. Only used by an engine in memory.
+    /// Dropped tables whose rows are still in memory. Used only by an in-memory engine.
     reclaim: Vec<u32>,
 }
 
@@ -213,7 +213,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Discards the current group because the disk was full.
+    /// Discards the writes of the current group, because the disk was full.
     fn take_back(&mut self) -> Result<()> {
         self.state = State::clone(&*self.shared.state()?);
         self.written.clear();

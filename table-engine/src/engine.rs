@@ -1,4 +1,4 @@
-//! The engine handle, and the shutdown of an engine.
+//! The handle to an engine: opens, maintains and closes it.
 
 mod start;
 
@@ -66,7 +66,7 @@ pub(crate) struct Inner {
     pub(crate) steady: Clock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
-    /// The committer of an engine in memory, which callers can run themselves.
+    /// The committer of an in-memory engine, which callers can run themselves.
     pub(crate) direct: Option<Arc<Direct>>,
     /// `None` for an engine that was opened for reading only.
     committer: Option<Thread>,

@@ -1,4 +1,4 @@
-//! Secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
+//! Attributes for secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -38,7 +38,7 @@ pub(crate) struct IndexAttr {
     pub(crate) row_key: Option<PieceList>,
     /// The fields that each copy includes.
     pub(crate) include: Option<Vec<Ident>>,
-    /// `true` if an invalid word was reported and skipped. The word may be a misspelt option, which then seems to be missing.
+    /// `true` if an invalid word was reported and skipped. The word may be a misspelt option that later seems to be missing.
     pub(crate) broken: bool,
 }
 
@@ -195,7 +195,7 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Re
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
-/// Returns the form of an index that is declared by settings: `name = "ByEmail", columns = [email], unique = true`.
+/// Returns the correct syntax for an index that is declared by settings, as in other libraries: `name = "ByEmail", columns = [email], unique = true`.
 fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).ok().filter(|word| word == "name" || word == "index_name")?;

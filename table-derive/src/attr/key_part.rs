@@ -1,4 +1,4 @@
-//! Attributes of key types: `#[digits(6)]`, `#[key_part("name")]` on a variant, `#[key_part(crate = …)]`.
+//! Attributes of user-defined key types: `#[digits(6)]`, `#[key_part("name")]` on a variant, `#[key_part(crate = …)]`.
 
 use syn::{Attribute, LitStr, Path};
 

@@ -1,4 +1,4 @@
-//! Relations of denormalised copies that a struct names: `copied_by(Assignee)`, `copies_from(Owner, Reviewer)`.
+//! Parses the relations of denormalised copies that a struct declares: `copied_by(Assignee)`, `copies_from(Owner, Reviewer)`.
 
 use quote::ToTokens;
 use syn::parse::ParseStream;

@@ -1,4 +1,4 @@
-//! Codec words of other libraries and method names used in keys, each with the spelling to suggest.
+//! Words that users may write in keys, such as codec names of other libraries and method names, each with the codec to suggest instead.
 
 use syn::Ident;
 

@@ -1,4 +1,4 @@
-//! Key parts as tokens: types, codecs, arguments, and the calls that build a key.
+//! Generates code for key parts: types, codecs, arguments, and the calls that build a key.
 
 use std::rc::Rc;
 

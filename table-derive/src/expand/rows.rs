@@ -1,4 +1,4 @@
-//! Row selections that methods narrow part by part: `Employee::rows("Sales").id(100..=199)`.
+//! Generates row selections that methods narrow part by part: `Employee::rows("Sales").id(100..=199)`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};

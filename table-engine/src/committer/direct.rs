@@ -1,5 +1,5 @@
-//! The committer of an engine in memory. Callers run it themselves while it is idle, which saves waking a thread for the write and waking the
-//! caller for the response.
+//! The committer of an in-memory engine. Callers run it themselves while it is idle, which saves waking a thread for the write and waking the caller for the
+//! response.
 //!
 //! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops
 //! tables, and removes the rows of dropped tables from memory.
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
     }
 
-    /// Runs system threads, but makes a thread panic when it yields while it removes the rows of a dropped table.
+    /// A scheduler that runs system threads, but makes a thread panic when it yields while it removes the rows of a dropped table.
     #[derive(Debug)]
     struct PanicsAtPass;
 

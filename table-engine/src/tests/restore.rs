@@ -1,4 +1,4 @@
-//! Tests of restoring a backup that is updated at the same time.
+//! Tests of restores during which the backup is updated.
 
 use std::io;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! A disk in memory that has two states: one that programs see, and one that remains after a power loss. The bytes of a file become durable when the
-//! file is synced; a new, renamed or removed entry of a folder becomes durable when the folder is synced.
+//! A simulated disk for tests, in memory, that has two states: one that programs see, and one that remains after a power loss. The bytes of a file become
+//! durable when the file is synced; a new, renamed or removed entry of a folder becomes durable when the folder is synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};

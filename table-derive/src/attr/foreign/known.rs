@@ -35,7 +35,7 @@ const PARTITION: &str = "write `#[partition_key({department})]` above the struct
 /// The help for a row key.
 const ROW: &str = "write `#[row_key({id})]` above the struct";
 
-/// The attributes, each with the help to show for it. Braces contain an example, which is replaced by the field after the attribute.
+/// The attributes, each with its help text. Braces contain an example, which is replaced by the field after the attribute.
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     (&["table", "table_name", "Table", "TableName", "collection", "container", "document", "model"], TABLE),
     (&["rename_all", "naming_strategy"], NAMES),
