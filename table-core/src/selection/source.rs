@@ -40,7 +40,7 @@ use crate::schema::IndexSchema;
 pub trait Source: sealed::Sealed + 'static {
     /// The index, or `None` for the entities themselves.
     const INDEX: Option<&'static IndexSchema>;
-    /// How consistent the source's rows are with the entities.
+    /// The consistency of the source's rows with the entities.
     type Consistency: Consistency;
 }
 

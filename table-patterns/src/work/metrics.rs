@@ -22,7 +22,7 @@ pub struct WorkMetrics {
     /// message is set aside as poison, so alert on this number too: the [error that a handler returns](crate::work::Handler#failures-and-outages) determines
     /// whether a failure is an outage, and a handler that always reports an outage is retried forever.
     pub outages: u64,
-    /// How often [`Worker::run`](crate::work::Worker::run) failed to receive messages.
+    /// The number of times that [`Worker::run`](crate::work::Worker::run) failed to receive messages.
     pub receive_failures: u64,
     /// The number of intents left to a program with a newer schema. Their attempts do not count towards the limit after which an intent is set aside as
     /// poison.
