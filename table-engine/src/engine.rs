@@ -68,7 +68,7 @@ pub(crate) struct Inner {
     folder: Option<PathBuf>,
     /// The committer of an in-memory engine, which callers can run themselves.
     pub(crate) direct: Option<Arc<Direct>>,
-    /// `None` for an engine that was opened for reading only.
+    /// The committer's thread; `None` for an engine that was opened for reading only.
     committer: Option<Thread>,
     /// The id of the process that runs the engine's threads. A fork of that process does not run them.
     pub(crate) process: u32,

@@ -158,8 +158,8 @@ pub struct Cursor {
 }
 
 impl FeedEntry {
-    /// Returns the key of the changed entity if its `RowKey` is one of type `E`.
-    /// A feed contains the changes to entities of all types in its partition; [`mixed`](crate::mixed) describes how to tell the types apart.
+    /// Returns the key of the changed entity if its `RowKey` has the form of `E`'s keys. A feed contains the changes to entities of all types in its
+    /// partition; [`mixed`](crate::mixed) describes how to tell the types apart.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey, feed::Cursor};
@@ -276,7 +276,7 @@ impl<S: TableStore> Feed<S> {
         Ok(self.listed(table).await?.into_iter().map(|listed| listed.partition_key).collect())
     }
 
-    /// Reads at most `limit` entries after a cursor, oldest first. An empty list means that there are no new entries.
+    /// Reads at most `limit` entries after a cursor, oldest first. Returns an empty list if no new entries exist.
     ///
     /// # Errors
     /// - `Corrupted` if the head of the feed cannot be read.

@@ -112,7 +112,7 @@ pub(crate) fn complete(layout: &mut SchemaRecord, note: &str) {
     layout.waiting.remove(note);
 }
 
-/// Records the time of the first run of the backfill, which starts the waiting time.
+/// Records the time of the backfill's first run, from which the waiting time is measured.
 fn wait(layout: &mut SchemaRecord, note: &str, now: u64) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.waiting.entry(note.to_owned()).or_insert(now);

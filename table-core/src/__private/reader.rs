@@ -23,7 +23,7 @@ pub struct EntityReader<'a> {
     key: Splitter<'a>,
     /// `true` if the `PartitionKey` fields of the previous entity can be kept.
     is_known: bool,
-    /// The state of reading the properties.
+    /// The search for the next property, which also stores the first error.
     pub search: Search<'a>,
 }
 

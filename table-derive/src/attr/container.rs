@@ -125,7 +125,7 @@ const WORDS: Words = Words {
     ],
 };
 
-/// The words of `#[entity(…)]` with their values, each given at most once.
+/// The words in an `#[entity(…)]` attribute with their values, each given at most once.
 struct EntityWords {
     table: Slot<LitStr>,
     schema_name: Slot<LitStr>,

@@ -109,7 +109,7 @@ impl<'a> Keyed<'a> {
         Some(format!("write `{keys}` above the struct"))
     }
 
-    /// Returns the first name in the arguments of an attribute that is a field.
+    /// Returns the first name in an attribute's arguments that is the name of a field.
     fn field_in(&self, arguments: &TokenStream) -> Option<Ident> {
         let named = &self.all?.named;
         arguments.clone().into_iter().find_map(|token| match token {
@@ -178,7 +178,7 @@ fn name_of(attr: &Attribute) -> Option<String> {
     attr.path().get_ident().map(Ident::to_string)
 }
 
-/// Fills a field into the placeholders of a help: `{email}` becomes its name, `{Email}` its name in Pascal case.
+/// Fills a field into the placeholders of a help text: `{email}` becomes its name, `{Email}` its name in Pascal case.
 pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
     let field = field.map(|field| field.unraw().to_string());
     let pascal = field.as_deref().map_or_else(|| "Email".to_owned(), pascal_case);

@@ -42,7 +42,7 @@ pub(crate) struct IndexAttr {
     pub(crate) broken: bool,
 }
 
-/// The words of `#[index(…)]` after the name of the index.
+/// The words that `#[index(…)]` accepts after the name of the index.
 const COPIES: Words = Words {
     of: INDEX,
     form: "#[index(ByEmail, unique, row_key(\"email_\", email))]",
@@ -57,7 +57,7 @@ const COPIES: Words = Words {
     meant: MEANT,
 };
 
-/// The words of `#[index_entity(…)]` after the name of the index.
+/// The words that `#[index_entity(…)]` accepts after the name of the index.
 const LISTS: Words = Words {
     of: INDEX_ENTITY,
     form: "#[index_entity(ByName, at_most = 100, row_key(\"name_\", name))]",

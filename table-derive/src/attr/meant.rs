@@ -81,7 +81,7 @@ fn assigned(tokens: &TokenStream) -> Option<String> {
     })
 }
 
-/// Returns the help for a function call: `year` for `at.year()`, `new_v4` for `Uuid::new_v4()`.
+/// Returns the help text for a function call: `year` for `at.year()`, `new_v4` for `Uuid::new_v4()`.
 fn called(tokens: TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let field = match tokens.as_slice() {
@@ -101,7 +101,7 @@ fn called(tokens: TokenStream) -> Option<String> {
     })
 }
 
-/// Returns the help for `at.format("%Y-%m-%d")`.
+/// Returns the help text for `at.format("%Y-%m-%d")`.
 fn formatted(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string();
     let (before, after) = text.split_once('"')?;

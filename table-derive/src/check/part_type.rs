@@ -52,7 +52,7 @@ fn report(ctxt: &Ctxt, ty: &Type, wrong: Option<Wrong>) {
     }
 }
 
-/// Returns the fact and the help for the type of the field with this name, if the type has no encoding.
+/// Returns the message and the help text for the type of the field with this name, if the type has no encoding in keys.
 fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     let instead = |fact, ty: &str, more: &str| Some(Wrong { fact, help: format!("write `{ty}`{more}") });
     match ty {

@@ -158,7 +158,7 @@ fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
         .filter(|(_, segment)| !matches!(segment.condition, Condition::SetApart { .. }))
 }
 
-/// Returns the bytes of waste, and the permitted bytes of waste.
+/// Returns the number of wasted bytes, and the number that is permitted.
 fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
     let sum =
         |bytes: fn(&Figures) -> u64| -> u64 { readable(segments).map(|(_, segment)| bytes(segment)).sum() };

@@ -164,8 +164,8 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Registers a handler that applies the changes recorded in the outbox of a table to rows in other partitions. The handler updates index entries and
-    /// [copies](crate::copies): those stored in the entities of the table, and those of these entities that are stored elsewhere. Call this function once for
-    /// each entity type, even if entities of the type both are copied and hold copies.
+    /// [copies](crate::copies): copies that the table's entities hold, and copies of the table's entities that other entities hold. Call this function once
+    /// for each entity type, even if entities of the type both are copied and hold copies.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

@@ -103,7 +103,7 @@ impl States {
 /// Reads the states of all indexes from the stored schema, and remembers them in `states`.
 ///
 /// # Errors
-/// `IndexNotReady` if no schema is stored, so that the content of the indexes is unknown.
+/// `IndexNotReady` if no schema is stored, because the content of the indexes is then unknown.
 pub(crate) async fn load<E: Entity, S: TableStore>(
     table: &Table<E, S>,
     states: &States,

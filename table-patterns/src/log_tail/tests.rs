@@ -33,7 +33,7 @@ struct Spread {
 }
 
 const T6: u64 = 635_442_654_321_234_567;
-/// The ticks of a day.
+/// The number of ticks in a day.
 const DAY: u64 = 864_000_000_000;
 
 /// Creates a clock whose time changes only when the test sets the returned value.
@@ -303,7 +303,7 @@ fn events_of_one_stamp_in_several_partitions_are_returned_together() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests that reads agree with a model: a sorted list of pairs, each of a tick and the sequence number of the append.
+    /// Tests that reads agree with a model that is a sorted list of pairs, each of a tick and the sequence number of the append.
     #[test]
     fn pat_log_1_reads_agree_with_a_sorted_list(
         steps in prop::collection::vec(0_u64..4, 0..40),

@@ -119,7 +119,7 @@ program!(write_single, read_single, single);
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Tests that reads agree with a model: the last acknowledged value of each property.
+    /// Tests that reads agree with a model that contains the last acknowledged value of each property.
     #[test]
     fn pat_wide_4_a_moved_property_is_read_with_its_last_value_or_is_an_error(
         first in 0_usize..3,
