@@ -222,7 +222,7 @@ fn end(input: ParseStream) -> syn::Result<()> {
     Err(input.error("expected `,`"))
 }
 
-/// Returns `true` if an error already contains its number and help.
+/// Returns `true` if an error already contains its rule number and a help text.
 pub(crate) fn is_told(error: &syn::Error) -> bool {
     error.to_string().starts_with("[T")
 }

@@ -115,7 +115,7 @@ impl State {
         let _ = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| room.checked_add(bytes));
     }
 
-    /// Reserves space for bytes. Returns the number of bytes that fit.
+    /// Reserves space for at most `bytes` bytes. Returns the number of bytes that fit.
     fn take(&self, bytes: usize) -> usize {
         let wanted = i64::try_from(bytes).unwrap();
         let take = |left: i64| Some(left - left.clamp(0, wanted));

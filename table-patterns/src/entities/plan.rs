@@ -153,7 +153,7 @@ pub(crate) struct RowPlace<'a> {
     pub(crate) rows: &'a dyn ReadRow,
 }
 
-/// A reader of other rows of the table.
+/// Reads other rows of the same table, for derived rows that depend on them.
 pub(crate) trait ReadRow: Send + Sync {
     /// Returns the stored row at a key.
     ///

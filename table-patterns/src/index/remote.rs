@@ -98,7 +98,7 @@ impl EntryFingerprint {
         Self::Entry { key: key.clone(), hash: hash(row.as_bytes().iter().copied()) }
     }
 
-    /// Returns `true` if both fingerprints agree about the key `at`: the same entry, or no entry.
+    /// Returns `true` if both fingerprints record the same entry at the key `at`, or both record no entry there.
     pub(crate) fn agrees(&self, other: &Self, at: &EntityKey) -> bool {
         let there = |left: &Self| match left {
             Self::Entry { key, hash } if key == at => Some(*hash),

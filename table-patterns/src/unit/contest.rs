@@ -60,7 +60,7 @@ impl Contest {
         }
     }
 
-    /// Adds to the error of the last attempt that the transaction could not reserve the partition.
+    /// Adds a note to the error of the last attempt, if the transaction could not reserve the partition.
     pub(super) fn explained(&self, error: Error) -> Error {
         match self.seen.refusal() {
             Some(refusal) => error.with_context(&format!("no reservation by this credential ({refusal})")),

@@ -44,7 +44,7 @@ impl Reads {
         self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }
 
-    /// Adds the rows to a group, which computes their state after this unit, for the following units.
+    /// Adds the rows that were read to a group, which uses them to compute the rows that the following units see.
     pub(super) fn show(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());
