@@ -31,9 +31,9 @@ use crate::waker::contained;
 /// Cloning creates another handle to the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
-/// The futures need no particular runtime. A write waits for its commit; in an in-memory engine, a caller without concurrent writers performs the write on
-/// its own thread. Reads complete without waiting, from memory or with blocking reads of uncached blocks. If the future of a write is dropped after it was
-/// polled, the write may still be applied, as a whole.
+/// The futures need no particular runtime. A write waits for its commit; in an in-memory engine, a caller without concurrent writers performs the
+/// write on its own thread. Reads complete without waiting, from memory or with blocking reads of uncached blocks. If the future of a write is
+/// dropped after it was polled, the write may still be applied, as a whole.
 ///
 /// ```
 /// use table_core::embedded::Engine;

@@ -56,7 +56,7 @@ impl Gaps {
         })
     }
 
-    /// Splits the gap that contains the key of a newly written row: the parts before and after the key remain gaps.
+    /// Splits the gap that contains the key of a newly written row into the gaps before and after that key.
     pub(super) fn write(&mut self, key: &Key) {
         self.writes += 1;
         if self.ends.is_empty() {

@@ -185,10 +185,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable, so the next open
-    /// recognises damage in the last frame instead of treating it as a write that a crash interrupted. Then frees the space after the last frame, the next
-    /// file, and the part of the reserve that the journal does not need. Finally, records all frames except the closing frame as synced; losing the closing
-    /// frame is harmless.
+    /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable, so the next
+    /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted. Then frees the space after the last
+    /// frame, the next file, and the part of the reserve that the journal does not need. Finally, records all frames except the closing frame as
+    /// synced; losing the closing frame is harmless.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
         let is_new = !self.tail.is_closed || self.tail.end == file::HEADER;

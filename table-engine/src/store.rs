@@ -97,7 +97,7 @@ impl Engine {
         Ok(page)
     }
 
-    /// Checks limits and keys. Runs on the caller's thread, because the checks do not need the engine's state.
+    /// Checks limits and keys on the caller's thread, because these checks do not need the engine's state.
     fn writes(&self, transaction: Transaction) -> Result<Writes> {
         if transaction.operations().is_empty() {
             return Err(Error::of(EngineFault::NoOperations));

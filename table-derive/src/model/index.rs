@@ -148,7 +148,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names that an index function cannot have: every entity type already has a function of that name, or the name is a reserved word.
+/// Names that an index function cannot have: every entity type already has a function of that name, or the name is a Rust keyword.
 const MADE: [&str; 10] = [
     "key",
     "rows",

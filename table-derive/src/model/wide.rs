@@ -18,7 +18,7 @@ pub(crate) const MOST_PARTS: usize = 99;
 
 /// The declaration of a wide entity.
 pub(crate) struct Wide<'a> {
-    /// The declaration, parsed as an entity whose slot fields are not mapped to properties.
+    /// The declaration, parsed as an entity. Fields with slots are not mapped to a property.
     pub(crate) entity: Entity<'a>,
     /// The stored fields, in declaration order.
     pub(crate) stored: Vec<Stored>,
