@@ -7,7 +7,8 @@
 /// Declares a trait for a bound, implemented for all types that satisfy the bound. Each bound needs a separate trait, because rustc knows that the type
 /// `Then<R>` is `R` for a type parameter only if the parameter's own bound is a different trait.
 ///
-/// The impl names an associated type of the bound, which is unknown for a type that violates the bound. `Then<R>` is then unknown too.
+/// The impl names an associated type of the bound. For a type that violates the bound, rustc can resolve neither this associated type nor `Then<R>`, so it
+/// reports only the violated bound.
 macro_rules! reported_once {
     ($($name:ident: $bound:ident, $checked:ident;)*) => {$(
         /// An argument type. rustc reports a wrong type only once.

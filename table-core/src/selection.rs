@@ -141,7 +141,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Converts the selection to a class and source that the caller knows to be suitable. A conversion to a scan uses the given reason.
+    /// Changes the selection's cost class and source to types that the caller knows to be correct. A conversion to a scan uses the given reason.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));
         Selection::of(self.keys, reason)

@@ -13,7 +13,7 @@ const QUESTION: &str = "by_id(department: &str, id: u32) <= point = Employee::ke
 /// The cost ceilings that an access pattern can declare.
 const CEILINGS: [&str; 6] = ["point", "range", "partition", "partitions", "fanout", "scan"];
 
-/// Reports every mistake in a list that matches no rule of the macro.
+/// Reports every mistake in an access pattern list that matches no rule of the macro.
 pub(crate) fn list(input: TokenStream) -> TokenStream {
     let ctxt = Ctxt::new();
     let unread = "this is not a list of access patterns";
@@ -101,7 +101,7 @@ fn read(ctxt: &Ctxt, input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Nothing>().map(drop)
 }
 
-/// Parses one pattern. The caller completes the error message.
+/// Parses one access pattern. The caller completes the error message.
 fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.call(Attribute::parse_outer)?;
     for word in ["pub", "fn"] {

@@ -1,4 +1,4 @@
-//! Parsers of attributes. They store tokens in slots (values that may be set once) without interpreting them.
+//! Parsers for attributes. They store tokens in slots (values that may be set once) without interpreting them.
 
 pub(crate) mod allow;
 mod computed;

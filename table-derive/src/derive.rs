@@ -17,7 +17,7 @@ use crate::model::wide::Wide;
 
 /// The output of a derive, apart from errors.
 struct Expansion {
-    /// The names in the attributes of the declaration, for editors. They come first in the output.
+    /// The names in the declaration's attributes, repeated for editors. They come first in the output.
     names: Option<TokenStream>,
     items: TokenStream,
 }

@@ -1,4 +1,4 @@
-//! `#[derive(Fault)]`: the code and rule of each error, taken from the attributes of its variant.
+//! `#[derive(Fault)]`: takes each error's code and rule from the attributes of its variant.
 
 use proc_macro2::TokenStream;
 use quote::quote;

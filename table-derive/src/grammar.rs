@@ -50,7 +50,7 @@ impl Words {
         read(&word, input).and_then(|()| end(input)).map_err(|error| misread(&word, form, input, error))
     }
 
-    /// Returns the help for a known word in a different spelling, such as `tableName`.
+    /// Returns the help text for a known word in a different spelling, such as `tableName`.
     fn respelt(&self, word: &str, arguments: &TokenStream) -> Option<String> {
         let mut spelt = String::with_capacity(word.len() + 1);
         for (at, character) in word.char_indices() {
@@ -222,7 +222,7 @@ fn end(input: ParseStream) -> syn::Result<()> {
     Err(input.error("expected `,`"))
 }
 
-/// Returns `true` if an error already contains its number and help.
+/// Returns `true` if an error already contains its rule number and a help text.
 pub(crate) fn is_told(error: &syn::Error) -> bool {
     error.to_string().starts_with("[T")
 }
@@ -231,7 +231,7 @@ fn not_how(name: &str, form: &str, tokens: impl ToTokens) -> syn::Error {
     ctxt::mistake("T004", tokens, format!("malformed `{name}`"), format!("write `{form}`"))
 }
 
-/// Returns `true` for a text that can be the name of a field.
+/// Returns `true` for a string that can be the name of a field.
 pub(crate) fn is_name(text: &str) -> bool {
     syn::parse_str::<Ident>(text).is_ok()
 }

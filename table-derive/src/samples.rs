@@ -1,4 +1,4 @@
-//! Forms in messages, in which names of the declaration replace the samples.
+//! Fills examples in error messages: names from the user's declaration replace the sample names.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::Ident;
@@ -18,7 +18,7 @@ pub(crate) fn with_arguments(help: &str, word: &str, arguments: &TokenStream) ->
     with_name(help, arguments)
 }
 
-/// Returns a form in which the names in the tokens replace the samples: a name in quotes, or the fields of a key.
+/// Returns an example in which the names in the tokens replace the sample names: a name in quotes, or the fields of a key.
 pub(crate) fn with_names(form: &str, tokens: &TokenStream) -> String {
     const FIELDS: &str = "\"email_\", email";
     let names: Vec<String> = key_fields(tokens).into_iter().filter(|name| !name.ends_with('_')).collect();
@@ -31,14 +31,14 @@ pub(crate) fn with_names(form: &str, tokens: &TokenStream) -> String {
     with_name(form, tokens)
 }
 
-/// Returns a form in which the name in the tokens replaces a name in quotes.
+/// Returns an example in which the name in the tokens replaces a name in quotes.
 fn with_name(form: &str, tokens: &TokenStream) -> String {
     const NAMES: [&str; 3] = ["\"Name\"", "\"Company\"", "\"Directory\""];
     let Some(name) = only_name(tokens) else { return form.to_owned() };
     NAMES.iter().fold(form.to_owned(), |form, sample| form.replace(sample, &format!("{name:?}")))
 }
 
-/// Returns a form in which the name in the tokens replaces the sample of a kind.
+/// Returns an example in which the name in the tokens replaces the sample name of an entity kind.
 pub(crate) fn with_kind(form: &str, tokens: &TokenStream) -> String {
     let name = only_name(tokens).unwrap_or_else(|| "Employee".to_owned());
     form.replace("\"Employee\"", &format!("{name:?}"))

@@ -1,10 +1,10 @@
-//! The keywords of all attributes, and the help for unknown keywords.
+//! The keywords of all attributes, and the help texts for unknown keywords.
 
 use std::fmt;
 
 use syn::{Ident, Path};
 
-/// A word of the attributes of this crate.
+/// A keyword in one of this crate's attributes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Symbol(pub(crate) &'static str);
 
@@ -88,7 +88,7 @@ impl fmt::Display for Symbol {
     }
 }
 
-/// Returns the help for an unknown word: the most similar known word, if any, and all known words.
+/// Returns the help text for an unknown word: the most similar known word, if any, and all known words.
 pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");

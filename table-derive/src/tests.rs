@@ -1,4 +1,4 @@
-//! Tests: snapshots of expansions, lists of mistakes, and identical output on a second run.
+//! Tests of the derive macros: snapshots of expansions, lists of mistakes, and identical output on a second run.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,7 +1,7 @@
 //! Validates a transaction against the latest state: existence of entities, `ETag`s, limits of merged entities, and required row states.
 //!
-//! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the transaction. This
-//! is sufficient because a transaction writes each entity at most once (EGT-4).
+//! This module only validates and applies nothing, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the
+//! transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).
 
 mod fault;
 

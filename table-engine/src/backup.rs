@@ -1,4 +1,4 @@
-//! Backups of a running engine, and their restore.
+//! Backs up a running engine to a folder, and restores such a backup.
 
 mod image;
 mod readable;

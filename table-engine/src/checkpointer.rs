@@ -75,7 +75,7 @@ pub(crate) struct Checkpointer {
     pub(crate) unmerged: Option<Error>,
 }
 
-/// A guard that wakes the committer when it is dropped, which also happens when the thread ends or panics.
+/// Wakes the committer when this value is dropped, which also happens when the thread ends or panics.
 pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {

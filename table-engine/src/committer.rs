@@ -60,7 +60,7 @@ pub(crate) struct Committer {
     timestamps: Timestamps,
     /// The clock that measures leases and waits.
     steady: Clock,
-    /// The journal and the base; `None` for an engine in memory.
+    /// The journal and the base; `None` for an in-memory engine.
     disk: Option<OnDisk>,
     /// The number of requests expected in the next group.
     expected: usize,
@@ -70,7 +70,7 @@ pub(crate) struct Committer {
     refusal: Option<Error>,
     /// Tables that the current group drops.
     dropped: Vec<u32>,
-    /// Dropped tables whose rows are still in memory. Only used by an engine in memory.
+    /// Dropped tables whose rows are still in memory. Used only by an in-memory engine.
     reclaim: Vec<u32>,
 }
 
@@ -218,7 +218,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Discards the current group because the disk was full.
+    /// Discards the writes of the current group, because the disk was full.
     fn take_back(&mut self) -> Result<()> {
         if let Some(published) = self.shared.published()? {
             self.state = State::clone(&published);

@@ -36,7 +36,7 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, front, changes: Vec::new() }
     }
 
-    /// Moves the front forward to a position found by a read of an earlier state.
+    /// Moves the front forward to a position that was found by reading an earlier state.
     pub(crate) fn pass(&mut self, front: Front) {
         self.front = self.front.max(front);
     }

@@ -1,4 +1,4 @@
-//! The engine handle, and the shutdown of an engine.
+//! The handle to an engine: opens, maintains and closes it.
 
 mod read;
 mod start;
@@ -32,9 +32,9 @@ use crate::waker::contained;
 /// Cloning creates another handle to the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
-/// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on its own thread.
-/// Reads complete without waiting for a commit, from memory or with blocking reads of uncached blocks. If the future of a write is dropped after it was polled, the
-/// write may still be applied, as a whole.
+/// The futures need no particular runtime. A write waits for its commit; in an in-memory engine, a caller without concurrent writers performs the
+/// write on its own thread. Reads complete without waiting, from memory or with blocking reads of uncached blocks. If the future of a write is
+/// dropped after it was polled, the write may still be applied, as a whole.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -67,9 +67,9 @@ pub(crate) struct Inner {
     pub(crate) steady: Clock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
-    /// The committer of an engine in memory, which callers can run themselves, and from which they get the state after a write.
+    /// The committer of an in-memory engine, which callers can run themselves.
     pub(crate) direct: Option<Arc<Direct>>,
-    /// `None` for an engine that was opened for reading only.
+    /// The committer's thread; `None` for an engine that was opened for reading only.
     committer: Option<Thread>,
     /// The id of the process that runs the engine's threads. A fork of that process does not run them.
     pub(crate) process: u32,

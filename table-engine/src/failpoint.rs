@@ -1,4 +1,4 @@
-//! Failpoints: steps before which tests can stop the engine. Each step accesses the disk.
+//! Failpoints: steps before which tests can make the engine fail or stop.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Faults of the engine itself: its state, its threads, its clock, and requests that are refused before they reach the committer.
+//! Errors of the engine itself: its state, its threads, its clock, and requests that are refused before they reach the committer.
 
 use std::io;
 

@@ -73,8 +73,8 @@ pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> boo
     remove().map_err(|error| Task::DeleteFiles.failed(error))
 }
 
-/// Replaces each of the given files that has other hard links by a copy, durably. Snapshots are often folders of hard links, and a write to their
-/// files would change the other folder. Returns `true` if a file was replaced. Missing files are ignored.
+/// Replaces each of the given files that has other hard links with a copy, durably. Snapshots are often folders of hard links, and a write to their files
+/// would change the other folder. Returns `true` if a file was replaced. Missing files are ignored.
 ///
 /// # Errors
 /// `DiskFull`, `ServerBusy` or `Io` if the disk reports an error. After an error, each file is either the old one or its copy.

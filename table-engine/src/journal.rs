@@ -75,7 +75,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Continues the journal of a folder at its end. The existing frames must be durable.
+    /// Opens the journal of a folder for writing at its end. The existing frames must be durable.
     pub(crate) fn new(
         (disk, folder): (Arc<dyn Disk>, PathBuf),
         hook: Option<Hook>,
@@ -205,7 +205,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Frees the space of the next file, and the part of the reserve that exceeds the needs of the journal.
+    /// Frees the space of the next file, and the part of the reserve that the journal does not need.
     pub(crate) fn free_unused(&mut self) {
         self.give_room_back();
         if let Err(error) = self.shrink_reserve() {

@@ -4,8 +4,8 @@
 //! - The **journal** makes a write durable: frames in append-only files, with one sync for all waiting writers.
 //! - The **memtable** contains the rows written since the last checkpoint, in a persistent map whose clones are snapshots. The **base** contains all
 //!   other rows, in sorted runs on disk; checkpoints add runs, and a background thread merges runs in slices.
-//! - The **committer** changes the **state**. It runs on its own thread; most writes to an engine in memory run it on the calling thread instead.
-//!   Readers load the state atomically and never wait for the committer.
+//! - The **committer** changes the **state**. It runs on its own thread; most writes to an in-memory engine run it on the calling thread instead. Readers
+//!   load the state atomically and never wait for the committer.
 //!
 //! `docs/format.md` describes the file formats.
 //!

@@ -19,8 +19,8 @@ pub enum Durability {
     /// The write is on the disk and survives a power loss (CON-1). Concurrent writers share one sync.
     #[default]
     Durable,
-    /// The write is in the operating system's cache. It survives the end of the process. It survives a power loss only after a checkpoint, a close or
-    /// the next journal file has synced it. A power loss can only remove the most recent writes, never an earlier write or part of a write.
+    /// The write is in the operating system's cache. It survives a crash of the process. It survives a power loss only after a checkpoint, a close or the
+    /// next journal file has synced it. A power loss can only remove the most recent writes, never an earlier write or part of a write.
     Relaxed,
 }
 
@@ -40,7 +40,7 @@ pub struct FaultInjection {
     pub empty_page_every: Option<NonZeroU32>,
     /// The maximum number of entities on a page, regardless of `$top` (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
-    /// Ends each page at the end of its partition at the latest (PAGE-1).
+    /// Ends each page no later than the end of its partition (PAGE-1).
     pub partition_pages: bool,
     /// Makes every n-th call fail with `ServerBusy` without any effect.
     pub busy_every: Option<NonZeroU32>,

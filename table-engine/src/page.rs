@@ -1,4 +1,4 @@
-//! Reads one page of a query from a state (PAGE rules).
+//! Reads one page of a query from a state of the engine (PAGE rules).
 
 use std::ops::{Bound, ControlFlow};
 

@@ -19,8 +19,8 @@ use crate::options::EngineOptions;
 use crate::recover::{self, Replay};
 use crate::state::State;
 
-/// The maximum number of attempts to read a folder while its set of journal files stays the same. An attempt can fail because a writer cuts the end
-/// of the journal during the read.
+/// The maximum number of attempts to read a folder while its set of journal files stays the same. An attempt can fail because a writer truncates the journal
+/// during the read.
 const ATTEMPTS: usize = 3;
 
 impl Engine {

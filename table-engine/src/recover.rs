@@ -182,7 +182,7 @@ impl Replay {
     }
 }
 
-/// The end of a journal file.
+/// The state of a journal file after its last frame.
 pub(crate) struct End {
     tail: Tail,
     /// `true` if anything other than zeros follows the last frame.
@@ -250,7 +250,7 @@ enum Found {
     Whole(End),
     /// The file was created but never written: the creation was interrupted by a crash or a full disk.
     Nothing,
-    /// Frames before the start of the file are missing.
+    /// The file begins with a later frame than expected: the frames in between are missing.
     Later,
 }
 

@@ -29,7 +29,7 @@ pub(crate) enum Write {
     Submit { table: TableName, writes: Writes, answer: Sender<Result<Committed>> },
     /// Run a decision on the latest state.
     Decide { table: TableName, decision: Box<dyn Decision> },
-    /// Replace a table by an empty one.
+    /// Replace a table with an empty one.
     Renew { table: TableName, answer: Sender<Result<()>> },
     /// Create a table.
     Create { table: TableName, answer: Sender<Result<()>> },

@@ -37,8 +37,8 @@ struct Room {
 }
 
 impl Reserve {
-    /// Replaces the reserve of a folder by an empty file, which frees its space. [`restore`](Self::restore) then reserves enough for a checkpoint of a
-    /// journal of `journal` bytes.
+    /// Replaces a folder's reserve with an empty file, which frees its space. [`restore`](Self::restore) then reserves enough for a checkpoint of a journal
+    /// of `journal` bytes.
     pub(crate) fn replace(
         disk: &Arc<dyn Disk>,
         folder: &Path,

@@ -1,4 +1,4 @@
-//! Snapshots: a fixed state for reads across pages and lookups.
+//! Snapshots: a fixed state of the engine, for reads that span several pages or lookups.
 
 use std::fmt;
 use std::sync::Arc;

@@ -25,7 +25,7 @@ pub(crate) struct State {
     pub(crate) memtable: Memtable,
     /// The rows that a checkpoint is writing into the base.
     pub(crate) frozen: Option<Memtable>,
-    /// The base as of the last checkpoint, or `None` for an engine in memory.
+    /// The base as of the last checkpoint, or `None` for an in-memory engine.
     pub(crate) base: Option<BaseView>,
     /// For each queue's table, a position before which no message remains.
     pub(crate) fronts: OrdMap<u32, Front>,

@@ -97,7 +97,7 @@ impl Engine {
 /// A counter of rows that are visited in key order.
 struct Tally<F> {
     reader: KeyReader,
-    /// The current partition: its key, rows and bytes.
+    /// The current partition: its key, its number of rows, and their size in bytes.
     partition: Option<(String, u64, u64)>,
     total: TableStatistics,
     each: F,

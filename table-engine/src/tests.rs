@@ -145,7 +145,7 @@ fn in_memory() -> Engine {
     engine
 }
 
-/// Returns engine options with the disk for tests.
+/// Returns engine options with a disk that tests use.
 fn options() -> EngineOptions {
     EngineOptions::new().disk(Arc::new(GatedDisk::default()))
 }
@@ -162,7 +162,7 @@ fn with_table(engine: Engine) -> Engine {
     }
 }
 
-/// Waits for an expected state. The time limit is far longer than any real wait, so a state that is not reached by then never will be.
+/// Waits until `holds` returns `true`. The time limit is far longer than any real wait, so a condition that does not hold by then never will.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     const BOUND: Duration = Duration::from_secs(10 * 60);
     let began = Instant::now();
@@ -182,7 +182,7 @@ fn copy_folder(from: &Path) -> tempfile::TempDir {
     copy
 }
 
-/// Runs a test in memory, and on a disk with all layers, where the rows written before the test calls `settle` are in the base.
+/// Runs a test on an in-memory engine, and on an engine on disk. On disk, the rows written before the test calls `settle` are moved to the base.
 fn everywhere(test: impl Fn(&Engine, &dyn Fn())) {
     let engine = in_memory();
     test(&engine, &|| ());

@@ -23,9 +23,9 @@
 //!   such as the one that this engine's folder was restored from.
 //!
 //! # Cost
-//! A backup takes three requests (two reads and a list), one for each new or removed row file (more for files above 8 MiB), and one
-//! for `BASE` if it changed; the first backup also writes `BACKUP`. A file has a size of about 16 MiB. Uploaded files are not read
-//! back. Files of an earlier backup are compared by length only.
+//! A backup takes three requests (two reads and a listing), one for each new or removed row file (more for a file above 8 MiB), and one for `BASE` if it
+//! changed; the first backup also writes `BACKUP`. A file has a size of about 16 MiB. Uploaded files are not read back. Files of an earlier backup are
+//! compared by length only.
 //!
 //! # Bounds
 //! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as

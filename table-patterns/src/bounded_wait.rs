@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, Shared, select};
 use table_core::runtime::Runtime;
 
-/// A detector of stalled queues: counts the turns that the tasks in a queue have taken, and limits the time between two turns.
+/// Detects stalled queues: counts the turns that the tasks in a queue have taken, and limits the time between two turns.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     given: AtomicU64,

@@ -43,12 +43,12 @@ pub(crate) struct Place {
 /// The writes in one partition for one item.
 #[derive(Debug)]
 pub(crate) struct Part<W> {
-    /// The position of the item in the list of items to update.
+    /// The index of the item in the list of items to update.
     pub(crate) item: usize,
     pub(crate) place: Place,
     /// The number of operations that are needed for this item alone.
     pub(crate) own: usize,
-    /// Names of rows that this item shares with other items. A transaction counts each of them as one operation.
+    /// Names of rows that this item shares with other items. Each of these rows counts as one operation in a transaction.
     pub(crate) shared: Vec<String>,
     pub(crate) what: W,
 }
@@ -99,7 +99,7 @@ pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 pub(crate) trait Derive: Sized + Sync {
     /// A source entity, or a row derived from one.
     type Item: Clone + Send + Sync;
-    /// The stored rows that were read for several items.
+    /// The stored rows, read for a batch of items.
     type Stored: Send;
     /// The write for one item in one partition.
     type What: Send + Sync;
@@ -107,8 +107,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// The name of the derived rows in errors that report a conflict with another writer.
     const RACE: &'static str;
 
-    /// Reads the stored rows for items. Each guard is read together with its rows or before them.
-    /// One transaction records at most `together` items.
+    /// Reads the stored rows for items. Each guard is read together with its rows or before them. A transaction contains at most `together` items.
     fn stored(
         &self,
         items: &[Self::Item],

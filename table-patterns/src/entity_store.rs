@@ -52,8 +52,8 @@ where
 pub trait EntityStore: TableStore + Clone + 'static {
     /// Returns a handle to the table named in the schema of `E`. The handle maintains everything that `E` declares. Sends no request.
     ///
-    /// Compiles only for entities whose indexes are all in their own partition, and that are neither sources nor holders of copies. Other entities
-    /// need an outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
+    /// Compiles only for entities whose indexes are all in their own partition, and that neither are copied into other entities nor hold copies. Other
+    /// entities need an outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
     ///
     /// ```compile_fail,E0080
     /// use table_patterns::{Engine, Entity, EntityStore};

@@ -18,7 +18,7 @@ use table_core::{Error, ErrorCode, Result};
 
 pub(crate) use blobs::FaultyBlobs;
 
-/// Returns a store that returns rows in arbitrary order and has no checks, like Cosmos DB for Table (COS-1, ENG-21).
+/// Returns a store that returns rows in arbitrary order and does not support check operations, like Cosmos DB for Table (COS-1, ENG-21).
 pub(crate) fn unordered() -> LimitedStore<Engine> {
     let limited = LimitedStore::new(Engine::in_memory(), |capabilities| {
         (capabilities.ordered, capabilities.checks) = (false, false);
@@ -44,7 +44,7 @@ pub(crate) enum Call {
 
 /// The outcome that a script chooses for a request.
 pub(crate) enum Fault {
-    /// The request is answered normally.
+    /// The request succeeds or fails as it would without faults.
     None,
     /// The request fails and has no effect.
     Before(ErrorCode),

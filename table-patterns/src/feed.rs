@@ -40,7 +40,7 @@
 //! **Poll of all partitions.** A poll takes one request per 1,000 quiet partitions. A follower that has read a partition to its end marks it as quiet
 //! (two writes). The next writer removes the mark (one write) before it commits.
 //!
-//! **Trim.** A trim reads the head and the keys of the trimmed rows, and sends one transaction per 100 rows.
+//! **Trim.** A trim reads the head and the keys of the rows to delete, and sends one transaction per 100 rows.
 //!
 //! # Bounds
 //! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate,
@@ -158,8 +158,8 @@ pub struct Cursor {
 }
 
 impl FeedEntry {
-    /// Returns the key of the changed entity if its `RowKey` is one of type `E`.
-    /// A feed contains the changes to entities of all types in its partition; [`mixed`](crate::mixed) describes how to tell the types apart.
+    /// Returns the key of the changed entity if its `RowKey` has the form of `E`'s keys. A feed contains the changes to entities of all types in its
+    /// partition; [`mixed`](crate::mixed) describes how to tell the types apart.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey, feed::Cursor};
@@ -268,7 +268,7 @@ impl<S: TableStore> Feed<S> {
         self.commit(table, transaction, &records).await
     }
 
-    /// Returns the partitions of a table that have a feed, in the order of the registry.
+    /// Returns the partitions of a table that have a feed, in the order of the registry, [`FEEDS`].
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -276,7 +276,7 @@ impl<S: TableStore> Feed<S> {
         Ok(self.listed(table).await?.into_iter().map(|listed| listed.partition_key).collect())
     }
 
-    /// Reads at most `limit` entries after a cursor, oldest first. An empty list means that there are no new entries.
+    /// Reads at most `limit` entries after a cursor, oldest first. Returns an empty list if no new entries exist.
     ///
     /// # Errors
     /// - `Corrupted` if the head of the feed cannot be read.

@@ -1,5 +1,5 @@
-//! The fence of a backfill (of an index, copies or a feed). It delays the backfill's pass over the rows until writes by programs with an older
-//! schema can no longer take effect.
+//! The fence of a backfill (of an index, copies or a feed) delays the backfill's pass over the rows until writes by programs with an older schema can no
+//! longer take effect.
 //!
 //! Until then, these older programs may write. Each of them records a *sighting*, a row with the current time, before it writes, and reads the schema
 //! again after that. Only when no older program has been seen for [`LAST_REQUESTS`] does the fence refuse older programs. It then reads the last
@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         })
     }
 
-    /// Lets the pass over the rows begin or continue without waiting for older programs.
+    /// Begins or continues the pass over the rows without waiting for older programs.
     async fn skip_fence(&self, note: &str, start: &str) -> Result<Fence> {
         let layout = self.table.update_schema_record(|layout| skip(layout, note, start)).await?;
         Ok(Fence::Passed(layout.progress.get(note).map_or_else(|| start.to_owned(), String::clone)))
@@ -112,7 +112,7 @@ pub(crate) fn complete(layout: &mut SchemaRecord, note: &str) {
     layout.waiting.remove(note);
 }
 
-/// Records the time of the first run of the backfill, which starts the waiting time.
+/// Records the time of the backfill's first run, from which the waiting time is measured.
 fn wait(layout: &mut SchemaRecord, note: &str, now: u64) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.waiting.entry(note.to_owned()).or_insert(now);

@@ -1,4 +1,4 @@
-//! Grants: information that the bearer of a SAS for one partition cannot read, provided by a program with more permissions.
+//! Grants: a program with more permissions provides information that the bearer of a SAS for one partition cannot read.
 //!
 //! # Context
 //! The states of indexes are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other

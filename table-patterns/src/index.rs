@@ -27,15 +27,14 @@
 //! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even
 //!   if a process crashes. Each write is conditional on the versions of the entities that were read. Rows that other writers changed in the meantime
 //!   are read again, with back-off and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
-//! - A value of a `unique` index in the partition belongs to at most one entity. Writing a second
-//!   entity with that value fails with a [`UniqueViolation`](crate::ErrorCode::UniqueViolation)
-//!   that names the first (PAT-INTRA-5).
-//! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction.
-//!   [`settle`](crate::Entities::settle) then processes each record from the current entity; it may run late, twice or in any order. It writes the
-//!   index entry under a guard that contains the newest change settled there, so a late write, by a worker that was suspended or read stale data, is refused
-//!   (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify) (PAT-INTER-5).
-//!   If two entities have the same unique value, settling the second one detects it. The record of that entity is retried with growing delays until
-//!   one of them releases the value; a [check](crate::Entities::check) reports both.
+//! - A value of a `unique` index in the partition belongs to at most one entity. Writing a second entity with that value fails with a
+//!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that contains the key of the first entity (PAT-INTRA-5).
+//! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction. For each
+//!   record, [`settle`](crate::Entities::settle) then reads the current entity and corrects its index entry; it may run late, twice or in any order. It
+//!   writes the index entry under a guard that contains the newest change settled there, so a late write, by a worker that was suspended or read stale data,
+//!   is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify)
+//!   (PAT-INTER-5). If two entities have the same unique value, settling the second one detects it. The record of that entity is retried with growing delays
+//!   until one of them releases the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition, eventually
 //!   consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its `ETag`.
 //!   Blobs that no entity references, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a
@@ -71,11 +70,11 @@
 //! - A list holds at most `at_most` keys, and no more than fit into one entity of 1 MiB. A longer list results in
 //!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or moves to a blob with [`ListBlobs`] (PAT-IX-4); lists are never truncated. A list can
 //!   change only as often as one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob until it is collected.
-//! - A backfill and a repair write the entities that they index, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
+//! - A backfill and a repair also write the indexed entities, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
 //! - The guard of a remote index entry remains after the entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
-//! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it opens its
-//!   table. The claims to these keys are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
+//! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it opens its table. The claims to
+//!   these keys are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the index's table is deleted.
 //! - Index rows of an earlier layout are neither found nor deleted if the present layout cannot produce their keys.
 //!
 //! # When not to

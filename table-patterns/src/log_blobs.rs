@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! Log lines are written continuously and read rarely, by time range. In a table, either all writes go to one partition, or every read queries all
-//! partitions. In blobs that are named by hour, log lines cost one request per block and are found by a name prefix.
+//! partitions. In blobs that are named by hour, a write costs one request per block of lines, and the lines are found by a name prefix.
 //!
 //! # Key layout
 //! | blob | metadata |
@@ -28,7 +28,7 @@
 //! At most 1,000,000 blobs per hour and service. Stores without metadata (such as a local folder) are supported: reads then download every blob.
 //!
 //! # When not to
-//! If single entries are looked up by key, or the newest entries are read often, use [a log tail](crate::log_tail).
+//! If individual entries are looked up by key, or the newest entries are read often, use [a log tail](crate::log_tail).
 //!
 //! ```
 //! use std::sync::Arc;

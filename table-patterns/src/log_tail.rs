@@ -109,7 +109,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
         self.table.table()
     }
 
-    /// Returns the literals before the stamp, which begin every RowKey of the log.
+    /// Returns the prefix of every RowKey in the log: the literals before the stamp.
     fn prefix() -> String {
         let literal = |piece: &KeyPiece| match piece {
             KeyPiece::Literal(text) => Some(*text),

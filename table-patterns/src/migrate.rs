@@ -23,7 +23,7 @@
 //! # Bounds
 //! - Stop the writers of the source first, because the copy misses rows that are written before its current position, and the checksums then differ. A second
 //!   copy from the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
-//! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
+//! - An existing row in the target is kept unless a copied row with the same key replaces it.
 //! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys that an outbox uses to seal
 //!   steps are not copied, so workers of the target set aside, as poison, the steps that a program recorded for other partitions. Copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).

@@ -12,18 +12,18 @@
 //! | the table of a target | the partition of the target | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
 //! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
 //!
-//! `Attempts` counts the started attempts. Until the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row,
-//! because a worker has claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Wait` is the length of
-//! that delay, in ticks: a row whose `NotBefore` is much further ahead was claimed with a clock that is ahead, and is free. `Prompted` is the time when
-//! a sweep last sent a message for the row.
+//! `Attempts` counts the started attempts. Before the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row, because a worker has claimed
+//! it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Wait` is the length of that delay, in ticks: a row whose
+//! `NotBefore` is much further ahead was claimed with a clock that is ahead, and is free. `Prompted` is the time when a sweep last sent a message for the
+//! row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`, or the same with `InsertOrMerge`, or `DeleteIfExists`
 //! without `Row`. `Row` is the base64 text of the encoded row. A step for a handler is `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a
 //! [message](Message) with its name, its version and its JSON. Steps of patterns have no version.
 //!
-//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys of their partition. Typed writes refuse them,
-//! and typed reads skip them. The rows are in the partitions of the changes, so the outbox is spread like the changes and is not a hot spot.
+//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys of their partition. Typed writes refuse them, and typed
+//! reads skip them. Each row is in the partition of its change, so the outbox is spread over partitions like the changes, and is not a hot spot.
 //!
 //! # Guarantee
 //! Either both the change and its intent are written, or neither. Every intent is eventually performed at least once: immediately by a message, or by

@@ -1,7 +1,7 @@
 //! Converts panics of application code into errors of the items that caused them.
 //!
-//! A worker, a follower or a sweep calls handlers, projections and codecs of the application for one item after another. A panic for one item is the
-//! error of that item, so the other items are processed. In a program built with `panic = "abort"`, a panic ends the process instead.
+//! A worker, a follower or a sweep calls handlers, projections and codecs of the application for one item after another. A panic becomes the error of the
+//! item being processed, so all other items are still processed. In a program built with `panic = "abort"`, a panic ends the process instead.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -11,7 +11,7 @@
 //!   once per attempt, and the result of an attempt that fails has no effect.
 //! - The rows are in the partition of the entity, are not the entity itself, and belong to types that declare no indexes, feeds or copies.
 //! - The steps are idempotent; see [`Step`].
-//! - The result for `(old, new)` undoes the result for `(_, old)`: it removes the rows for the old value, or keeps them as a record.
+//! - The result for a change from `old` to `new` undoes the result for the earlier change to `old`: it removes the rows for `old`, or keeps them as a record.
 //!
 //! # Guarantee
 //! Rows and steps are written together with the entity or not at all. This holds for every write through a [handle](crate::Entities) with the

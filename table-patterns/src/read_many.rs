@@ -1,4 +1,4 @@
-//! Reads of many rows by key. Adjacent keys are read by pages if the store returns rows in key order, and all other keys by point queries.
+//! Reads many rows by key. Adjacent keys are read by pages if the store returns rows in key order, and all other keys by point queries.
 
 use std::ops::Bound;
 

@@ -186,7 +186,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         Ok(Some(draft))
     }
 
-    /// Returns the version of the parent, and its parts. The properties of the parts are read only for participants.
+    /// Reads the parent's version and the parent's parts. The properties of the parts are read only if participants need them.
     async fn group_rows(&self, owner: &EntityKey) -> Result<(ETag, Vec<(RowKey, StoredRow)>)> {
         let (store, table) = (self.table().store(), self.table().name()?);
         let keys = Select::names(["PartitionKey", "RowKey"]);

@@ -1,7 +1,7 @@
 //! Helpers that run requests concurrently (IMP-5).
 //!
-//! The futures are boxed and store their results in shared memory. The code that polls them is large. As it does not depend on
-//! the type of the results, it is compiled once, in this crate, and not again in each program.
+//! The futures are boxed and store their results in shared memory. The code that polls them is large; because it does not depend on the type of the results,
+//! it is compiled only once, in this crate, and not in each program.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -67,7 +67,7 @@ pub(crate) fn all<'a, T: Send + 'a>(
     .boxed()
 }
 
-/// Runs fallible writes concurrently. After all have completed, returns their results or one of the errors.
+/// Runs fallible writes concurrently. Waits until all have completed, then returns their results or one of the errors.
 pub(crate) async fn all_done<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,

@@ -1,4 +1,4 @@
-//! Settling of recorded changes: brings index entries and copies in other partitions in line with their entity (PAT-INTER-3).
+//! Settles recorded changes: brings index entries and copies in other partitions in line with their entity (PAT-INTER-3).
 
 use table_core::entity::Entity;
 use table_core::store::TableStore;

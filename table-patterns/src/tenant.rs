@@ -26,11 +26,12 @@
 //! assigns new ones; recorded steps keep their Timestamps as versions.
 //!
 //! # Guarantee
-//! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, cursors of
-//!   feeds remain valid, and recorded steps are performed, including those that were set aside.
+//! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, feed cursors remain
+//!   valid, and recorded steps are performed, including steps that were set aside.
 //! - The imported steps are sealed with the key of the importing program: import only files that you trust. An export or an import of recorded steps
 //!   is refused if no registered handle of the table has an [outbox](crate::outbox), which checks and writes the seals.
-//! - Guards against late workers and references to holders of copies are not exported. An import derives them again.
+//! - The [guards](crate::outbox::guard) against late workers, and the references to entities that hold copies, are not exported. An import derives them
+//!   again.
 //! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
 //!   partition. Before the export, run a worker until all steps are done.
 //! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again with the same content or skipped. A
@@ -50,7 +51,7 @@
 //! - Register all types of a table from one store and with the same partitions. Rows that are in two selections of a table are counted and exported twice.
 //! - Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.
-//! - Rows that handlers of recorded steps wrote to other tables are unknown: register these tables.
+//! - Rows that handlers wrote to other tables, for recorded steps, are unknown: register these tables.
 //! - The guard of an index row that was removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
 //!   earlier blob of a list that several tenants share remains until the orphan collector deletes it.
 //! - Backups and queue messages are not changed. Messages contain only keys.
@@ -240,7 +241,7 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds an entity type to the known place (tables and partitions) that equals `place`, or else to a new place.
+    /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
         let member: Arc<dyn Member> = Arc::new(member);
         for known in &mut self.places {

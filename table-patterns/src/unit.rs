@@ -20,12 +20,12 @@
 //! one write, and its commit deletes the row. Without writes by other processes, the transaction sends none of these requests.
 //!
 //! # Bounds
-//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1,
-//! EGT-5). The function that would exceed a limit fails, and its error lists the contributions. Conditions are checks, which write nothing, if
-//! the store [supports checks](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has no checks:
-//! there, [`require`](UnitOfWork::require) is an empty merge, which changes the `ETag` of the entity, and
-//! [`require_absent`](UnitOfWork::require_absent) is refused. Entities with [copies](crate::copies) are completed at the commit, which reads
-//! their sources and holders. If their rows exceed a limit, the commit fails.
+//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). The
+//! function that would exceed a limit fails, and its error lists the contributions. Conditions are checks, which write nothing, if the store [supports
+//! checks](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has no checks: there,
+//! [`require`](UnitOfWork::require) is an empty merge, which changes the `ETag` of the entity, and [`require_absent`](UnitOfWork::require_absent) is refused.
+//! For entities with [copies](crate::copies), the commit also reads the copied entities and the entities that hold the copies. If their rows exceed a limit,
+//! the commit fails.
 //!
 //! # When not to
 //! To write one entity, use the methods of the handle. For more writes than fit into one transaction, use
@@ -161,7 +161,7 @@ pub struct UnitOfWork<S, O> {
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
-    /// The transactions of other processes; `None` for a unit outside a transaction.
+    /// The waits for other processes' transactions; `None` for a unit outside a transaction.
     rivals: Option<Rivals>,
 }
 
@@ -253,7 +253,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
     }
 
-    /// Commits the unit as one transaction, with the `ETag`s of the entities that it writes or checks.
+    /// Commits the unit as one transaction, conditional on the `ETag`s of the entities that it writes or checks.
     async fn commit_alone(&self) -> Result<Outcome> {
         let is_pending = self.draft.is_pending();
         let what = if is_pending { "the copies of the entities" } else { "the indexes of the entities" };
@@ -267,7 +267,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Checks the unit, and reads the properties that its replaces need. Breaks if the unit must read its rows again.
+    /// Checks the unit, and reads the properties that its replaces need. Returns `Break` if the unit must read its rows again.
     async fn prepare(&mut self) -> Result<ControlFlow<()>> {
         if self.draft.planned().is_empty() {
             return Err(Error::of(UnitFault::Empty).with_table(self.table.as_str()));

@@ -34,10 +34,10 @@
 //!   same reason, an entity without rows in a partition leaves an empty record.
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
-//! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work as for a change, for
-//!   each row, while other programs read and write, and is resumable. It does not repeat changes from before its start. It corrects damage caused by a
-//!   trimmed feed, a changed projection or another tool, including wrong sums. In a partition of the view that contains a record of an entity, the
-//!   sums of a row to which no entity contributes become 0. A row that another tool has added is not removed.
+//! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work as for a change,
+//!   for each row, while other programs read and write, and is resumable. It does not repeat changes from before its start. It corrects damage caused by a
+//!   trimmed feed, a changed projection or another tool, including wrong sums. In each partition of the view that contains an entity's record, the sums of
+//!   rows to which no entity contributes become 0. A row that another tool has added is not removed.
 //! - Continuation tokens contain keys, so they remain valid after a rebuild. A view whose table was deleted and created again
 //!   is building. Handles that regard the view as ready check its state every ten seconds, and then fail with
 //!   `IndexNotReady`. A position that was stored during an earlier rebuild is rejected.
@@ -53,9 +53,9 @@
 //! | rebuild | 2 range queries for 256 adjacent rows of the source, and 1 get for each partition of the view that contained one of them before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 1 get and 1 write per partition with a feed |
 //!
 //! # Bounds
-//! - A change to one entity in one partition of the view is one transaction: its rows, the rows that it removes, and the sums that it changes are
-//!   together at most 99. The list of an entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record in each
-//!   partition that it leaves; such records do not make later changes more expensive.
+//! - A change to one entity in one partition of the view is one transaction: its rows, the rows it removes and the sums it changes total at most 99. The list
+//!   of an entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record behind in each partition it moves out of; such
+//!   records do not make later changes more expensive.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount.
 //! - A sum is an `Int64`. If it overflows, the change fails and nothing is written.
 //!   All changes to one sum write the same row, so their rate is limited to what one partition supports.

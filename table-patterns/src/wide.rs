@@ -25,8 +25,8 @@
 //! - A missing part, or a part that is not declared, is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts
 //!   has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has fewer parts
 //!   cannot write all parts of a newer entity, which would lose data.
-//! - Programs whose declarations assign a property to different parts write it into different parts. A read of different values in two parts is an
-//!   error, because either may be the later one (PAT-WIDE-4).
+//! - Programs whose declarations assign a property to different parts write it into different parts. If two parts contain different values of a property, a
+//!   read fails, because either value may be the later one (PAT-WIDE-4).
 //!
 //! # Cost
 //! Reading the entity takes one range query if it fits into a page, regardless of the number of parts.

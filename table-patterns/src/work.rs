@@ -14,25 +14,25 @@
 //! - Each intent is performed at least once, even if workers die: a received message becomes visible again
 //!   (PAT-EC-3), and a [`Sweep`] replaces a lost message (PAT-EC-8).
 //! - The steps are not isolated: readers can see the states between them (PAT-EC-6).
-//! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). An attempt is counted in the row when
-//!   it starts. If a worker dies after it started several rows, an attempt is counted for all of them. Deliveries of messages do not count, so work that
-//!   was never tried does not become poison, even if it waited a long time behind other work. Outages do not count either; a handler
-//!   [decides](Handler#failures-and-outages) by its error.
-//! - Workers claim rows in portions, conditional on their `ETag`s, for the duration of their lease, so many workers on one partition do its work only once
+//! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). An attempt is counted in the row when it
+//!   starts. If a worker dies after it started several rows, an attempt is counted for all of them. Deliveries of messages do not count, so work that was
+//!   never tried does not become poison, even if it waited a long time behind other work. Outages do not count either; the error that a handler returns
+//!   [determines](Handler#failures-and-outages) whether a failure is an outage.
+//! - Workers claim rows in batches, conditional on the rows' `ETag`s, for the duration of their lease, so many workers on one partition do its work only once
 //!   (PAT-EC-7). After a claim has expired, another worker may process the row a second time.
 //! - Transient errors are retried within an attempt, other errors by later attempts. Both use growing random delays (PAT-EC-5).
 //!
 //! # Cost
-//! A message takes a put, a receive and a delete, and an update whenever half of the lease has passed. A portion of 32 rows takes a range query and one
-//! transaction, which claims the rows and starts the first 16. Processing a row takes the requests of its steps (see
-//! [`guard`](crate::outbox::guard)), which run concurrently with the steps of 15 other rows. One transaction deletes these rows and starts the next
-//! rows. A row that is being retried is started and deleted in separate transactions. An idle worker receives once per [`WorkerOptions::poll_interval`].
+//! A message takes a put, a receive and a delete, and an update whenever half of the lease has passed. A batch of 32 rows takes a range query and one
+//! transaction, which claims the rows and starts the first 16. Processing a row takes the requests of its steps (see [`guard`](crate::outbox::guard)), which
+//! run concurrently with the steps of 15 other rows. One transaction deletes these rows and starts the next rows. A row that is being retried is started and
+//! deleted in separate transactions. An idle worker receives once per [`WorkerOptions::poll_interval`].
 //!
 //! # Bounds
-//! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in
-//! memory and works on 16 of them concurrently ([`WorkerOptions::concurrency`]). Intents of one changed entity are performed in the order of their
-//! changes. Claims expire by the time of the queue, which its responses contain, so the clocks of workers need not agree. A step that
-//! takes longer than the lease must call [`keep`](Delivery::keep).
+//! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one batch in memory and works on 16 of
+//! them concurrently ([`WorkerOptions::concurrency`]). Intents of one changed entity are performed in the order of their changes. Claims expire by the time
+//! of the queue, which its responses contain, so the clocks of workers need not agree. A step that takes longer than the lease must call
+//! [`keep`](Delivery::keep).
 //!
 //! # When not to
 //! If all changes are in one partition, use a transaction, which is simpler and isolated.

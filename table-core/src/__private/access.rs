@@ -86,7 +86,7 @@ pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchem
     }
 }
 
-/// Returns the name of an index, or `None` if the selection reads the entities.
+/// Returns the index's name, or `None` if the selection reads the entities.
 #[must_use]
 pub const fn index_name(index: Option<&'static IndexSchema>) -> Option<&'static str> {
     match index {

@@ -15,15 +15,15 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// The state of a read: the text and properties not yet read, and the first error. Expansions contain `let … else { return reader.fail() }` instead of
-/// `?`, which compiles more slowly.
+/// The state of reading one entity: the key text and properties not yet read, and the first error. Expansions contain `let … else { return reader.fail() }`
+/// instead of `?`, which compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
     key: Splitter<'a>,
     /// `true` if the `PartitionKey` fields of the previous entity can be kept.
     is_known: bool,
-    /// The state of reading the properties.
+    /// The search for the next property, which also stores the first error.
     pub search: Search<'a>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(text)
     }
 
-    /// Skips an entire key, if the caller reads none of its parts.
+    /// Skips an entire key, for a caller that reads none of its parts.
     pub fn pass(&mut self) {
         self.key = Splitter::new(&[], "");
     }

@@ -48,7 +48,7 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
     panic!("{}", message.as_str());
 }
 
-/// Appends to the message why a part is ambiguous, and how to write the part instead.
+/// Appends an explanation of why a part is ambiguous, and how to write the part instead.
 const fn with_separator(message: Message, pieces: &[KeyPiece], part: usize) -> Message {
     let KeyPiece::Field { field, codec, .. } = pieces[part] else { return message };
     let fault = Fault::Ambiguous { part };

@@ -1,4 +1,4 @@
-//! Support for sets and groups: checks of their members, and the classification of rows.
+//! Support for generated entity sets and groups: checks of their members, and the classification of rows.
 
 use table_store::{Error, Result, ValueRef};
 

@@ -1,4 +1,4 @@
-//! The consistency of an index, as a type: strong or eventual.
+//! Types that state how consistent an index is with its entities: strongly or eventually.
 
 /// The consistency of a source (the entities or an index), as a type. Sealed: [`StronglyConsistent`] if the source's rows are written in the same
 /// transaction as the entities, otherwise [`EventuallyConsistent`].

@@ -23,7 +23,7 @@ pub trait IndexPart {
     /// `true` if the value may be `None`, as in a sparse index.
     const SPARSE: bool;
 
-    /// Returns the value that is indexed, if any.
+    /// Returns the value to index; `None` if the entity is not indexed.
     fn indexed(&self) -> Option<&Self::Part>;
 
     /// Converts a value that was read from a key to the field's type.

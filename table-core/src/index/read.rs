@@ -45,7 +45,7 @@ pub trait CopyIndex: Index {
     /// Appends the properties that a copy stores only in its key.
     ///
     /// # Errors
-    /// `EntityMismatch` if the key is not the key of a copy.
+    /// `EntityMismatch` if the stored key does not have the form of this index's keys.
     fn write_key_properties(_copy: EntityRef<'_>, _row: &mut RowWriter) -> Result<()> {
         Ok(())
     }
@@ -95,7 +95,7 @@ pub trait FromCopy<I: Index>: Sized {
         Select::All
     }
 
-    /// Reads a value from the encoded row.
+    /// Reads a value from the stored row of a copy.
     ///
     /// # Errors
     /// Any error from [`FromEntity::from_entity`].

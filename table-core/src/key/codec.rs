@@ -1,4 +1,4 @@
-//! Codecs, which encode typed values as pieces of a key, and the laws that every codec satisfies.
+//! Codecs encode typed values as pieces of a key. Every codec satisfies the laws below.
 //!
 //! # Laws
 //! For a codec `C` of `T`, all values `a` and `b` that it accepts, and `enc` = [`KeyCodec::encode`]:
@@ -174,8 +174,8 @@ pub struct Facts {
     /// `true` if values written at about the same time have neighbouring encodings, such as instants, hours and days. A partition key that
     /// consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
-    /// The mistake in the codec's arguments for this type, such as six digits for a `u8`, or `None`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report
-    /// this text at the field, with `, name` in place of `{, field}`.
+    /// Describes the mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid. `#[derive(Entity)]`
+    /// and `#[derive(KeyPart)]` report this text at the field, with `, name` in place of `{, field}`.
     pub fault: Option<&'static str>,
 }
 
@@ -258,7 +258,7 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a prefix is a prefix of the encoding.
+/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a string's prefix is a prefix of the string's encoding.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};

@@ -1,4 +1,4 @@
-//! The remaining properties of an entity, which no field declares.
+//! Collects the remaining properties of an entity, which no field declares.
 
 use std::collections::BTreeMap;
 

@@ -108,7 +108,7 @@ fn signed(name: &str, number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| Error::of(PropertyFault::Unsigned(number)).with_property(name))
 }
 
-/// Returns the number of nanoseconds of a duration. The error contains the name of the property.
+/// Returns a duration in nanoseconds, or an error that names the property if the duration does not fit.
 fn nanoseconds(name: &str, number: Option<i64>, duration: &dyn Debug) -> Result<i64> {
     number.ok_or_else(|| Error::of(PropertyFault::Duration(format!("{duration:?}"))).with_property(name))
 }
@@ -157,7 +157,7 @@ fn read_text<T>(text: &str, read: impl FnOnce(&str) -> Option<T>, wanted: &'stat
     read(text).ok_or_else(|| Error::of(PropertyFault::Text { text: text.to_owned(), wanted }))
 }
 
-/// Reads a string into an existing `String`.
+/// Reads a string into an existing `String`, reusing its memory.
 #[inline]
 fn text_over(value: &mut String, row: &mut RowReader<'_>, name: &str) -> bool {
     let Some(text) = row.text(name) else { return false };
@@ -166,7 +166,7 @@ fn text_over(value: &mut String, row: &mut RowReader<'_>, name: &str) -> bool {
     true
 }
 
-/// Reads bytes into an existing `Vec`.
+/// Reads bytes into an existing `Vec`, reusing its memory.
 #[inline]
 fn bytes_over(value: &mut Vec<u8>, row: &mut RowReader<'_>, name: &str) -> bool {
     let Some(bytes) = row.bytes(name, EdmType::Binary) else { return false };

@@ -26,7 +26,7 @@ pub trait StoredOtherwise {
     type Kind;
 }
 
-/// A kind of type that can be a property. No kind in this module can.
+/// A kind of type whose types can be properties. No kind in this module implements it, so rustc shows its message.
 pub trait Stores<T> {
     /// Returns a value of any type. It cannot be called, because no type implements this trait.
     fn refuse<R>() -> R;

@@ -1,4 +1,4 @@
-//! Errors of selections.
+//! Errors of selections: keys that a function cannot read.
 
 use table_store::Fault;
 

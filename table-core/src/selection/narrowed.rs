@@ -53,7 +53,7 @@ impl<N: Narrowed> From<N> for Selection<N::Entity, N::Class, N::Source> {
     }
 }
 
-/// A selection under construction, such as `Employee::rows("Sales")`. Generated code implements this trait once for each of its types. If it implemented
+/// A selection under construction, such as `Employee::rows("Sales")`. Generated code implements this trait for each of its selection types. If it implemented
 /// `From` for [`Selection`] instead, rustc would have to consider all these implementations in every conversion.
 #[doc(hidden)]
 pub trait Narrowed {

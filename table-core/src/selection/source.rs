@@ -1,4 +1,4 @@
-//! Sources of a selection: the entities themselves, or an index.
+//! The rows that a selection reads (its source): the entities themselves, or an index.
 
 use std::marker::PhantomData;
 
@@ -40,7 +40,7 @@ use crate::schema::IndexSchema;
 pub trait Source: sealed::Sealed + 'static {
     /// The index, or `None` for the entities themselves.
     const INDEX: Option<&'static IndexSchema>;
-    /// The consistency between the source's rows and the entities.
+    /// The consistency of the source's rows with the entities.
     type Consistency: Consistency;
 }
 
@@ -184,7 +184,7 @@ pub trait ReadableAs<T>: Source {
         Select::All
     }
 
-    /// Reads a value from the encoded row.
+    /// Reads a value from a stored row.
     ///
     /// # Errors
     /// Any error from [`FromEntity::from_entity`].

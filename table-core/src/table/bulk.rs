@@ -28,8 +28,8 @@ use crate::table::bulk::plan::{Link, Window};
 /// The number of partitions that are written concurrently by default (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A bulk write under construction, on a [`Table`](crate::Table) or an `Entities` handle of
-/// `table-patterns`. Each transaction is atomic, but the bulk write is not.
+/// A bulk write under construction, on a [`Table`](crate::Table) or an `Entities` handle of `table-patterns`. Each transaction is atomic, but the bulk write
+/// as a whole is not.
 ///
 /// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
@@ -178,7 +178,8 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window (a portion of the input) and returns the first error in input order. `failure` is an error from before the window was sent, if any.
+    /// Writes a window (consecutive entities of the input) and returns the first error in input order. `failure` is an error from before the window was sent,
+    /// if any.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,
@@ -215,8 +216,9 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     }
 }
 
-/// Commits the transactions to one partition in order and stops at the first one that fails. Returns that transaction's positions and its error.
-/// A newer schema that forbids the program's writes forbids them in every partition, so `is_refused` then also stops the other partitions.
+/// Commits the transactions to one partition in order and stops at the first one that fails. Returns that transaction's positions and its error. If the error
+/// means that a newer schema forbids the program's writes, they are forbidden in every partition, so `is_refused` is set to stop the writes to the other
+/// partitions too.
 async fn write_chain<T: BulkTarget>(
     target: &T,
     mut chain: Vec<Link<T::Batch>>,

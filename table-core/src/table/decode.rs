@@ -7,7 +7,7 @@ use crate::name::TableName;
 use crate::query::Page;
 use crate::selection::ReadableAs;
 
-/// Passes the entities of a page to a closure, up to a limit. Returns the number of entities passed.
+/// Passes the entities of a page to a closure, at most a given number. Returns the number of entities passed.
 pub(super) fn hand_over<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
@@ -32,8 +32,8 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Passes references to the entities of a page to a closure, up to a limit. Each entity is read into the memory of the previous one. Returns the number
-/// of entities passed.
+/// Passes references to the entities of a page to a closure, at most a given number. Each entity is decoded into the memory of the previous one. Returns the
+/// number of entities passed.
 pub(super) fn lend<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,

@@ -1,4 +1,4 @@
-//! The stored schema of a table. It is compared with the program's schema when the table is opened.
+//! Stores the schemas of a table's entity types, and compares them with the program's schemas when the table is opened.
 //!
 //! Schemas are stored as entities of an ordinary table, [`LAYOUTS`], so every backend can store them and any tool can show them.
 
@@ -237,8 +237,8 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Makes this handle check before each write that it may write, using the state of the handle that created `watch`. If that handle was not opened,
-    /// nothing is checked.
+    /// Makes this handle check, before each write, that the program may still write. The check shares the state of the handle that created `watch`. If that
+    /// handle was not opened, nothing is checked.
     #[doc(hidden)]
     #[must_use]
     pub fn watched(self, watch: &SchemaWatch) -> Self
@@ -250,8 +250,8 @@ impl<E, S: TableStore> Table<E, S> {
         Self { standing, ..self }
     }
 
-    /// Returns a check for entities with a different schema in a table of the same store. Used by handles that write such entities together with their
-    /// own. The check queries the stored schema if this handle was opened. Clones of this handle share the result.
+    /// Returns a check for entities with a different schema in a table of the same store. Used by handles that write such entities in addition to entities of
+    /// their own type. The check queries the stored schema if this handle was opened. Clones of this handle share the result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>

@@ -1,4 +1,4 @@
-//! Streams of the tables in a store.
+//! Lists the tables of a store, as a stream.
 
 use std::collections::VecDeque;
 

@@ -12,7 +12,7 @@ use crate::query::Page;
 pub(super) struct LookAhead<St> {
     pages: Pin<Box<St>>,
     waiting: Waiting,
-    /// The number of entities that may still be requested, or `None` for all entities.
+    /// The number of entities still needed, or `None` if all entities are needed.
     wanted: Option<usize>,
 }
 

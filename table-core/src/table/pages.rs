@@ -25,7 +25,7 @@ const CONCURRENCY: usize = 8;
 pub(crate) struct Paging {
     /// The ranges, in key order. An error is reported by the first request.
     pub(crate) ranges: Result<Vec<KeyRange>>,
-    /// The condition on the entities, in addition to the ranges.
+    /// The condition that the entities in the ranges must satisfy.
     pub(crate) filter: Option<Filter>,
     /// The properties that the query requests.
     pub(crate) select: Select,

@@ -274,7 +274,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
         self
     }
 
-    /// Requires that the entity has this version; by default, any version is accepted.
+    /// Sets the version that the stored entity must have; by default, any version is accepted.
     pub fn if_match(self, if_match: impl IntoIfMatch) -> Self {
         Self { if_match: if_match.into(), ..self }
     }

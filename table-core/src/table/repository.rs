@@ -1,4 +1,4 @@
-//! `Repository`: the functions that all handles to a table share, for generic code.
+//! The trait `Repository`: the functions that all handles to a table share, for generic code.
 
 use table_store::Result;
 

@@ -1,4 +1,4 @@
-//! Requests of typed and untyped tables, each with a tracing span and a recorded cost.
+//! Sends the requests of typed and untyped tables, each in a tracing span that records its cost.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ pub(crate) async fn get<S: TableStore>(
     Ok(found)
 }
 
-/// Decodes the row returned by a lookup, according to the source that was read.
+/// Decodes the row returned by a lookup in the source `F`: the entities or an index.
 #[inline]
 pub(crate) fn read_from<F: ReadableAs<T>, T>(
     table: &TableName,

@@ -256,7 +256,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok((etag, stamp))
     }
 
-    /// Returns all stored properties of a version that the caller has already read.
+    /// Reads all stored properties of an entity, provided that it still has the version that the caller has read.
     async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
         match request::get(&self.store, table, key, &Select::All).await? {
             Some(found) if found.etag == *etag => Ok(found.row),

@@ -135,7 +135,7 @@ impl<E, S: TableStore> Table<E, S> {
         Ok(self.submit(transaction, &[written]).await?.into_iter().next().flatten())
     }
 
-    /// Submits a transaction, if entities of the written types may be written at this time. Every write of a typed table is submitted here.
+    /// Submits a transaction if its entity types may currently be written. Every write to a typed table goes through here.
     ///
     /// # Errors
     /// Any error from [`admit_types`](Self::admit_types) or the store.

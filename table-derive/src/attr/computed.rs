@@ -1,10 +1,10 @@
-//! Helps for expressions that compute a value of a key.
+//! Help texts for expressions, written in place of a key piece, that compute a value.
 
 use proc_macro2::{TokenStream, TokenTree};
 
 use crate::grammar::{is_name, names};
 
-/// Returns the help for an expression, such as a condition or a remainder.
+/// Returns the help text for an expression, such as a condition or a remainder.
 pub(super) fn computed(tokens: TokenStream) -> Option<String> {
     if let Some(help) = less(&tokens).or_else(|| remainder(&tokens)).or_else(|| sliced(&tokens)) {
         return Some(help);
@@ -22,7 +22,7 @@ pub(super) fn computed(tokens: TokenStream) -> Option<String> {
     help.map(str::to_owned)
 }
 
-/// Returns the help for `u64::MAX - id` and other subtractions from a maximum.
+/// Returns the help text for `u64::MAX - id` and other subtractions from a maximum.
 fn less(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string().replace(' ', "");
     let (greatest, field) = text.split_once('-')?;
@@ -47,7 +47,7 @@ fn less(tokens: &TokenStream) -> Option<String> {
     ))
 }
 
-/// Returns the help for a remainder: `id % 16`.
+/// Returns the help text for a remainder: `id % 16`.
 fn remainder(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string().replace(' ', "");
     let (field, number) = text.split_once('%')?;
@@ -58,7 +58,7 @@ fn remainder(tokens: &TokenStream) -> Option<String> {
     })
 }
 
-/// Returns the help for the beginning of a text: `email[..2]`.
+/// Returns the help text for a prefix of a string: `email[..2]`.
 fn sliced(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string().replace(' ', "");
     let (field, range) = text.trim_start_matches('&').trim_start_matches("self.").split_once('[')?;

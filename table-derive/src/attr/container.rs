@@ -1,4 +1,4 @@
-//! Attributes of the struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]`, `#[index(…)]` and `#[index_entity(…)]`.
+//! Attributes of an entity's struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]`, `#[index(…)]` and `#[index_entity(…)]`.
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
@@ -125,7 +125,7 @@ const WORDS: Words = Words {
     ],
 };
 
-/// The words of `#[entity(…)]` with their values, each given at most once.
+/// The words in an `#[entity(…)]` attribute with their values, each given at most once.
 struct EntityWords {
     table: Slot<LitStr>,
     schema_name: Slot<LitStr>,
@@ -153,7 +153,7 @@ impl EntityWords {
         }
     }
 
-    /// Reads an attribute. Returns `false` if a part of it cannot be read, which is reported.
+    /// Reads an attribute. Returns `false` if a part of it cannot be read; the mistake is then reported.
     fn read(&mut self, ctxt: &Ctxt, attr: &Attribute) -> bool {
         let mut whole = true;
         let sound = WORDS.read(ctxt, attr, |word, input| {

@@ -17,13 +17,13 @@ pub(crate) struct FieldAttrs {
     pub(crate) codec: Option<(Attribute, Codec)>,
     /// The name of the property.
     pub(crate) name: Option<LitStr>,
-    /// The word `json`, if the field is stored as JSON.
+    /// The `json` word, which stores the field as JSON.
     pub(crate) json: Option<Ident>,
     /// The `also` word, which stores a key field as a property, too.
     pub(crate) also: Option<Ident>,
     /// The `rest` word, which marks a map of all properties that no field declares.
     pub(crate) rest: Option<Ident>,
-    /// The word `chunks`: a value split over several properties.
+    /// The `chunks` word, which splits the value over several properties.
     pub(crate) chunks: Option<Ident>,
 }
 

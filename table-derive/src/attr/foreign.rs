@@ -19,7 +19,7 @@ use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 /// settings are refused only where they would be mistaken for the declaration of the entity.
 pub(crate) const LIBRARIES: [&str; 4] = ["diesel", "sea_orm", "sqlx", "dynomite"];
 
-/// Attributes of fields that declare a key without specifying which of the two.
+/// Field attributes of other libraries that declare a key without specifying which of the two keys.
 const BOTH: [&str; 7] = ["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary"];
 
 /// Attributes of other libraries that declare one of the keys.
@@ -56,7 +56,7 @@ const KEYS: &[(Symbol, &[&str])] = &[
     ),
 ];
 
-/// The fields of a struct, as far as attributes of other libraries concern them.
+/// The fields of a struct, with what its attributes declare about keys.
 #[derive(Default)]
 pub(crate) struct Keyed<'a> {
     /// All fields of the struct.
@@ -87,7 +87,7 @@ impl<'a> Keyed<'a> {
         }
     }
 
-    /// For the first of these fields, returns a help text with the keys that all of them declare; for the other fields, an empty string.
+    /// Returns a help text with the keys that all fields in `fields` declare, if `field` is the first of them; an empty string for the other fields.
     fn keys_at(&self, field: &str) -> Option<String> {
         let help = self.keys_of(&self.fields)?;
         Some(if self.fields.first().is_some_and(|first| first == field) { help } else { String::new() })
@@ -109,7 +109,7 @@ impl<'a> Keyed<'a> {
         Some(format!("write `{keys}` above the struct"))
     }
 
-    /// Returns the first name in the arguments of an attribute that is a field.
+    /// Returns the first name in an attribute's arguments that is the name of a field.
     fn field_in(&self, arguments: &TokenStream) -> Option<Ident> {
         let named = &self.all?.named;
         arguments.clone().into_iter().find_map(|token| match token {
@@ -173,12 +173,12 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     FOREIGN.iter().flat_map(|(names, _)| *names).copied().chain(LIBRARIES)
 }
 
-/// Returns the name of an attribute. Comparing a string with many words is faster than comparing an identifier.
+/// Returns the name of an attribute as a string, because comparing a string with many words is faster than comparing an identifier.
 fn name_of(attr: &Attribute) -> Option<String> {
     attr.path().get_ident().map(Ident::to_string)
 }
 
-/// Fills a field into the placeholders of a help: `{email}` becomes its name, `{Email}` its name in Pascal case.
+/// Fills a field into the placeholders of a help text: `{email}` becomes its name, `{Email}` its name in Pascal case.
 pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
     let field = field.map(|field| field.unraw().to_string());
     let pascal = field.as_deref().map_or_else(|| "Email".to_owned(), pascal_case);

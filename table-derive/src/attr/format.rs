@@ -1,4 +1,4 @@
-//! Conversion of format strings to key pieces, such as `"empid_{id:06}"` to `"empid_", digits(6, id)`.
+//! Converts format strings to key pieces, such as `"empid_{id:06}"` to `"empid_", digits(6, id)`.
 
 use crate::codec::date_format;
 

@@ -1,4 +1,4 @@
-//! Secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
+//! Attributes for secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -38,11 +38,11 @@ pub(crate) struct IndexAttr {
     pub(crate) row_key: Option<PieceList>,
     /// The fields that each copy includes.
     pub(crate) include: Option<Vec<Ident>>,
-    /// `true` if an invalid word was reported and skipped. The word may be a misspelt option, which then seems to be missing.
+    /// `true` if an invalid word was reported and skipped. The word may be a misspelt option that later seems to be missing.
     pub(crate) broken: bool,
 }
 
-/// The words of `#[index(…)]` after the name of the index.
+/// The words that `#[index(…)]` accepts after the name of the index.
 const COPIES: Words = Words {
     of: INDEX,
     form: "#[index(ByEmail, unique, row_key(\"email_\", email))]",
@@ -57,7 +57,7 @@ const COPIES: Words = Words {
     meant: MEANT,
 };
 
-/// The words of `#[index_entity(…)]` after the name of the index.
+/// The words that `#[index_entity(…)]` accepts after the name of the index.
 const LISTS: Words = Words {
     of: INDEX_ENTITY,
     form: "#[index_entity(ByName, at_most = 100, row_key(\"name_\", name))]",
@@ -195,7 +195,7 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Re
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
-/// Returns the form of an index that is declared by settings: `name = "ByEmail", columns = [email], unique = true`.
+/// Returns the correct syntax for an index that is declared by settings, as in other libraries: `name = "ByEmail", columns = [email], unique = true`.
 fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).ok().filter(|word| word == "name" || word == "index_name")?;

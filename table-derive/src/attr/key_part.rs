@@ -1,4 +1,4 @@
-//! Attributes of key types: `#[digits(6)]`, `#[key_part("name")]` on a variant, `#[key_part(crate = …)]`.
+//! Attributes of user-defined key types: `#[digits(6)]`, `#[key_part("name")]` on a variant, `#[key_part(crate = …)]`.
 
 use syn::{Attribute, LitStr, Path};
 
@@ -16,7 +16,7 @@ pub(crate) struct TypeAttrs {
     pub(crate) runtime: Option<Path>,
 }
 
-/// The words of `#[key_part(…)]` on the type.
+/// The words that `#[key_part(…)]` accepts on a type.
 const WORDS: Words = Words {
     of: KEY_PART,
     form: "#[key_part(crate = path::to::table_core)]",

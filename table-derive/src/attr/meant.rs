@@ -1,4 +1,4 @@
-//! Guesses the pieces of a key that an expression or a setting of another library means.
+//! Guesses which key pieces a user meant by an expression, or by a setting of another library.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -60,7 +60,7 @@ pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join(if are_names { ", \"_\", " } else { ", " }))
 }
 
-/// Returns the help for a key setting of another library, and for a field with a value.
+/// Returns the help text for a key setting of another library, and for a field with a value.
 fn assigned(tokens: &TokenStream) -> Option<String> {
     let mut tokens = tokens.clone().into_iter();
     let (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(sign)), Some(TokenTree::Literal(_))) =
@@ -81,7 +81,7 @@ fn assigned(tokens: &TokenStream) -> Option<String> {
     })
 }
 
-/// Returns the help for a function call: `year` for `at.year()`, `new_v4` for `Uuid::new_v4()`.
+/// Returns the help text for a function call: `year` for `at.year()`, `new_v4` for `Uuid::new_v4()`.
 fn called(tokens: TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let field = match tokens.as_slice() {
@@ -101,7 +101,7 @@ fn called(tokens: TokenStream) -> Option<String> {
     })
 }
 
-/// Returns the help for `at.format("%Y-%m-%d")`.
+/// Returns the help text for `at.format("%Y-%m-%d")`.
 fn formatted(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string();
     let (before, after) = text.split_once('"')?;

@@ -24,7 +24,7 @@ pub(crate) struct MemberAttrs {
     pub(crate) upgrades: Vec<(Attribute, Path)>,
 }
 
-/// The words of `#[entity_set(crate = …)]`.
+/// The words that `#[entity_set(crate = …)]` accepts.
 const SET: Words = Words {
     of: ENTITY_SET,
     form: "#[entity_set(crate = path::to::table_core)]",
@@ -32,7 +32,7 @@ const SET: Words = Words {
     meant: &[("tag", "declare the kind on each entity: `#[entity(kind = \"Employee\")]`")],
 };
 
-/// The words of `#[entity_group(under = Employee)]`.
+/// The words that `#[entity_group(under = Employee)]` accepts.
 const GROUP: Words = Words {
     of: ENTITY_GROUP,
     form: "#[entity_group(under = Employee)]",
@@ -44,7 +44,7 @@ const GROUP: Words = Words {
     ],
 };
 
-/// The words of `#[upgrade(from = OldEmployee)]`.
+/// The words that `#[upgrade(from = OldEmployee)]` accepts.
 const UPGRADED: Words = Words {
     of: UPGRADE,
     form: "#[upgrade(from = OldEmployee)]",

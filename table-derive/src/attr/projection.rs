@@ -18,7 +18,7 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) runtime: Option<Path>,
     /// `true` if a reported error may be the reason why a word seems to be missing.
     pub(crate) broken: bool,
-    /// The type named by a malformed attribute.
+    /// The entity type that a malformed attribute seems to name.
     pub(crate) meant: Option<Path>,
 }
 

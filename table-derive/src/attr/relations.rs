@@ -1,4 +1,4 @@
-//! Relations of denormalised copies that a struct names: `copied_by(Assignee)`, `copies_from(Owner, Reviewer)`.
+//! Parses the relations of denormalised copies that a struct declares: `copied_by(Assignee)`, `copies_from(Owner, Reviewer)`.
 
 use quote::ToTokens;
 use syn::parse::ParseStream;
@@ -7,7 +7,7 @@ use syn::{Ident, Path, parenthesized};
 use crate::ctxt::{self, Ctxt};
 use crate::grammar;
 
-/// Parses the relation types that follow a word. Also returns `true` if all of them could be parsed. Duplicates are reported.
+/// Parses the relation types after the word `copied_by` or `copies_from`. Also returns `true` if all of them could be parsed. Duplicates are reported.
 pub(crate) fn parse(
     ctxt: &Ctxt,
     word: &Ident,

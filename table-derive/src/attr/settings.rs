@@ -20,7 +20,7 @@ impl Setting {
     }
 }
 
-/// Returns the settings of an attribute. The library of the attribute reports errors in it.
+/// Returns the settings in an attribute. Errors in the attribute are not reported here, because the attribute's own library reports them.
 pub(crate) fn of(attribute: &Attribute) -> Vec<Setting> {
     let mut settings = Vec::new();
     let _ = attribute.parse_nested_meta(|meta: ParseNestedMeta<'_>| {

@@ -1,5 +1,5 @@
-//! Checks the distribution of writes (PAT-ANTI-1): reports a constant partition key, and more buckets than a read can enumerate. The compiler checks whether
-//! key fields have a time type.
+//! Checks that a partition key distributes writes (PAT-ANTI-1): reports a constant partition key, and more buckets than a read can enumerate. The compiler
+//! checks whether key fields have a time type.
 
 use syn::ext::IdentExt;
 

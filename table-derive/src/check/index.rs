@@ -209,7 +209,7 @@ fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a generated type that has the same name as the type of a field.
+/// Reports an index whose generated type would have the same name as the type of a field.
 fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
         if let Some((made, field)) = entity.type_made_twice(index) {
@@ -221,7 +221,7 @@ fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a generated function whose name is already used.
+/// Reports an index whose generated function would have a name that is already used.
 fn reserved_method(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, index) in entity.indexes.iter().enumerate() {
         if let Some(name) = entity.method_made_twice(at) {

@@ -175,7 +175,7 @@ fn codec_without_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports generated methods with equal names.
+/// Reports parts for which methods with equal names would be generated.
 fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     let narrowed = entity.row_key.iter().map(|key| (key, &["_is", "_prefix"][..]));
     let partitions = entity

@@ -11,7 +11,7 @@ use crate::model::Entity;
 use crate::model::key::Key;
 use crate::model::key_part::{KeyPart, Kind};
 
-/// A wrong type, and the declaration to write instead.
+/// A type that cannot be part of a key: the message about it, and the declaration to write instead.
 struct Wrong {
     fact: &'static str,
     help: String,
@@ -38,7 +38,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports the type inside a newtype for keys.
+/// Reports a key newtype whose inner type cannot be part of a key.
 pub(crate) fn check_inside(ctxt: &Ctxt, part: &KeyPart<'_>) {
     match &part.kind {
         Kind::Newtype { ty, codec, .. } if !codec.is_custom() => report(ctxt, ty, wrong(&"value", ty)),
@@ -52,7 +52,7 @@ fn report(ctxt: &Ctxt, ty: &Type, wrong: Option<Wrong>) {
     }
 }
 
-/// Returns the fact and the help for the type of the field with this name, if the type has no encoding.
+/// Returns the message and the help text for the type of the field with this name, if the type has no encoding in keys.
 fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     let instead = |fact, ty: &str, more: &str| Some(Wrong { fact, help: format!("write `{ty}`{more}") });
     match ty {

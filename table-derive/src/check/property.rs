@@ -23,7 +23,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     too_many(ctxt, entity);
 }
 
-/// Checks the rules that concern single names.
+/// Checks the rules that apply to individual property names.
 pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_of_key_field(ctxt, entity);
     also_of_no_key(ctxt, entity);

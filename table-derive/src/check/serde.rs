@@ -51,7 +51,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     table(ctxt, entity);
 }
 
-/// Returns the library whose attribute this is.
+/// Returns the name of the library that an attribute belongs to.
 fn library(attribute: &Attribute) -> Option<&'static str> {
     let name = attribute.path().get_ident()?.to_string();
     ["serde"].into_iter().chain(LIBRARIES).find(|library| name == *library)

@@ -1,4 +1,4 @@
-//! Forms of codecs in messages, with the field and the number that the declaration contains.
+//! Examples of codecs for error messages, with the field and the number from the user's declaration.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -27,7 +27,7 @@ pub(super) fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream)
     format!("hash({algorithm}, {digits}, {})", field.unwrap_or("user"))
 }
 
-/// Replaces the sample number in a form by the only number among the tokens.
+/// Replaces the sample number in an example with the only number among the tokens.
 pub(super) fn numbered(form: &str, tokens: &[TokenTree]) -> String {
     const SAMPLES: [(&str, &str); 4] =
         [("digits(6", "digits("), ("hex(8", "hex("), ("first(3", "first("), (", 16)", ", ")];

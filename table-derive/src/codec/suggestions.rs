@@ -1,4 +1,4 @@
-//! Codec words of other libraries and method names used in keys, each with the spelling to suggest.
+//! Words that users may write in keys, such as codec names of other libraries and method names, each with the codec to suggest instead.
 
 use syn::Ident;
 
@@ -99,7 +99,7 @@ const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
     ("unix", &["secs"], Some("seconds"), "seconds since 1970"),
 ];
 
-/// Returns the help for a word that is used instead of a codec.
+/// Returns the help text for a word that is used instead of a codec.
 pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
     if let Some((hash, digits)) = HASH_DIGITS.iter().find(|(hash, _)| word == hash) {
         let form = format!("hash({hash}, {digits}, {})", field.unwrap_or("user"));
@@ -111,7 +111,7 @@ pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
     help.or_else(|| numeric_format(&word.to_string(), field.unwrap_or("id")))
 }
 
-/// Returns the help for a numeric format of .NET, such as `D6`, `x8` or `X16`.
+/// Returns the help text for a .NET numeric format, such as `D6`, `x8` or `X16`.
 fn numeric_format(word: &str, field: &str) -> Option<String> {
     let (letter, width) = word.split_at_checked(1)?;
     let width: u8 = width.parse().ok().filter(|width| (1..=39).contains(width))?;
@@ -125,7 +125,7 @@ fn numeric_format(word: &str, field: &str) -> Option<String> {
     })
 }
 
-/// Returns the help for `word`, which is used instead of an argument of `codec`: in a key if there is a `field`, otherwise in an attribute.
+/// Returns the help text for `word`, which is used instead of an argument of `codec`: in a key if `field` is given, in an attribute if not.
 pub(super) fn meant_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
     let is_meant = |words: &[&str]| words.iter().any(|other| word == other);
     let (_, _, right, meaning) = ARGUMENTS.iter().find(|(of, words, ..)| *of == codec && is_meant(words))?;

@@ -106,7 +106,7 @@ const SIGNS: &[(&str, &str)] =
     &[("unsigned", ""), ("nonnegative", "__table::NonNegative"), ("signed", "__table::Signed")];
 const UNITS: &[(&str, &str)] = &[("millis", "true"), ("seconds", "false")];
 
-/// The words of all codecs.
+/// All codec words.
 pub(super) const WORDS: &[Word] = &[
     word("digits", "Digits", "digits(6, {id})", &[Number(1, 39), OneOf(SIGNS, true)]),
     around("desc", "Desc", "desc({at})", &[]),

@@ -1,4 +1,4 @@
-//! Short aliases for types that an expansion repeats.
+//! Short type aliases for types that occur repeatedly in an expansion.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -62,7 +62,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Generates stubs of the key columns if the declaration has an error.
+/// Generates stubs of the key columns, for a declaration with mistakes.
 pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().filter(|field| is_of_key_alone(field)).map(|field| {
         let (vis, ty, column) = (field.vis, field.ty, constant(field));

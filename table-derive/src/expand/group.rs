@@ -1,4 +1,5 @@
-//! Entity groups: an `impl EntityGroup` that sorts the rows of a range into fields, and the proof that the range contains these rows.
+//! Code generated for entity groups: an `impl EntityGroup` that sorts the rows of a range into fields, and a compile-time check that the range contains these
+//! rows.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -81,7 +82,7 @@ fn named(group: &EntityGroup<'_>) -> TokenStream {
     if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) }
 }
 
-/// Returns the code for rows that belong to no member: the list, the statement, and the field.
+/// Returns the code for rows that belong to no member: the declaration of a list, the statement that adds a row to it, and the initializer of the field.
 fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
     let entity = local("entity");
     let name = group.original.ident.unraw().to_string();

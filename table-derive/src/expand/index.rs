@@ -1,4 +1,4 @@
-//! Indexes: a type for each index, its rows, the functions that read them, and the functions that select from it.
+//! Code generated for indexes: a type for each index, and the functions that write its rows, read them, and select from them.
 
 mod key_parts;
 mod reading;

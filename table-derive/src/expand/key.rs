@@ -1,4 +1,4 @@
-//! Key parts as tokens: types, codecs, arguments, and the calls that build a key.
+//! Generates code for key parts: types, codecs, arguments, and the calls that build a key.
 
 use std::rc::Rc;
 
@@ -100,7 +100,7 @@ impl<'e> Design<'e> {
         &self.entity.original.vis
     }
 
-    /// Returns the visibility with a span. rustc reports an item at its first token, so this token needs the span as well.
+    /// Returns the visibility with a span. rustc reports an item at its first token, so this token also needs the span.
     pub(super) fn vis_at(&self, span: Span) -> Visibility {
         let mut vis = self.vis().clone();
         match &mut vis {

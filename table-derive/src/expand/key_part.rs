@@ -1,4 +1,4 @@
-//! User-defined key types: `impl KeyPart`.
+//! Code generated for user-defined key types: `impl KeyPart`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

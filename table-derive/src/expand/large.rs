@@ -1,4 +1,4 @@
-//! Blobs of an entity: a constant for each blob, and the list of all blobs.
+//! Code generated for entities with blobs: a constant for each blob, and the list of all blobs.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

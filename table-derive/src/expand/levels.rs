@@ -1,4 +1,4 @@
-//! Prefixes of a hierarchical partition key, level by level: `Event::within("contoso").user_is("ada")`.
+//! Generates functions that select by a prefix of a hierarchical partition key, level by level: `Event::within("contoso").user_is("ada")`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};

@@ -1,4 +1,4 @@
-//! Ranges of partitions, for partition keys without levels, such as `Log::partitions_by_minute(from..until)`.
+//! Generates functions that select ranges of partitions, for partition keys without levels, such as `Log::partitions_by_minute(from..until)`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};

@@ -1,4 +1,4 @@
-//! Projections: an `impl FromEntity` that requests only the columns of the projection.
+//! Code generated for projections: an `impl FromEntity` that requests only the columns of the projection.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

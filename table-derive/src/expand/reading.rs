@@ -1,4 +1,4 @@
-//! Reads an entity: keys are split into their pieces, and properties are searched in the order in which they are written.
+//! Generates code that reads an entity: splits the keys into their pieces, and searches for the properties in the order in which they are written.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};

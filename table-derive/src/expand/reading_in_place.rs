@@ -1,4 +1,4 @@
-//! Reads into an existing entity and reuses the memory of its strings and vectors.
+//! Generates code that reads into an existing entity and reuses the memory of its strings and vectors.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -1,4 +1,4 @@
-//! Relations of an entity: the handler that maintains its copies, and the entity's side of each relation.
+//! Code generated for an entity's copy relations: the handler that maintains the copies, and the entity's side of each relation.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};

@@ -1,4 +1,4 @@
-//! Row selections that methods narrow part by part: `Employee::rows("Sales").id(100..=199)`.
+//! Generates row selections that methods narrow part by part: `Employee::rows("Sales").id(100..=199)`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -220,12 +220,13 @@ fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     }
 }
 
-/// Returns the cost class of reading all rows of a stage. Without a literal or a fixed part, these are all rows of the partition.
+/// Returns the cost class of reading all rows of a stage (the selection with `stage` fixed parts). Without a literal or a fixed part, these are all rows of
+/// the partition.
 fn class(design: &Design<'_>, stage: usize) -> &'static str {
     if design.is_spread() { "FanOut" } else { class_of_one(design, stage) }
 }
 
-/// Returns the cost class of a stage that reads a single partition.
+/// Returns the cost class of a stage, if it reads a single partition.
 pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> &'static str {
     if starts_partition(design, stage) { "Partition" } else { "RowRange" }
 }

@@ -1,4 +1,4 @@
-//! Typed selections of keys and partitions: `Employee::key`, `partition`, `partitions_by_…`, `within`, `rows`, `scan`.
+//! Generates typed selections of keys and partitions: `Employee::key`, `partition`, `partitions_by_…`, `within`, `rows`, `scan`.
 
 use proc_macro2::TokenStream;
 use quote::quote;

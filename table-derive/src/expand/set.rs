@@ -1,4 +1,4 @@
-//! Entity sets: an `impl FromEntity` that determines the type of each row, and the proof that the types can be distinguished.
+//! Code generated for entity sets: an `impl FromEntity` that determines the type of each row, and a compile-time check that the types can be distinguished.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};

@@ -148,7 +148,7 @@ pub(crate) fn stub(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     quote!(#definition #items)
 }
 
-/// Generates the struct of the key.
+/// Generates the struct that contains only the key fields.
 fn definition(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let (vis, ident) = (&wide.entity.original.vis, &header.original.ident);
     let doc = format!("The key of a [`{}`], shared by all its parts.", wide.entity.original.ident.unraw());

@@ -1,4 +1,4 @@
-//! Writes an entity: its keys and its row.
+//! Generates code that writes an entity: its keys and its row.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};

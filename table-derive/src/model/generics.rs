@@ -1,4 +1,4 @@
-//! Parameters of a generic entity: the types and constants that its properties depend on.
+//! Generic parameters of an entity: the types and constants on which its properties depend.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};

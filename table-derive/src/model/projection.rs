@@ -8,7 +8,7 @@ use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// A struct that an entity can be read as.
+/// The declaration of a projection: a struct as which an entity can be read.
 pub(crate) struct Projection<'a> {
     /// The struct as declared.
     pub(crate) original: &'a DeriveInput,

@@ -7,7 +7,7 @@ use crate::attr::member::{self, MemberAttrs};
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// An enum that any row of a table can be read as.
+/// The declaration of an entity set: an enum as which any row of a table can be read.
 pub(crate) struct EntitySet<'a> {
     /// The enum as declared.
     pub(crate) original: &'a DeriveInput,

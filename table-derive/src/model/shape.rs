@@ -1,4 +1,4 @@
-//! Checks of a declaration's shape, which precede reading its parts.
+//! Checks the shape of a declaration before its parts are read.
 
 use syn::{Data, DataStruct, DeriveInput, Fields, FieldsNamed};
 

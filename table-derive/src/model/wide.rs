@@ -179,7 +179,7 @@ fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs)
     }
 }
 
-/// Returns the parts that the declaration specifies.
+/// Returns the parts as the declaration specifies them, without splitting parts that are too large.
 fn told(stored: &[Stored]) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     for (at, stored) in stored.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Tests of the code in messages. If a message says "write", it shows code for the given declaration, and the declaration is accepted after
-//! the code is pasted.
+//! Tests of the code that messages propose. If a message says "write", it shows code for the given declaration, and the declaration must be accepted after
+//! this code is pasted.
 //!
 //! The code replaces the marked tokens, or a list item that contains them: `id` in `digits(id)`, `digits(id)`, or the complete attribute.
 

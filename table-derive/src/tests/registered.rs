@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::attr::foreign;
 
-/// Returns the names in a list of the crate's root, such as `foreign: [table, key]`.
+/// Returns the names in a list in the crate's root file, such as `foreign: [table, key]`.
 fn listed(word: &str) -> BTreeSet<&'static str> {
     let root = include_str!("../lib.rs");
     let (_, rest) = root.split_once(&format!("{word}: [\n")).unwrap();

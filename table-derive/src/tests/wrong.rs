@@ -1,4 +1,4 @@
-//! Tests of wrong declarations, each with one mistake. The mistake is reported once, with its number and position, and the type is still expanded.
+//! Tests of wrong declarations, each with one mistake. The mistake must be reported once, with its number and position, and the type must still be expanded.
 //!
 //! The files in `wrong/` consist of sections. Each section contains the derive, a declaration with the placeholder `@`, and, after `--`, one line per
 //! case: the number of the rule and the replacement of `@`. `«` and `»` enclose the code that the message points to.

@@ -1,4 +1,4 @@
-//! The faults of writes: an entity that already exists, does not exist, or has a different version.
+//! Errors of writes: an entity already exists, does not exist, or has a different version.
 
 use table_store::Fault;
 use table_store::etag::{ETag, IfMatch};

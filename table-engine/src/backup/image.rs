@@ -1,4 +1,4 @@
-//! Backups that are not folders: the files of such a backup, and how they are restored to a folder.
+//! Backups that are not stored in a folder, such as backups in an object store: lists their files, and restores them to a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

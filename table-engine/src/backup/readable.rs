@@ -1,4 +1,4 @@
-//! Backups of an engine whose disk is failing. They contain all data that can be read, and list the rows that cannot.
+//! Backs up an engine whose disk is failing: copies all data that can be read, and lists the rows that cannot.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Copies a version of the base to another folder, and checks each run after it was copied.
+//! Copies a version of the base to another folder, and verifies the copy of each run.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -154,7 +154,7 @@ impl BaseView {
         read.map_err(|error| Task::ReadFile(file.name.clone().into()).refused(error))
     }
 
-    /// Creates a version from the bytes of its `BASE` file. The files of its runs are written to the folder later.
+    /// Creates a version from the bytes of its `BASE` file, before the files of its runs are written to the folder.
     pub(crate) fn to_be_fetched(place: &Place, base: &[u8]) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::parse(base, &place.folder.join(BASE), &pool)?;

@@ -1,4 +1,4 @@
-//! Segments that are excluded from ordinary merges, because a layer cannot be read or because a merge was refused.
+//! Tracks segments that are excluded from ordinary merges, because a layer cannot be read or because a merge was refused.
 //!
 //! The key range of a damaged block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*: merges
 //! leave them unchanged. The newer layers are still merged with each other, which bounds their number.

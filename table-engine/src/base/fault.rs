@@ -1,4 +1,4 @@
-//! Faults of the base: damaged files, and files from an unrelated backup.
+//! Errors of the base: damaged files, and files that belong to an unrelated backup.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Computes the figures of all segments (such as sizes and counts), which determine the next merge of the [policy](super::policy).
+//! Computes the figures (such as sizes and counts) of all segments, from which the [policy](super::policy) chooses the next merge.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The key filter of a run, which shows that a key is absent without reading a block (`docs/format.md`, "Runs").
+//! The key filter of a run: most lookups of absent keys need no read of a block (`docs/format.md`, "Runs").
 //!
 //! It is a Bloom filter whose buckets are single cache lines, so a lookup waits for memory only once.
 
@@ -41,7 +41,7 @@ fn places(hash: u64, buckets: usize) -> (usize, impl Iterator<Item = (usize, u8)
     (usize::try_from(bucket).unwrap_or_default() * BUCKET, bits)
 }
 
-/// Returns the bytes of a filter for some hashes.
+/// Returns the bytes of a filter for keys with the given hashes.
 pub(super) fn build(hashes: &[u64]) -> Vec<u8> {
     let buckets = (hashes.len() * BITS).div_ceil(BUCKET * 8).max(1);
     let mut bytes = vec![0; buckets * BUCKET];

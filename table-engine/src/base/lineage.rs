@@ -17,7 +17,7 @@ struct Opening {
     identity: Uuid,
     /// The sequence number of the version's first frame.
     sequence: u64,
-    /// The number of the version's next run.
+    /// The number that the version would give to its next run.
     next: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Merges runs in steps, as chosen by the [policy](super::policy).
 //!
-//! A step processes a *part*: a key range, and the runs whose entries in this range become one run. If the part is smaller than the segment, the
-//! segment is first cut at the end of the part. The step then merges the entire part, verifies the result, and publishes it.
+//! A step processes a *part*: a key range, and the runs whose entries in this range become one run. If the part is smaller than the segment, the segment is
+//! first split at the end of the part. The step then merges the entire part, verifies the result, and publishes it.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

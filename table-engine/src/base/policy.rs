@@ -11,18 +11,19 @@
 //!    Waste consists of everything above an oldest layer, and of rows hidden by deletions.
 //! 5. *Small*: [`NEIGHBOURS`] neighbouring segments that fit into one run are merged, unless one of them is larger than all others together.
 //!
-//! **Termination.** A segment is *settled* if it has at most one layer, and this layer contains no deletions and no rows of dropped tables. The
-//! measure is the pair of the sum of entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4
-//! choose a segment that is not settled. They decrease the first number, since at least two layers become one or the segment becomes settled; if the
-//! segment has no visible entry, they decrease the second. Rule 5 does not increase the first number, and decreases the second. Cutting a segment in
-//! two before a merge does not increase the first number, and the merged part has an entry. The two numbers are natural numbers, so merges end unless
-//! a flush occurs. The tests check the measure after each merge.
+//! **Termination.** A segment is *settled* if it has at most one layer, and this layer contains no deletions and no rows of dropped tables. The measure is
+//! the pair of the sum of entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4 choose a segment that
+//! is not settled. They decrease the first number, since at least two layers become one or the segment becomes settled; if the segment has no visible entry,
+//! they decrease the second. Rule 5 does not increase the first number, and decreases the second. Splitting a segment before a merge does not increase the
+//! first number, and the merged part has an entry. The two numbers are natural numbers, so merges end unless a flush occurs. The tests check the measure
+//! after each merge.
 
 use std::ops::Range;
 
 /// The maximum number of layers in a segment that rule 2 does not merge. A lookup checks the filter of each layer.
 pub(super) const LAYERS: usize = 11;
-/// The number of layers in a segment that makes flushes wait. A flush adds at most one layer to a segment, so only segments with sealed layers can have more.
+/// The number of layers in a segment at which flushes wait for merges. A flush adds at most one layer to a segment, so only segments with sealed layers can
+/// have more.
 pub(super) const MOST_LAYERS: usize = 16;
 /// The permitted waste is the size of the oldest layers divided by this number.
 const WASTE_SHARE: u64 = 5;
@@ -157,7 +158,7 @@ fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
         .filter(|(_, segment)| !matches!(segment.condition, Condition::SetApart { .. }))
 }
 
-/// Returns the bytes of waste, and the permitted bytes of waste.
+/// Returns the number of wasted bytes, and the number that is permitted.
 fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
     let sum =
         |bytes: fn(&Figures) -> u64| -> u64 { readable(segments).map(|(_, segment)| bytes(segment)).sum() };

@@ -1,4 +1,4 @@
-//! Copies a version of the base without the parts that cannot be read.
+//! Copies a version of the base, and omits the parts that cannot be read.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

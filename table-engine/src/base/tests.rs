@@ -1,4 +1,4 @@
-//! Tests that compare the base with a simple map: flushes, merges, dropped tables, and reopening with other options.
+//! Tests that compare the base with a simple map after flushes, merges, dropped tables, and reopening with different options.
 
 mod dropped;
 mod rot;
@@ -311,8 +311,8 @@ fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
     assert!(slices > 20, "{slices}");
 }
 
-/// Tests that rows loaded in key order into two tables, and into two parts of one table, are recognised as adjacent, even if they lie
-/// between rows of other tables.
+/// Tests that rows loaded in key order into two tables, or into two parts of one table, are recognised as adjacent, even if they lie between rows of other
+/// tables.
 #[test]
 fn ordered_rows_between_others_are_never_merged() {
     let folder = tempfile::tempdir().unwrap();

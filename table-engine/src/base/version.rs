@@ -1,8 +1,8 @@
 //! A version of the base: the runs that contain each key range. A version is immutable; each change creates a new version.
 //!
 //! The key space is divided into segments without gaps. A segment has layers, the newest first. The newest layer that has an entry for a key takes
-//! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be
-//! cut in two and partly merged without reading the rest.
+//! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be split, and
+//! one half merged, without reading the rest.
 
 pub(super) mod stored;
 
@@ -141,7 +141,7 @@ impl Version {
         runs
     }
 
-    /// Cuts a segment in two at a key. No row moves.
+    /// Splits a segment at a key. No row moves.
     pub(super) fn cut(&mut self, key: &[u8]) -> Result<()> {
         let index = self.find(key);
         let Some(old) = self.segments.get(index).cloned() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Reads the rows in one version of the base.
+//! A consistent view of one version of the base, for reading its rows.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The faults of the catalog: a table that already exists, does not exist, or is being deleted.
+//! Errors of the catalog: a table already exists, does not exist, or is being deleted.
 
 use table_store::Fault;
 use table_store::name::TableName;

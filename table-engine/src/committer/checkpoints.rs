@@ -1,4 +1,4 @@
-//! Checkpoint scheduling for the committer: triggers, hand-over to the checkpoint thread, back-pressure on writers.
+//! Checkpoint scheduling for the committer: starts checkpoints when they are due, passes them to the checkpoint thread, and slows writers down if necessary.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

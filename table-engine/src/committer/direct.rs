@@ -1,5 +1,5 @@
-//! The committer of an engine in memory. Callers run it themselves while it is idle, which saves waking a thread for the write and waking the
-//! caller for the response.
+//! The committer of an in-memory engine. Callers run it themselves while it is idle, which saves waking a thread for the write and waking the caller for the
+//! response.
 //!
 //! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops
 //! tables, and removes the rows of dropped tables from memory. Each request is processed and answered separately, because a group would save no sync.

@@ -1,4 +1,4 @@
-//! Faults of the disk: the task that failed, and the cause reported by the system.
+//! Errors of the disk: the task that failed, and the cause that the system reported.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The start of an engine: in memory, on a folder, or for reading only.
+//! Starts an engine: in memory, on a folder, or for reading only.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -24,7 +24,7 @@ use crate::timestamps::steady;
 /// Capacity of the committer's request queue. If the queue is full, further writers wait.
 const QUEUE: usize = 1_024;
 
-/// The connection to the committer.
+/// The handle's connection to the committer.
 struct Writer {
     requests: Sender<Request>,
     direct: Option<Arc<Direct>>,

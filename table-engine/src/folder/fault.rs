@@ -1,4 +1,4 @@
-//! The faults of folders: other content, use by another engine, or an unsupported format.
+//! Errors of folders: foreign content, use by another engine, or an unsupported format.
 
 use std::path::PathBuf;
 

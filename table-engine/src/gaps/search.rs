@@ -1,4 +1,4 @@
-//! Searches for the longest gap during a scan.
+//! Finds the longest gap (key range without rows) during a scan.
 
 use super::{FoundGap, Gaps};
 use crate::key::{Span, SplitKey};

@@ -1,4 +1,4 @@
-//! Tests that compare gaps with a simple map: states, snapshots, late reports, reverted writes, and checkpoints.
+//! Tests that compare states with gaps to a simple map, with snapshots, late reports of gaps, reverted writes, and checkpoints.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// Returns a state after rows were written and deleted, with the written keys.
+/// Returns a state in which rows were written and then deleted, and the written keys.
 fn emptied() -> (Known, WrittenKeys) {
     let (mut known, mut written) = (Known::default(), WrittenKeys::default());
     for puts in [true, false] {

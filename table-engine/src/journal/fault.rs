@@ -1,4 +1,4 @@
-//! Faults found while a journal is read.
+//! Errors found while a journal is read.
 
 use std::path::PathBuf;
 

@@ -46,7 +46,7 @@ impl Change {
     }
 }
 
-/// The effect of one transaction, as recorded in the journal.
+/// The changes of one transaction, as recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
     /// Entities of one partition were written.

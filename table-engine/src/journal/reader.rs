@@ -12,7 +12,7 @@ use crate::journal::file::{self, Salt};
 use crate::journal::frame::{HEADER, Head, Record};
 use crate::journal::synced::Mark;
 
-/// The end of a file's frames.
+/// The position and state after a file's last intact frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     /// The offset after the last intact frame.
@@ -25,7 +25,7 @@ pub(crate) struct End {
     pub(crate) unsynced: u64,
     /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,
-    /// The checksum of the frames.
+    /// The checksum over all frames up to this position.
     pub(crate) frames: u32,
 }
 
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// A file in memory that counts the bytes that are read from it.
+    /// An in-memory file that counts the bytes read from it.
     #[derive(Debug)]
     struct Counted(Vec<u8>, AtomicU64);
 

@@ -1,4 +1,4 @@
-//! The faults of stored queues and messages.
+//! Errors of stored queues and messages.
 
 use table_store::Fault;
 use table_store::queue::{MessageId, QueueName};

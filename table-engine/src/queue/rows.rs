@@ -14,9 +14,9 @@ use crate::state::State;
 
 /// All rows of a queue are in one partition, because one transaction changes both rows of a message.
 pub(crate) const PARTITION: &str = "";
-/// The number of digits in a number of ticks.
+/// The number of digits that represent ticks in a key.
 const TICKS: usize = 19;
-/// The number of digits of an index within a transaction.
+/// The number of digits that represent a message's index within its transaction.
 const PLACE: usize = 2;
 
 /// Returns the key of a message by its visibility, transaction and index in the transaction. The digits of the key are the pop receipt.

@@ -1,5 +1,5 @@
-//! Tests of guarantees that only the engine's queues give: they survive a crash, agree with a simple model, and never deliver a message
-//! to two receivers at the same time.
+//! Tests of the guarantees of the engine's queues: they survive a crash, agree with a simple model, and never deliver a message to two receivers at the same
+//! time.
 
 mod stops;
 

@@ -62,7 +62,7 @@ fn a_read_during_a_close_is_correct_or_refused() {
     }
 }
 
-/// Runs system threads, and counts the callers that wait for a close.
+/// A scheduler that runs system threads, and counts the callers that wait for a close.
 #[derive(Debug, Default)]
 struct CountsClosers(AtomicUsize);
 

@@ -1,4 +1,4 @@
-//! Tests of the results of compactions.
+//! Tests of the results that compactions report.
 
 use std::io;
 use std::pin::pin;
@@ -10,7 +10,7 @@ use super::*;
 use crate::failpoint::{Action, Hook, Step};
 use crate::threads::Scheduler;
 
-/// Runs system threads, and counts how often the checkpoint thread has waited for a job.
+/// A scheduler that runs system threads, and counts how often the checkpoint thread has waited for a job.
 #[derive(Debug, Default)]
 struct CountsIdle(AtomicUsize);
 
@@ -41,7 +41,7 @@ impl Scheduler for CountsIdle {
     }
 }
 
-/// A gate at a step of the engine, which waits there while the gate is shut.
+/// A gate at a step of the engine. The engine waits there while the gate is shut.
 #[derive(Default)]
 struct Door {
     is_shut: AtomicBool,

@@ -1,4 +1,4 @@
-//! Tests of extreme options and of processes with unusual limits.
+//! Tests of engines with extreme options, and in processes with unusual limits.
 
 use table_store::limits::TransactionMeasure;
 

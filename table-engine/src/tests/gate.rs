@@ -1,5 +1,5 @@
-//! A disk with a gate, for tests. While the gate is shut, no call proceeds, and a copy of the folder is in the state that a crash would leave. The
-//! disk does not sync, because no test simulates a power loss with it, and syncs would take most of the time.
+//! A disk with a gate, for tests. While the gate is shut, no call proceeds, so a copy of the folder is in the state that a crash would leave. The disk does
+//! not sync, because no test simulates a power loss with it, and syncs would take most of the time.
 
 use std::io;
 use std::path::Path;

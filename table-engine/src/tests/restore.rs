@@ -1,4 +1,4 @@
-//! Tests of restoring a backup that is updated at the same time.
+//! Tests of restores during which the backup is updated.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
 type Event = Box<dyn FnOnce() + Send>;
 
-/// The disk of this computer. An event happens before the first lock, when a restore has read the backup's `BASE` file and has copied nothing yet.
+/// A disk that wraps the file system, and runs an event before the first lock: a restore has then read the backup's `BASE` file and has copied nothing yet.
 struct Interrupted(Mutex<Option<Event>>);
 
 impl std::fmt::Debug for Interrupted {

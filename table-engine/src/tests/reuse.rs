@@ -111,7 +111,7 @@ fn a_closed_folder_keeps_no_spare_journal_file() {
 /// An action that is performed while a file is read.
 type Event = Box<dyn FnOnce() + Send>;
 
-/// The disk of this computer, with an action between two reads of the first journal file.
+/// A disk that wraps the file system, and performs an action between two reads of the first journal file.
 struct Eventful(Arc<Mutex<Option<Event>>>);
 
 struct EventfulFile {

@@ -1,5 +1,5 @@
-//! A disk in memory that has two states: one that programs see, and one that remains after a power loss. The bytes of a file become durable when the
-//! file is synced; a new, renamed or removed entry of a folder becomes durable when the folder is synced.
+//! A simulated disk for tests, in memory, that has two states: one that programs see, and one that remains after a power loss. The bytes of a file become
+//! durable when the file is synced; a new, renamed or removed entry of a folder becomes durable when the folder is synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -115,7 +115,7 @@ impl State {
         let _ = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| room.checked_add(bytes));
     }
 
-    /// Reserves space for bytes. Returns the number of bytes that fit.
+    /// Reserves space for at most `bytes` bytes. Returns the number of bytes that fit.
     fn take(&self, bytes: usize) -> usize {
         let wanted = i64::try_from(bytes).unwrap();
         let take = |left: i64| Some(left - left.clamp(0, wanted));

@@ -72,7 +72,7 @@ impl BlobWriter {
         }
     }
 
-    /// Aborts the upload. If this request fails, the store discards the uploaded parts by itself (BLB-5).
+    /// Aborts the upload. If this request fails, the store eventually discards the uploaded parts (BLB-5).
     pub(crate) async fn abort(self) {
         if let Some(mut parts) = self.parts {
             let _ = parts.abort().await;

@@ -7,7 +7,7 @@ use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 
-/// A relation as seen from the source's handle. Checks whether this program may write the relation's holders.
+/// A relation, from the side of the source (the copied entity). Checks whether this program may write the relation's holders.
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,

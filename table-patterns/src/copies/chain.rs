@@ -1,7 +1,7 @@
 //! Chains of copies: a copied property of one entity can be copied into a third entity. A worker passes each change on to the next entity.
 //!
-//! If entities copy from each other in a cycle, a change must not be passed on forever. A recorded change therefore contains its *path*: the keys of
-//! the entities through which it was passed on. A worker refuses a change that returns to the same entity too often.
+//! If entities copy from each other in a cycle, a change must not be passed on forever. A recorded change therefore contains its *path*: the keys of the
+//! entities through which it was passed on. A worker rejects a change that returns to the same entity too often.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -13,8 +13,7 @@ use crate::index::{Derived, RemoteChange};
 
 /// The maximum number of entities in a recorded path.
 const PATH: usize = 64;
-/// The number of visits to one entity that makes a path a cycle. The limit is above 1
-/// because entities of several types may have the same key.
+/// The number of visits to one entity from which a path is treated as a cycle. The limit is above 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
 /// Returns the change that makes a worker settle the holders of an entity; `None` if no relation copies a value that differs between `before` and
@@ -34,7 +33,7 @@ pub(super) fn of_source(key: &EntityKey, path: &[EntityKey]) -> RemoteChange {
     RemoteChange::new(Derived::CopiesOf, key.clone(), path.to_vec())
 }
 
-/// Returns `path` extended by `source`, for the changes that the source's holders pass on.
+/// Returns `path` extended by `source` (the copied entity), for the changes that are passed on by the entities that hold its copies.
 ///
 /// # Errors
 /// `InvalidInput` (PAT-DEN-2) with the keys of the cycle if the path contains the source too often.

@@ -1,4 +1,4 @@
-//! The writes that bring one holder in line with its source.
+//! The writes that bring one holder (an entity that holds copies) in line with its source (the copied entity).
 
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;

@@ -1,4 +1,4 @@
-//! Grouping of a source's references by their holder, so that each holder is read once.
+//! Groups the references of a source (a copied entity) by the holder (the entity with copies) that they point to, so that each holder is read once.
 
 use std::collections::BTreeMap;
 

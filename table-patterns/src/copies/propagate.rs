@@ -1,4 +1,4 @@
-//! Updates the copies in holders from their source, with the protocol of [`converge`].
+//! Updates the copies in holders (entities that hold copies) from their source (the copied entity), with the protocol of [`converge`].
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -24,7 +24,7 @@ pub(super) struct Holders<'a, E, S, O> {
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
     pub(super) source: &'a EntityKey,
-    /// `true` to write also holders that are already correct: a concurrent writer that has read an older source then fails.
+    /// `true` to also write holders that are already correct: a concurrent writer that has read an older version of the source then fails.
     pub(super) touches: bool,
     /// The entities through which the change was passed on; the last one is the source.
     pub(super) path: Vec<EntityKey>,

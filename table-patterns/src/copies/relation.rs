@@ -1,4 +1,4 @@
-//! Type-erased relations, which let one handle have relations with several Rust types.
+//! Type-erased relations between copied entities (sources) and entities that hold copies (holders): one handle can have relations with several Rust types.
 
 use std::fmt;
 

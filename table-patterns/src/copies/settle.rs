@@ -1,4 +1,4 @@
-//! Settles one holder: makes its references and its copied properties match its sources (PAT-DEN-2).
+//! Settles one holder (an entity that holds copies): makes its references and its copied properties match its sources (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};

@@ -1,4 +1,4 @@
-//! The two sides of a relation, the source and the holder. Both structs must declare the relation.
+//! The two sides of a relation: the source (the copied entity) and the holder (the entity with the copies). Both structs must declare the relation.
 
 /// An entity that declares itself as the source of a relation, with `#[entity(copied_by(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(

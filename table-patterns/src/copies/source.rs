@@ -122,8 +122,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Returns an error if the holder of a reference still refers to the source, which therefore must not be deleted. An outdated reference is
-    /// ignored.
+    /// Returns an error if the holder that a reference points to still refers to the source, because the source then must not be deleted. An outdated
+    /// reference is ignored.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
         let given = &self.given_by(found)?.relation;
         let group = Group::of(found.clone());

@@ -27,7 +27,7 @@ pub(crate) struct Batch {
     places: HashMap<RowKey, usize>,
     rows: BTreeMap<RowKey, ContributedRow>,
     intents: Vec<PlannedIntent>,
-    /// The position of each participant's intent in the batch, by source.
+    /// The position of each intent (the row that records steps) with participants' steps, by the `RowKey` of the entity.
     intent_places: HashMap<RowKey, usize>,
     records: Vec<ChangeRecord>,
     recorder: Option<Arc<dyn RecordChanges>>,

@@ -1,4 +1,5 @@
-//! Bulk writes through the handle: each transaction holds as many entities as fit with their contributed rows (PAT-INTRA-8).
+//! Bulk writes through an [`Entities`] handle: each transaction contains as many entities as fit, together with their derived rows, such as index entries
+//! (PAT-INTRA-8).
 
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
@@ -40,8 +41,8 @@ pub struct BulkBatch {
 }
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a bulk write. It is not atomic: each transaction contains as many entities as fit with their contributed rows, for
-    /// example 33 entities with two index rows each (99 operations).
+    /// Creates a bulk write. It is not atomic: each transaction contains as many entities as fit, together with their derived rows, for example 33 entities
+    /// with two index rows each (99 operations).
     ///
     /// ```
     /// # use table_core::{Engine, Entity};

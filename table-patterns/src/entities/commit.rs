@@ -28,7 +28,7 @@ pub(crate) struct Site<'a, S, O> {
     pub(crate) table: &'a TableName,
     /// The row versions that the transactions of this process last saw. A commit updates them.
     pub(crate) seen: Option<&'a SeenRows>,
-    /// The handle that admits the writes of each attempt.
+    /// The handle that checks, before each attempt, that the program may still write these types.
     pub(crate) admission: &'a dyn AdmitWrites,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum Conflict {
     Derived,
     /// A row that a contributor writes unconditionally was refused.
     Fixed,
-    /// Another entity changed since copies were computed from it or for it.
+    /// A related entity, from which copies were taken or whose copies are updated, changed after it was read.
     Related,
 }
 

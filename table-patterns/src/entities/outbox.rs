@@ -80,7 +80,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 
-/// No outbox. Sufficient for entities whose indexes are all in their own partition, and that are neither sources nor holders of copies.
+/// No outbox. Sufficient for entities whose indexes are all in their own partition, if they neither hold copies of other entities nor are copied.
 ///
 /// ```
 /// use table_patterns::entities::{Entities, NoOutbox};

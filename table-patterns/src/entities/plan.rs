@@ -117,8 +117,8 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities of a transaction may change the same row.
-/// `parts` are then the changes to all of them, in order. The first change computes the operation for all.
+/// Several entities of a transaction may change the same row. `parts` then contains the changes of all these entities, in order, and the first change
+/// computes the operation for all of them.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the new properties of the row, which determine its size.
     fn row(&self) -> Option<&Row>;
@@ -153,7 +153,7 @@ pub(crate) struct RowPlace<'a> {
     pub(crate) rows: &'a dyn ReadRow,
 }
 
-/// A reader of other rows of the table.
+/// Reads other rows of the same table, for derived rows that depend on them.
 pub(crate) trait ReadRow: Send + Sync {
     /// Returns the stored row at a key.
     ///

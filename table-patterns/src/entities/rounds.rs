@@ -22,7 +22,7 @@ pub(crate) struct Rounds<'a> {
     together: bool,
     /// The number of conflicts until the write fails.
     left: usize,
-    /// The properties of the first entity in the last attempt, if its write was completed.
+    /// The properties of the first entity as the last attempt wrote them, if that attempt had to add copied properties to the draft.
     completed: Option<Row>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Rounds<'a> {
         Self { left, ..self }
     }
 
-    /// Returns the properties of the first entity in the last attempt, if its write was completed.
+    /// Returns the properties of the first entity as the last attempt wrote them, if that attempt had to add copied properties to the draft.
     pub(crate) fn into_completed(self) -> Option<Row> {
         self.completed
     }
@@ -69,7 +69,7 @@ impl<'a> Rounds<'a> {
         self.attempt(site, &batch, draft.is_pending().then_some(planned)).await
     }
 
-    /// Makes one attempt to commit a batch. If the batch was completed, `planned` contains the parts of the caller.
+    /// Makes one attempt to commit a batch. If the batch was built from a draft with pending completions, `planned` contains the parts that the caller added.
     async fn attempt<S: TableStore, O: StepRecorder>(
         &mut self,
         site: &Site<'_, S, O>,

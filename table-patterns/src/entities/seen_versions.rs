@@ -30,7 +30,7 @@ struct State {
     /// The last version of each row; `None` if it did not exist.
     versions: Recent<RowKey, Option<ETag>>,
     is_shared: bool,
-    /// The keys of reservations whose hold has ended.
+    /// The keys of [reservations](crate::unit::reservation) whose hold, the time for which other processes wait, has ended.
     passed: HashSet<RowKey>,
     /// The number of reservations that expired while the process waited for them, since it last found no reservation.
     expired: usize,

@@ -1,4 +1,4 @@
-//! Tests of generic code over both handles.
+//! Tests of generic code that accepts both handles: `Table` and `Entities`.
 
 use pollster::block_on;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -74,7 +74,7 @@ fn generic_code_works_with_a_table_and_with_a_handle() {
     assert_eq!(block_on(temps.query(Temp::by_age("Sales", 20)).collect()).unwrap().len(), 1);
 }
 
-/// Returns the plan of an insert with a text of this length.
+/// Returns the plan for inserting a row with a string property of the given length.
 fn insert_of(row_key: &str, length: usize) -> EntityPlan {
     let (partition_key, row_key) = (PartitionKey::new("Sales").unwrap(), RowKey::new(row_key).unwrap());
     let mut row = RowWriter::new();

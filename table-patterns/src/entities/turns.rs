@@ -21,8 +21,8 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome};
 
-/// The longest time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, because the
-/// holder may no longer be polled. This may cause conflicts. The time is longer than a usual request to a distant store.
+/// The longest time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, because the holder may no
+/// longer be polled. This may cause conflicts. The time is longer than a typical request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queues of the partitions that a handle writes to. Clones share them.
@@ -159,7 +159,7 @@ fn entity_place(table: &TableName, key: &EntityKey) -> Place {
 }
 
 impl Turn {
-    /// Returns `true` if other writers wait for the turn.
+    /// Returns `true` if other writers are waiting for their turn.
     pub(crate) fn has_waiters(&self) -> bool {
         self.with_line(|line| line.waiters.iter().any(|waiter| !waiter.is_canceled())).unwrap_or_default()
     }

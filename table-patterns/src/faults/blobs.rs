@@ -13,7 +13,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-/// A blob store in memory. Requests are counted from 0. One of them may fail, either before or after it takes effect.
+/// An in-memory blob store. Requests are counted from 0. One of them may fail, either before or after it takes effect.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FaultyBlobs {
     inner: Arc<InMemory>,

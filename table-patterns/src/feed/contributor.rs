@@ -89,7 +89,7 @@ impl<S: TableStore> RecordChanges for Feed<S> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
-    /// Sets the feed in which changes are recorded, such as a feed with a different sleep function. Each change to an entity is recorded in its transaction as
+    /// Sets the feed that records changes, such as a feed with a different sleep function. Each change to an entity is recorded in its transaction as
     /// `inserted`, `updated` or `deleted`. A type declared with `#[entity(feed)]` has a feed in every program without this function.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {

@@ -76,7 +76,7 @@ impl<'a, S> FeedReader<'a, S> {
 }
 
 impl<S: TableStore> FeedReader<'_, S> {
-    /// Reads the next entries, at most `limit`, oldest first. An empty list means that there are no new entries.
+    /// Reads the next entries, at most `limit`, oldest first. Returns an empty list if no new entries exist.
     ///
     /// # Errors
     /// Any error from [`Feed::read`]; the reader keeps its position.

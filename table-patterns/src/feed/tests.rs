@@ -1,4 +1,4 @@
-//! Tests of feeds: the order of entries, the number of requests, and robustness against faults.
+//! Tests of feeds: the order of entries, the number of requests, and tolerance of faults.
 
 mod quiet;
 mod requests;
@@ -193,7 +193,7 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
     assert_eq!(reader.cursor().number(), u64::try_from(i64::MAX).unwrap());
 }
 
-/// The skipped entries if no entry was skipped.
+/// The expected list of skipped entries: none.
 const NONE: [usize; 0] = [];
 
 proptest! {

@@ -1,4 +1,4 @@
-//! The backfill of a new index over existing rows: online, resumable and rate-limited. Also changes of an index's state.
+//! Builds a new index over existing rows: online, resumable and rate-limited. Also disables and enables indexes.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -157,7 +157,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
-    /// Limits the average number of entities that a run processes per second. The entities of one second may be processed in a burst.
+    /// Limits the average number of entities that a run processes per second. The entities allowed for one second may be processed in a burst.
     pub fn per_second(self, entities: NonZeroU32) -> Self {
         Self { per_second: Some(entities), ..self }
     }

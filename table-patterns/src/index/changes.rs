@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::index::fixture::{Employee, employee};
 
-    /// The expected index rows: copies and lists, by table and key. A list is the set of its members.
+    /// The index rows that a test expects: copies and lists, by table and key. A list is represented by the set of its members.
     #[derive(Debug, Default, PartialEq)]
     struct OtherRows {
         copies: BTreeMap<(String, EntityKey), Vec<u8>>,
@@ -188,7 +188,7 @@ mod tests {
         (index.table.unwrap_or("Company").to_owned(), key.clone())
     }
 
-    /// Computes the expected index rows for entities from the definition of each index, without comparing old and new entities.
+    /// Computes the expected index rows for entities directly from the definition of each index, without comparing old and new entities.
     fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> OtherRows {
         let mut others = OtherRows::default();
         for entity in entities {

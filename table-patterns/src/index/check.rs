@@ -101,7 +101,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
-    /// Restricts the check to one index, without reserved rows.
+    /// Restricts the check to one index, and omits the reserved rows of copies and feeds.
     pub fn only(self, index: &'static str) -> Self {
         Self { only: Some(index), ..self }
     }
@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { repair: true, ..self }
     }
 
-    /// Limits the average number of entities and rows that are checked per second. The items of one second may be checked in a burst.
+    /// Limits the average number of entities and rows that are checked per second. The items allowed for one second may be checked in a burst.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }

@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         Self(self.0.filter(condition))
     }
 
-    /// Limits the result to at most `copies` copies.
+    /// Limits the number of returned copies.
     pub fn limit(self, copies: usize) -> Self {
         Self(self.0.limit(copies))
     }

@@ -1,4 +1,4 @@
-//! Lookups through lists: the keys in a list, and the entities with these keys, either all together or by pages (PAT-IX-3).
+//! Lookups through lists: return the keys in a list, or the entities with these keys, either all at once or by pages (PAT-IX-3).
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
@@ -96,9 +96,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.members(list).await
     }
 
-    /// Returns one page of the entities in a list. Reads the list, then the entities with the next `top` keys after `after`, in key order,
-    /// 16 concurrently. The guarantees are those of [`get_by_index`](Self::get_by_index) and
-    /// [`get_by_index_eventual`](Self::get_by_index_eventual). A page may contain fewer than `top` entities, or none, without being the last page.
+    /// Returns one page of the entities in a list. Reads the list, then the entities with the next `top` keys after `after`, in key order, 16 concurrently.
+    /// Gives the same guarantees as [`get_by_index`](Self::get_by_index) or [`get_by_index_eventual`](Self::get_by_index_eventual). A page may contain fewer
+    /// than `top` entities, or none, without being the last page.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};

@@ -106,8 +106,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Creates a query of entities, or of an index in their own partition.
     /// A query of a partition returns only the entities, without their index copies.
     ///
-    /// If the handle does not know that the index is ready, the query first reads the stored schema, and fails with `IndexNotReady` if the index is not
-    /// ready now.
+    /// If the handle does not know that the index is ready, the query first reads the stored schema, and fails with `IndexNotReady` if the index is still not
+    /// ready.
     pub fn query<C: PagedOf<E>, F>(
         &self,
         partition_or_rows: impl IntoSelection<E, C, F>,

@@ -1,4 +1,5 @@
-//! Records and settles changes to remote indexes through this crate's outbox: changes are recorded as intents, which workers settle (PAT-EC-8).
+//! Maintains remote indexes through this crate's outbox: changes are recorded as intents, and workers settle them, that is, correct the index entries
+//! (PAT-EC-8).
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
@@ -162,9 +163,9 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Registers a handler that applies the changes recorded in the outbox of a table to rows in other partitions. The handler updates index entries
-    /// and [copies](crate::copies): those stored in the entities of the table, and those of these entities that are stored elsewhere.
-    /// Call this function once for each entity type, even if the type is both a source and a holder of copies.
+    /// Registers a handler that applies the changes recorded in the outbox of a table to rows in other partitions. The handler updates index entries and
+    /// [copies](crate::copies): copies that the table's entities hold, and copies of the table's entities that other entities hold. Call this function once
+    /// for each entity type, even if entities of the type both are copied and hold copies.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

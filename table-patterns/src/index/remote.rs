@@ -21,8 +21,8 @@ pub struct RemoteChange {
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
-    /// For an index, the keys of the entity's copies or lists before and after the change; for copies
-    /// in this entity, the sources to which the entity may no longer refer.
+    /// For an index, the keys of the entity's copies or lists before and after the change; for copies in this entity, the copied entities to which it may no
+    /// longer refer.
     pub keys: Vec<EntityKey>,
     /// The index entry of the entity after the change, as a hash.
     pub fingerprint: EntryFingerprint,
@@ -98,7 +98,7 @@ impl EntryFingerprint {
         Self::Entry { key: key.clone(), hash: hash(row.as_bytes().iter().copied()) }
     }
 
-    /// Returns `true` if both fingerprints agree about the key `at`: the same entry, or no entry.
+    /// Returns `true` if both fingerprints record the same entry at the key `at`, or both record no entry there.
     pub(crate) fn agrees(&self, other: &Self, at: &EntityKey) -> bool {
         let there = |left: &Self| match left {
             Self::Entry { key, hash } if key == at => Some(*hash),
@@ -151,7 +151,7 @@ impl RemoteChange {
         self.text(None)
     }
 
-    /// Returns the text of the change with the fingerprint of the resulting entry. Only a program with the same schema can compare that fingerprint.
+    /// Returns the change as text, including a fingerprint of the resulting entry. Only a program with the same schema can compare this fingerprint.
     pub(crate) fn recorded(&self, entity: &EntitySchema) -> String {
         let (at, hash) = match &self.fingerprint {
             EntryFingerprint::Unknown => return self.to_text(),
@@ -214,7 +214,7 @@ impl RemoteChange {
     }
 }
 
-/// The fingerprint of the resulting entry, in its text format.
+/// The fingerprint of the resulting entry, as serialized in the change's text.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Recorded {

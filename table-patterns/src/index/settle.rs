@@ -1,4 +1,4 @@
-//! Settles entries of a remote index, which are derived from their entity by the protocol of [`converge`] (PAT-INTER-3, PAT-EC-2).
+//! Settles entries of a remote index: makes them match their entity, by the protocol of [`converge`] (PAT-INTER-3, PAT-EC-2).
 
 mod steps;
 mod verdict;
@@ -73,7 +73,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The number of stale reads after which settling fails and must be repeated later.
+/// The number of stale reads after which settling a change fails; a worker retries it later.
 const LOOKS: usize = 3;
 
 /// The entries of one index that a change to an entity affects.

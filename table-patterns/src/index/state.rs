@@ -47,7 +47,7 @@ impl fmt::Display for IndexState {
     }
 }
 
-/// Returns the name of an index in the lists of the stored schema, such as its list of pending parts.
+/// Returns the text that represents an index in the stored schema's lists, such as its list of pending parts.
 pub(crate) fn note(index: &str) -> String {
     format!("index {index}")
 }
@@ -64,7 +64,7 @@ pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
     }
 }
 
-/// For each index of an entity type, `true` if the handle knows that the index is ready. A `true` remains until the states are read again; if it is
+/// For each index of an entity type, `true` if the handle knows that the index is ready. A `true` remains until the states are read again; while the value is
 /// `false`, each use of the index reads the state.
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicBool>);
@@ -103,7 +103,7 @@ impl States {
 /// Reads the states of all indexes from the stored schema, and remembers them in `states`.
 ///
 /// # Errors
-/// `IndexNotReady` if no schema is stored, so that the content of the indexes is unknown.
+/// `IndexNotReady` if no schema is stored, because the content of the indexes is then unknown.
 pub(crate) async fn load<E: Entity, S: TableStore>(
     table: &Table<E, S>,
     states: &States,

@@ -1,5 +1,5 @@
-//! One pass over an index: compares first its rows with the entities, then the entities with their index rows. Confirms each finding with a second
-//! read, and repairs it if requested. A pass is safe while other programs write.
+//! One pass over an index, for a check or a backfill: first compares the index rows with the entities, then the entities with their index rows. Confirms each
+//! finding with a second read, and repairs it if requested. A pass is safe while other programs write.
 
 mod entities;
 mod packs;
@@ -88,7 +88,7 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Processes one page of a phase. All writes for the page are done when this function returns.
+    /// Processes one page of a phase. All writes for the page are complete when this function returns.
     pub(crate) async fn page(&self, phase: Phase, place: &Place, pacer: &mut Pacer) -> Result<Swept> {
         let (table, ranges) = match phase {
             Phase::Rows => (self.table.table_of(self.schema())?, vec![rows_of::<E>(self.schema())]),
@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans the transaction that adds an entity's index entry. The plan also touches the entity, but only if its version is unchanged.
+    /// Plans the transaction that adds an entity's index entry. The transaction also touches the entity, and fails if the entity's version has changed.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {

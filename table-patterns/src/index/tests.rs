@@ -1,4 +1,4 @@
-//! Tests of indexes: comparison with models, concurrent writers, faults, and stored layouts.
+//! Tests of indexes: comparisons with models, concurrent writers, faults, and the stored layouts.
 
 mod backfill;
 mod backfill_faults;

@@ -1,4 +1,4 @@
-//! A blob of an entity type: the property with its address, and new content for it.
+//! An entity's blob: which property holds the blob's address, and new content to be uploaded.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use table_core::Result;
 
 use crate::large::BlobRef;
 
-/// A blob of an entity type, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from the name of the
-/// property with the blob's address and two functions that get and set the address.
+/// Describes a blob that each entity of a type can have, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from
+/// the name of the property that holds the blob's address and two functions that get and set this address.
 ///
 /// ```
 /// use table_patterns::large::{Blob, BlobRef};
@@ -28,7 +28,7 @@ pub struct Blob<E> {
 }
 
 impl<E> Blob<E> {
-    /// Creates a blob from the name of the property with its address, and the functions that get and set the address.
+    /// Creates the description of a blob from the name of the property that holds its address, and the functions that get and set this address.
     #[must_use]
     pub const fn new(
         property: &'static str,

@@ -1,4 +1,4 @@
-//! The names of an entity's blobs. An entity must not refer to a blob of another entity, because writes of that entity may remove it.
+//! The names of an entity's blobs. An entity must not refer to another entity's blob, because writes of that other entity may remove the blob.
 
 use std::any::Any;
 

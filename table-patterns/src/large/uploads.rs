@@ -1,4 +1,4 @@
-//! The blobs of one write of an entity. They are uploaded before the write, and removed if it definitely fails.
+//! The blobs for one write of an entity: they are uploaded before the write, and removed if the write definitely fails.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;

@@ -75,8 +75,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.settle(&uploads, written).await
     }
 
-    /// Removes a blob from an entity by [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can still open within the
-    /// grace period. Does nothing if the entity has no such blob.
+    /// Removes a blob's address from an entity by [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can still open
+    /// within the grace period. Does nothing if the entity has no such blob.
     ///
     /// # Errors
     /// Any error from [`Table::update`](table_core::Table::update).

@@ -23,7 +23,7 @@ pub struct LogReader {
     service: String,
 }
 
-/// The lines that a read requests: a time range and the kinds of operations.
+/// A selection of log lines: a time range, and the kinds of operations.
 #[derive(Clone, Debug)]
 struct Wanted {
     from: DateTime<Utc>,
@@ -53,8 +53,8 @@ impl LogReader {
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of the given kinds with a time from `from` (inclusive) to `to` (exclusive), blob by blob. The lines of a blob are in the
-    /// order in which they were written. The time ranges of blobs overlap by up to an hour.
+    /// Streams the lines of the given kinds with a time from `from` (inclusive) to `to` (exclusive), blob by blob. The lines of a blob are in the order in
+    /// which they were written. Consecutive blobs may overlap in time by up to an hour.
     ///
     /// If the last item is an error, the remaining lines are unknown: `Corrupted` if a line is invalid, or any error from the blob store.
     pub fn stream(

@@ -185,7 +185,8 @@ fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     assert_eq!(read(&blobs, "2014-07-31T19:00:00Z", "2014-07-31T20:00:00Z"), ["last"]);
 }
 
-/// Tests the number of a writer. Readers skip a line if they have already read its id, so two writers with the same number would lose lines.
+/// Tests that a writer's random number has 128 bits. Readers skip a line if they have already read its id, so lines would be lost if two writers had the same
+/// number.
 #[test]
 fn log_6_the_number_of_a_writer_has_128_bits() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -226,8 +227,9 @@ proptest! {
         prop_assert_eq!(name(left).cmp(&name(right)), left.cmp(&right));
     }
 
-    /// Tests that reads agree with a model: a list. Requests fail before or after they take effect, and the clock is set back and corrected. A read of any
-    /// time range must return each flushed line in the range once, in chronological order. No line may wait longer for a flush than the set age.
+    /// Tests that reads agree with a model that is a simple list. Requests fail before or after they take effect, and the clock is set back and corrected. A
+    /// read of any time range must return each flushed line in the range once, in chronological order. No line may wait for a flush longer than the
+    /// configured age.
     #[test]
     fn log_5_and_6_flushed_lines_are_read_once(
         steps in prop::collection::vec((prop_oneof![9 => 0_i64..3_000, 1 => -90_000_i64..90_000], 0_usize..3, prop::option::weighted(0.3, (0_usize..3, any::<bool>()))), 1..40),

@@ -78,7 +78,8 @@ impl LogWriter {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// Sets the age of the oldest buffered line that makes a flush due. It is limited to one hour, which readers allow for (LOG-5).
+    /// Sets the age of the oldest buffered line from which a flush is due: at most one hour, because readers search for a line at most one hour later
+    /// (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
         Self { age: age.min(HOUR), ..self }

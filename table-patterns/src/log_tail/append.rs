@@ -1,4 +1,4 @@
-//! Appends to a log: each event gets a unique stamp, and an insert never replaces another event.
+//! Appends events to a log. Each event gets a unique stamp, so an insert never replaces an existing event.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -19,9 +19,9 @@ const PER_MICROSECOND: u128 = 10;
 /// The [`position`](Self::position) is a stamp. Store it after you have processed the returned
 /// events, and pass it to [`LogTail::follow`] in the next process.
 ///
-/// An append generates the stamp before it stores the event. Of two concurrent events, the later one may therefore become visible first. A follower does
-/// not return events that are younger than its settling time. If it takes longer than that to store an event, or if the writer's clock is further
-/// behind, a follower may miss the event although it is in the log.
+/// An append generates the stamp before it stores the event. Of two concurrent events, the later one may therefore become visible first. A follower does not
+/// return events that are younger than its settling time. If it takes longer than that to store an event, or if the writer's clock is behind by more than
+/// that, a follower may miss the event although it is in the log.
 ///
 /// The position never passes the newest event that was stored when the follower read the log.
 /// If the clock of a follower jumps ahead and is then corrected, the follower therefore still returns the next event.

@@ -33,7 +33,7 @@ struct Spread {
 }
 
 const T6: u64 = 635_442_654_321_234_567;
-/// The ticks of a day.
+/// The number of ticks in a day.
 const DAY: u64 = 864_000_000_000;
 
 /// Creates a clock whose time changes only when the test sets the returned value.
@@ -107,7 +107,7 @@ fn pat_log_1_stamps_do_not_go_back_with_the_clock() {
     assert_eq!(cents(&block_on(log.newest(Expense::partition(123), 9)).unwrap()), [2, 1]);
 }
 
-/// Tests that stamps taken at the same time differ in their tie-breaker (TICK-7).
+/// Tests that stamps created at the same time differ in their tie breaker (TICK-7).
 #[test]
 fn pat_log_4_two_writers_that_drew_the_same_number_do_not_collide() {
     let (first, _, _) = log::<Expense>();
@@ -303,7 +303,7 @@ fn events_of_one_stamp_in_several_partitions_are_returned_together() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests that reads agree with a model: a sorted list of pairs of the tick and the number of the append.
+    /// Tests that reads agree with a model that is a sorted list of pairs, each of a tick and the sequence number of the append.
     #[test]
     fn pat_log_1_reads_agree_with_a_sorted_list(
         steps in prop::collection::vec(0_u64..4, 0..40),
@@ -359,7 +359,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests a follower with any clock. Each step is either an append (`None`), or a poll with a clock that is wrong by the given number of days.
+    /// Tests a follower whose clock is wrong by any amount. Each step is either an append (`None`), or a poll with a clock that is wrong by the given number
+    /// of days.
     #[test]
     fn a_follower_returns_each_event_once_with_any_clock(
         steps in prop::collection::vec(prop_oneof![Just(None), (-3_i64..4).prop_map(Some)], 0..40),

@@ -11,9 +11,9 @@ use table_core::{Result, ValueRef};
 use crate::outbox::rows;
 use crate::paging::each_row;
 
-/// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256.
-/// The hash covers the keys, and the properties in the order of their names, with their types and values.
-/// It excludes Timestamps and `ETag`s, because each store assigns its own, and the versions of intents, which are copies of Timestamps.
+/// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256. The hash covers the keys, and the properties in the
+/// order of their names, with their types and values. It excludes Timestamps and `ETag`s, because each store assigns its own, and the versions of
+/// [intents](crate::outbox), which are copies of Timestamps.
 ///
 /// The checksum detects accidental differences. It does not protect against deliberate changes.
 ///

@@ -1,4 +1,4 @@
-//! The outbox as used by writers: it records intents.
+//! The writers' side of the outbox: records intents.
 
 use std::fmt;
 use std::sync::Arc;

@@ -38,7 +38,7 @@ pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
 /// The time after which a writer no longer relies on its registration, and registers the partition again.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
-/// The time after its last registration until which a partition without pending rows is considered active.
+/// The time for which a partition without pending rows counts as active after its last registration.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
 /// The partition of the row that a sweep writes to learn the store's time.
 const SWEEPS: &str = "sweeps";

@@ -292,7 +292,7 @@ fn parse(text: &[u8]) -> Result<Intent> {
 /// A note that a worker or a sweep records in an outbox row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
-    /// A sweep has sent a message for the row at this time.
+    /// A sweep sent a message for the row at the given time.
     Prompted(u64),
     /// A worker has claimed the row until a given time. Contains the identifier of the claim, and the number of started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },

@@ -119,7 +119,8 @@ impl Seals {
         Ok(removed)
     }
 
-    /// Returns the keys. Reads them from the store on the first call, or if `again` is `true`. A program with a grant that cannot read them has no keys.
+    /// Returns the keys. Reads them from the store on the first call, or if `again` is `true`. Returns an empty list if the program's grant does not permit
+    /// reading them.
     async fn load<S: TableStore>(&self, store: &S, again: bool) -> Result<Arc<[Key]>> {
         let Known { keys: known, are_given, is_granted } = self.known();
         if let Some(keys) = known.clone().filter(|_| are_given || !again) {

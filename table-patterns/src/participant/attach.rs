@@ -24,7 +24,7 @@ use crate::participant::{Changes, Participant};
 #[derive(Clone, Default)]
 struct Attached(HashMap<TypeId, Arc<dyn OfType>>);
 
-/// The participants of one entity type, with an interface without type parameters.
+/// The type-erased participants of one entity type.
 trait OfType: Send + Sync {
     /// Returns the schema of the entity type.
     fn schema(&self) -> &'static EntitySchema;

@@ -72,7 +72,7 @@ impl std::error::Error for BatchedDeleteError {
     }
 }
 
-/// The function that is called with the progress.
+/// The function that receives progress reports.
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
 /// A builder for a batched delete. Each transaction of up to 100 deletes is atomic; the batched delete as a whole is not.
@@ -142,8 +142,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Begins after the position that an earlier run with the same selection has reached.
-    /// Without a position, the result is the same, but the part that was already deleted is searched again.
+    /// Begins after the position that an earlier run with the same selection has reached. Without a position, the result is the same, but the run searches
+    /// the part that was already processed again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }
@@ -246,7 +246,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     }
 }
 
-/// Returns the query that finds the entities. Of their properties, it selects only the entity type.
+/// Returns the query that finds the entities. It selects only the property that contains the entity type.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
     Query { filter, select, top: Some(top), ..Query::new(keys) }

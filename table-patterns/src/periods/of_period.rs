@@ -1,4 +1,5 @@
-//! A contributor that refuses entities from other periods, because each entity must be written to the table for its own period.
+//! A contributor (an extension of the write path) that refuses entities from other periods, because each entity must be written to the table for its own
+//! period.
 
 use std::any::Any;
 

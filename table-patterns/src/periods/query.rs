@@ -1,4 +1,4 @@
-//! A query of the tables of several periods.
+//! Queries that read the tables for several periods.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         self
     }
 
-    /// Limits the result to at most `entities` entities.
+    /// Limits the number of returned entities.
     pub fn limit(self, entities: usize) -> Self {
         Self { limit: entities, ..self }
     }
@@ -66,8 +66,8 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         &self.tables
     }
 
-    /// Streams the entities of all periods in key order, page by page from each table.
-    /// If the pages of the store are not in key order, reads each table completely before the stream returns the first entity.
+    /// Streams the entities of all periods in key order, page by page from each table. If the store does not return pages in key order, all tables are read
+    /// completely before the first entity is yielded.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<E>>> + use<E, S> {
         let top = (self.limit < PAGE_ENTITIES && !E::IS_MIXED).then_some(self.limit.max(1));
         let query = |keys: KeyRange| Query {

@@ -210,7 +210,7 @@ fn pat_hvd_3_a_failing_table_fails_the_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests that queries of several periods agree with a model: one map in key order.
+    /// Tests that queries of several periods agree with a model that is one map in key order.
     #[test]
     fn pat_hvd_3_periods_read_as_one_ordered_table(
         events in prop::collection::vec((0_u32..3, 0_i64..4, 0_i64..5), 0..40),
@@ -249,8 +249,8 @@ proptest! {
         prop_assert_eq!(block_on(early.collect()).unwrap(), expected);
     }
 
-    /// Tests that a batched delete agrees with a model: a set of keys. The delete is interrupted at any request, and resumed with or without its
-    /// position. The pages of the store are in key order or not.
+    /// Tests that a batched delete agrees with a model that is a set of keys. The delete is interrupted at any request, and resumed with or without its
+    /// position, on stores that return pages in key order and on stores that do not.
     #[test]
     fn pat_hvd_6_a_batched_delete_can_be_interrupted_anywhere(
         users in prop::collection::vec((0_u32..4, 0_i64..200), 0..300),

@@ -179,7 +179,7 @@ fn pat_ck_3_with_concurrent_writers_no_part_outlives_its_owner() {
     assert_eq!(rows(&employees), [""; 0]);
 }
 
-/// A row for each review that exists, outside of the employee's parts.
+/// A row that a participant writes for each review. It is not one of the employee's parts.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -192,7 +192,7 @@ struct Trace {
     year: u16,
 }
 
-/// A row for each review that exists. It is a part of the employee itself.
+/// A row that a participant writes for each review. It is itself a part of the employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

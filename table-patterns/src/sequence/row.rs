@@ -16,7 +16,7 @@ pub(crate) const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
 const OWNER: &str = "Owner";
 
-/// Returns the `RowKey` of the sequence with a name.
+/// Returns the `RowKey` of the sequence with the given name.
 pub(super) fn row_key(name: &str) -> Result<RowKey> {
     if name.is_empty() {
         return Err(Error::of(SequenceFault::NoName));

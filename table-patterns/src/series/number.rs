@@ -1,8 +1,8 @@
-//! The types of slot values that can be incremented.
+//! The number types whose slots can be incremented.
 
 use table_core::property::Property;
 
-/// A type of slot values that can be incremented.
+/// A number type whose slots can be incremented.
 ///
 /// ```
 /// use table_patterns::series::SlotNumber;

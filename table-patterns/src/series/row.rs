@@ -66,7 +66,7 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
-/// Returns the index of the slot with a name. Checks `next` first, because properties are usually stored in the order of the slots.
+/// Returns the index of the slot with the given name. Checks `next` first, because properties are usually stored in the order of the slots.
 fn slot_of<E: Series>(name: &str, next: usize) -> Option<usize> {
     if E::SLOTS.get(next) == Some(&name) {
         Some(next)

@@ -1,4 +1,4 @@
-//! The handle to a table of series: sets single slots, increments slots conditionally on the entity's `ETag`, and writes all slots.
+//! The handle to a table of series: sets individual slots, increments slots conditionally on the entity's `ETag`, and writes all slots.
 
 use std::fmt;
 

@@ -184,7 +184,7 @@ fn an_overflowing_sum_is_refused_as_a_whole() {
     assert!(block_on(counts.increment_all(&of(23), &[(1, 1), (1, 1)])).unwrap_err().is_invalid_input());
 }
 
-/// A series whose slots are declared in a different order than that of their names.
+/// A series whose slots are not declared in the alphabetical order of their names.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Shifts")]
 #[partition_key(employee)]
@@ -231,7 +231,7 @@ fn pat_ser_1_several_days_are_one_range_query() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that series agree with a model: one array per day.
+    /// Tests that series agree with a model that has one array per day.
     #[test]
     fn pat_ser_2_and_3_series_behave_like_arrays(
         steps in prop::collection::vec((1_u32..4, 0_usize..24, -5_i32..99, 0..3), 0..40),

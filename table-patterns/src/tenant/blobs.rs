@@ -29,7 +29,7 @@ impl BlobFolder {
         self.has_name(blob.path())
     }
 
-    /// Returns `true` if the name of a blob contains the key of `row`. The address of a blob also occurs in index rows, whose keys are different.
+    /// Returns `true` if the blob's name contains the key of `row`. Index rows also contain the address of the blob, but their keys are different.
     pub(super) fn is_of(&self, blob: &BlobRef, row: EntityRef<'_>) -> bool {
         let [partition, row] = [row.partition_key, row.row_key].map(self.encode);
         blob.path().starts_with(&format!("{}/{partition}/{row}/", self.values))

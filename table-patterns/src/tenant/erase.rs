@@ -35,7 +35,7 @@ pub struct Erased {
     pub rows: u64,
     /// The number of deleted or changed rows in other partitions and tables: index rows, members of lists, references, copies.
     pub remote_rows: u64,
-    /// The number of deleted registrations of feeds, and of registrations of outboxes that were marked as erased.
+    /// The number of registered partitions with feeds whose registration was deleted, plus those with outboxes whose registration was marked as erased.
     pub registrations: u64,
     /// The number of deleted blobs.
     pub blobs: u64,
@@ -47,9 +47,8 @@ impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again,
     /// including all remote indexes. If a late writer has added rows, the erasure is repeated, at most three times.
     ///
-    /// The registrations of outboxes remain for two hours, marked as erased, because running programs rely on them for an hour, and the
-    /// tenant may return in that time. They contain only the names of the table and of the partition. The first sweep after these two hours
-    /// removes them.
+    /// Partitions with an outbox stay registered for two hours, marked as erased, because running programs rely on them for an hour, and the tenant may
+    /// return in that time. They contain only the names of the table and of the partition. The first sweep after these two hours removes them.
     ///
     /// Stop the writers of the tenant first. After an interruption, call this function again: the rows that are left identify the remaining work.
     ///
@@ -182,7 +181,7 @@ async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
 }
 
-/// Removes the remote rows that the recorded steps on a page may have written, and clears copies of deleted entities.
+/// Removes the remote rows that the recorded steps on a page may have written, and clears the copies of deleted entities in other entities.
 async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
     let (mut changed, mut sources) = (0, BTreeSet::new());
     for row in page.rows.iter() {

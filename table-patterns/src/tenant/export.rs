@@ -96,8 +96,8 @@ impl Export<'_> {
         Ok(Self { position, blobs: VecDeque::new(), next: None, ..self })
     }
 
-    /// Returns the position after the last complete page. Store it after writing the lines of that page.
-    /// The parts of a blob belong to the page of the row that refers to the blob.
+    /// Returns the position after the last complete page. Store it after writing the lines of that page. A blob's parts belong to the page that contains the
+    /// row with the blob's address.
     #[must_use]
     pub const fn position(&self) -> &ExportPosition {
         &self.position

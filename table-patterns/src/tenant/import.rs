@@ -153,7 +153,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Checks that the exported tenant has the same tables as this tenant, and partitions of the same kind.
+    /// Checks that the exported tenant has the same tables as this tenant, and the same kind of partitions (single, or by prefix) in each.
     async fn begin(&mut self, header: Header) -> Result<()> {
         let Header { format, places } = header;
         if format > FORMAT {

@@ -154,7 +154,7 @@ where
         self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| &*copies.0)
     }
 
-    /// Deletes the source's reference to an entity that holds copies of it. Returns the number of deleted rows.
+    /// Deletes the copied entity's reference to an entity that holds its copies. Returns the number of deleted rows.
     async fn forget_holder(&self, relation: &str, holder: &EntityKey, source: &EntityKey) -> Result<u64> {
         let Some(copies) = self.copies() else { return Ok(0) };
         let Some((table, key)) = copies.reference(&self.0, relation, (holder, source))? else { return Ok(0) };

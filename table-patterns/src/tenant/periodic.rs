@@ -29,7 +29,7 @@ pub(super) trait PeriodSource: Send + Sync {
     fn has(&self, table: &TableName) -> bool;
 }
 
-/// An entity type with one table per period, as a registered type of a tenant.
+/// An entity type with one table per period that is registered for a tenant.
 pub(super) struct InPeriods<E, S>(pub(super) PeriodTables<E, S>);
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodSource for InPeriods<E, S> {

@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    /// Returns the tables of the tenant that exist.
+    /// Returns the place's tables that exist.
     pub(super) async fn existing(&self) -> Result<Vec<TableName>> {
         match &self.tables {
             Tables::One(table) => Ok(vec![table.clone()]),

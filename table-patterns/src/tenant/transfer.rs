@@ -1,4 +1,4 @@
-//! Converts rows and blobs that are exported, or imported under another PartitionKey or into another store.
+//! Converts rows and blob addresses for an export, or for an import under another PartitionKey or into another store.
 
 use sha2::{Digest, Sha256};
 use table_core::key::{EntityKey, RowKey};

@@ -1,4 +1,4 @@
-//! Admission of the entity types that a unit writes.
+//! Collects the admission checks of a unit: for each entity type that it writes, no program with a newer schema may have blocked the write.
 
 use std::any::TypeId;
 use std::collections::HashMap;

@@ -31,7 +31,7 @@ impl Contest {
         Self { seen, losses: 0, own: None, hold: Duration::ZERO, has_touched: false }
     }
 
-    /// Returns the view of other processes' transactions, for an attempt that holds a turn.
+    /// Creates the state of an attempt that holds a turn.
     pub(super) fn rivals(&self, turn: &Turn, runtime: &Runtime) -> Rivals {
         Rivals::new(&self.seen, self.own.clone(), turn, runtime)
     }
@@ -60,7 +60,7 @@ impl Contest {
         }
     }
 
-    /// Adds to the error of the last attempt that the transaction could not reserve the partition.
+    /// Adds a note to the error of the last attempt, if the transaction could not reserve the partition.
     pub(super) fn explained(&self, error: Error) -> Error {
         match self.seen.refusal() {
             Some(refusal) => error.with_context(&format!("no reservation by this credential ({refusal})")),
@@ -83,8 +83,8 @@ impl Contest {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds the delete of the transaction's own reservation.
-    /// If the transaction has no room for this delete, or commits may be repeated, the reservation is deleted after the commit.
+    /// Adds the delete of the transaction's own reservation. Adds nothing if the transaction has no room for this delete or contains writes with pending
+    /// completions: the reservation is then deleted after the commit.
     pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
         let own = self.rivals.as_ref().and_then(|rivals| rivals.own.clone());
         let own = own.filter(|_| !self.draft.is_pending())?;

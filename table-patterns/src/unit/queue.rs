@@ -74,8 +74,8 @@ impl<S: TableStore> Queue<'_, S> {
         self.seen.expired() >= MOST_EXPIRED
     }
 
-    /// Reserves the partition or renews the reservation. The first transaction of the queue touches rows.
-    /// Returns `None` if the credential does not permit reservations.
+    /// Reserves the partition or renews the reservation. If no other reservation is ahead of it, also touches `rows`, so earlier reads of these rows become
+    /// outdated. Returns `None` if the credential does not permit reservations.
     ///
     /// # Errors
     /// Any error from a query or a transaction, except a lost response: the reservation is then treated as inserted.
@@ -137,8 +137,8 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes a reservation whose hold has ended, unless it has been renewed. If the reservation is of a kind that is never held, deletes all such
-    /// rows that were read, up to the size of one transaction.
+    /// Deletes a reservation whose hold has ended, unless it has been renewed. If its hold is zero, deletes all reservations read whose hold is zero, up to
+    /// the size of one transaction.
     ///
     /// # Errors
     /// Any error from a transaction, except an error that shows that the reservation was deleted or renewed.
@@ -151,7 +151,7 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes the reservations of other transactions, that the process no longer waits for; at most as many as one transaction may contain.
+    /// Deletes other transactions' reservations that the process no longer waits for; at most as many as one transaction may contain.
     ///
     /// # Errors
     /// Any error from a transaction, except a conflict with a process that deletes or renews a reservation at the same time.

@@ -1,4 +1,4 @@
-//! Reads of a unit: they are remembered with their versions, which are conditions of the commit.
+//! Reads within a unit. Each read is remembered with the version of its row, and the commit requires that the row still has this version.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -44,7 +44,7 @@ impl Reads {
         self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }
 
-    /// Adds the rows to a group, which computes their state after this unit, for the following units.
+    /// Adds the rows that were read to a group, which uses them to compute the rows that the following units see.
     pub(super) fn show(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());
@@ -128,8 +128,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(ControlFlow::Continue(found))
     }
 
-    /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition.
-    /// Breaks if earlier reads of the unit are then outdated.
+    /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition. Returns `Break` if earlier reads of
+    /// the unit are then outdated.
     async fn read_stored(&mut self, row_key: &RowKey) -> Result<ControlFlow<(), Option<StoredRow>>> {
         let partition_key = self.draft.planned().partition_key().clone();
         let key = EntityKey { partition_key, row_key: row_key.clone() };

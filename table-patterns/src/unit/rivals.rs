@@ -1,4 +1,4 @@
-//! Reads of a transaction while other processes write to its partition: it notices their writes, and waits for their reservations.
+//! Reads of a transaction while other processes write to its partition: the transaction detects their writes, and waits for their reservations.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, 
 /// The longest time that is counted for one read of the reservations. A clock adjustment shortens a wait by at most this time.
 const LONGEST_READ: Duration = Duration::from_secs(1);
 
-/// The transactions of other processes, as one run of a transaction knows them.
+/// The state of one run of a transaction with respect to other processes: their reservations, and the writes detected so far.
 pub(super) struct Rivals {
     pub(super) seen: Arc<SeenRows>,
     /// The reservation of the transaction itself, unless another process has deleted it.
@@ -41,7 +41,7 @@ pub(super) struct ReadRow {
 }
 
 impl Rivals {
-    /// Creates the view of a run that holds a turn.
+    /// Creates the state of a run that holds a turn.
     pub(super) fn new(
         seen: &Arc<SeenRows>,
         own: Option<Reservation>,
@@ -67,8 +67,8 @@ impl Rivals {
         }
     }
 
-    /// Reads a row, after the transactions of other processes that have reserved the partition. The queue of reservations is read only if
-    /// another process has written rows of the partition, and once in each run.
+    /// Waits for other processes that have reserved the partition, then reads a row. The queue of reservations is read only if another process has written
+    /// rows of the partition, and only once per run.
     pub(super) async fn read<S: TableStore>(
         &mut self,
         queue: &Queue<'_, S>,

@@ -1,4 +1,4 @@
-//! Tests of a desk whose tickets use every pattern. Every write of a ticket maintains the rows of all these patterns.
+//! Tests of units that write the tickets of a support desk. Tickets use every pattern, so each write of a ticket must maintain the rows of all patterns.
 
 mod absent;
 mod bad_input;
@@ -85,7 +85,7 @@ struct Audit {
     change: String,
 }
 
-/// An entity in a different table than all other entities.
+/// An entity in a separate table; all other entities of these tests share one table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
 #[row_key("elsewhere")]
@@ -101,7 +101,7 @@ impl Message for Told {
     const VERSION: u32 = 1;
 }
 
-/// A participant that adds a row for each change, and a step for each closed ticket.
+/// A participant that adds a row for each change, and an outbox step for each closed ticket.
 struct Trail;
 
 fn text(ticket: Option<&Ticket>) -> String {

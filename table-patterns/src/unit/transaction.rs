@@ -60,9 +60,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are
     ///   committed in groups: a transaction reads the rows of the previous transactions. A function must not start
     ///   another transaction on the same partition through the same handle.
-    /// - Between processes, the first commit wins. A transaction that lost three attempts reserves the partition with a reserved
-    ///   row, and the transactions of other processes wait for it: a process with a distant store is not starved by processes with
-    ///   a near store. Functions that write a single entity do not wait.
+    /// - Between processes, the first commit wins. A transaction that has lost three times reserves the partition by writing a special row, and other
+    ///   processes' transactions wait for it, so a process far from the store is not starved by processes close to it. Functions that write a single entity
+    ///   do not wait.
     /// - The function may run several times: its only effects must be writes of the unit.
     /// - In a task that can move between threads, as with `tokio::spawn`, the function must own its captures: `async move |unit|` over clones. With
     ///   borrowed captures, rustc does not accept the future as `Send`.

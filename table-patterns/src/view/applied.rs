@@ -1,4 +1,4 @@
-//! Source entities that are applied to a view, with the stored rows that are read for them.
+//! Source entities while they are applied to a view, with the stored rows that are read for them.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// Partitions of the view that contain the entity according to the last read. If the set is incomplete, applying the entity only needs more requests.
+    /// Partitions of the view that contain the entity according to the last read. An incomplete set only means that applying the entity takes more requests.
     pub(super) places: BTreeSet<String>,
 }
 

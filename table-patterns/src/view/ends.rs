@@ -1,5 +1,5 @@
-//! The ends of all feeds at the start of a rebuild.
-//! The rebuild reads the state at these ends from the entities themselves, so it need not apply the earlier changes again.
+//! Records the ends of all feeds at the start of a view's rebuild. The rebuild reads the entities themselves, so it need not apply the changes before these
+//! ends again.
 
 use std::collections::BTreeMap;
 

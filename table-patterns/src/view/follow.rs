@@ -22,7 +22,7 @@ use crate::view::poison::Aside;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The delay before a call returns if another follower is applying changes.
+/// The delay before [`ViewTable::catch_up`] returns if another follower is applying changes.
 const BUSY: Duration = Duration::from_millis(50);
 
 /// The result of a call to [`ViewTable::catch_up`].
@@ -35,7 +35,7 @@ pub struct CaughtUp {
     pub applied: usize,
     /// The number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
     pub failed: usize,
-    /// The number of partitions left to another follower that is applying changes.
+    /// The number of partitions that this call skipped because another follower is applying changes.
     pub busy: usize,
     /// `true` if more changes remain; call `catch_up` again.
     pub is_behind: bool,
@@ -124,7 +124,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught.unwrap_or(CaughtUp { busy: 1, is_behind: true, ..CaughtUp::default() }))
     }
 
-    /// Ends the lease that a call has taken, if any, and returns the outcome of the call.
+    /// Ends the lease that a call has taken, if any, and returns the call's outcome.
     async fn released<T: Send>(&self, lease: Option<Lease>, outcome: Result<T>) -> Result<T> {
         let released = match lease {
             Some(lease) => self.release(lease).await,

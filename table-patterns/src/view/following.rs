@@ -1,4 +1,4 @@
-//! The information that a follower keeps in memory between its calls.
+//! The information that a follower (a process that applies changes to a view) keeps in memory between its calls.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -49,7 +49,7 @@ impl Change {
         self.before.rows.difference(&self.after.rows)
     }
 
-    /// Returns the number of operations for this entity alone, without those on sums.
+    /// Returns the number of operations for this entity alone, excluding the operations on sums.
     pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
     }

@@ -23,7 +23,7 @@ use crate::view::operations::sum_in;
 use crate::view::record::{self, Amounts, BY, RECOUNT, Share};
 use crate::view::table::ViewTable;
 
-/// The name of the sums in errors that report a conflict with another writer.
+/// The description of the sums in errors that report a conflict with another writer.
 const RACE: &str = "the sums";
 
 /// The totals of the records in a partition.

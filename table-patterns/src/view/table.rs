@@ -171,7 +171,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(&self.rows)
     }
 
-    /// Returns the state of the view.
+    /// Reads whether the view is building or ready.
     ///
     /// # Errors
     /// Any error from [`TableStore::get`].

@@ -1,4 +1,4 @@
-//! Tests of views, which compare a view with its source after changes in any order, crashes and rebuilds.
+//! Tests that compare views with their source after changes in any order, crashes and rebuilds.
 
 mod bounds;
 mod concurrent;

@@ -35,8 +35,8 @@ impl<W, T> WideProperty<W, T> {
     }
 }
 
-/// The slots of the wide entity `W`, in a field of type `F`: `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from
-/// the common word of their names and the number of digits.
+/// The slots of the wide entity `W`, in a field of type `F`: `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from the word
+/// at the start of their names and the number of digits after it.
 ///
 /// ```
 /// use table_patterns::wide::WideSlots;
@@ -52,7 +52,7 @@ pub struct WideSlots<W, F> {
 }
 
 impl<W, F> WideSlots<W, F> {
-    /// Creates the slots whose names begin with a word. `W` must have such slots of type `F`.
+    /// Creates the slots whose names begin with `word`. `W` must have such slots of type `F`.
     #[must_use]
     pub const fn new(word: &'static str, digits: usize) -> Self {
         Self { word, digits, of: PhantomData }

@@ -1,4 +1,4 @@
-//! Migration of entities that were written with a different number of parts.
+//! Converts wide entities that were written with a different number of parts.
 
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;

@@ -250,7 +250,7 @@ fn pat_wide_1_misuse_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Tests that a wide entity agrees with a model: a single array.
+    /// Tests that a wide entity agrees with a model that is a single array.
     #[test]
     fn pat_wide_2_and_4_a_wide_entity_behaves_like_an_array(
         whole in prop::collection::vec(prop::option::of(any::<i32>()), 366),

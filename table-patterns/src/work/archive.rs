@@ -16,7 +16,7 @@
 //! Moving an entity takes two reads, two writes, and a message.
 //!
 //! # Bounds
-//! An entity that is written continuously must be copied again after each write. After several such rounds, the delivery fails and is repeated later.
+//! An entity that changes after it was copied must be copied again. If it changes during several attempts, the delivery fails and is repeated later.
 //!
 //! # When not to
 //! If all entities of a table must be moved, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.

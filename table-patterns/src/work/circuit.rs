@@ -47,7 +47,7 @@ struct Circuit {
     failures: u32,
     /// The time, in ticks, after which the target is tried again.
     until: u64,
-    /// The sources whose steps have failed in this round. A round ends when no source is waiting any longer.
+    /// The sources (changed entities) whose steps have failed in this round. A round ends when no refused source is waiting to be tried.
     failed: HashSet<u64>,
     /// The sources that were refused and have not been tried in this round.
     waiting: HashSet<u64>,
@@ -91,7 +91,7 @@ impl Circuits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Permits a step to try its target, or returns an error if steps of this source must not try it yet.
+    /// Permits a step to try its target, or returns an error if steps of this source (the changed entity) must not try it yet.
     pub(super) fn check(&self, target: &str, source: u64, times: Times) -> Result<Pass, StepError> {
         let Times { now, first, longest } = times;
         let mut circuits = self.all();

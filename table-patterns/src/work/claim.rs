@@ -1,8 +1,8 @@
-//! Claims: a worker claims outbox rows in portions, which keeps other workers from processing the same rows.
+//! Claims: a worker claims outbox rows in batches, so no other worker processes the same rows.
 //!
-//! One transaction claims a portion until the lease of the message expires. An attempt is counted when it starts, in the transaction that also
-//! records the outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim
-//! expires while its row waits behind a long step, the row is free again, and no attempt is counted.
+//! One transaction claims a batch of rows until the message's lease expires. An attempt is counted when it starts, in the transaction that also records the
+//! outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim expires while its
+//! row waits behind a long step, the row is free again, and no attempt is counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -103,7 +103,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    /// Returns one page of the outbox rows that a message refers to.
+    /// Reads one page of the outbox rows that a message refers to.
     async fn page(
         &self,
         work: &Work,
@@ -155,7 +155,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(Some((begun, free)))
     }
 
-    /// Records the outcomes of the ended attempts, and starts the next rows of the portion. Skips rows that another worker has claimed in the meantime.
+    /// Records the outcomes of the completed attempts, and starts the next rows of the batch. Skips rows that another worker has claimed in the meantime.
     async fn next(
         &mut self,
         ended: Vec<(Pending, End)>,
@@ -208,8 +208,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
-    /// Returns how many rows of a portion to start together: the first row, and the rows after it if none of them was tried before.
-    /// A row that was tried before may have killed its worker, so it is tried alone. Its attempt is then not counted for other rows.
+    /// Returns how many rows of a batch to start together: the first row, and the rows after it if none of them was tried before. A row that was tried before
+    /// may have killed its worker, so it is tried alone. If it kills the worker again, no attempt is counted for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // If only a single attempt is allowed, it is not counted before the row is started.

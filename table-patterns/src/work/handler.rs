@@ -16,13 +16,14 @@ use crate::work::fault::WorkFault;
 ///
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
-/// - A handler may receive an older change after a newer change. A handler that writes the content of the message must store the
-///   [version](Delivery::version) with it, and skip older versions. A handler that instead reads the changed entity must make its write conditional on a
-///   version that a concurrent delivery would change, or read the source again afterwards.
+/// - A handler may receive an older change after a newer one. A handler that writes the content of the message must store the [version](Delivery::version)
+///   with it, and skip older versions. A handler that instead reads the changed entity must make its write conditional on a version that a concurrent
+///   delivery would change, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
 /// - A handler must return: a request without a time-out, for example, can block the worker forever. Return an [outage](crate::work::outage) when the
 ///   request times out.
-/// - After an error, the message is delivered again. The code of the error decides whether the attempt counts towards poison.
+/// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
+///   poison.
 ///
 /// # Failures and outages
 /// | code of the error | counted as | consequence |
@@ -35,9 +36,9 @@ use crate::work::fault::WorkFault;
 ///
 /// A panic in a handler counts as a failure and does not affect other messages, unless the program is built with `panic = "abort"`.
 ///
-/// An error from a store already has the right code. For other errors, [`failure`](crate::work::failure) and [`outage`](crate::work::outage) declare
-/// the choice. A target that rejects one message is a failure; a target that cannot be reached is an outage. If in doubt, return a failure, because
-/// a message that always causes an outage is retried forever.
+/// An error from a store already has the right code. For other errors, choose a code with [`failure`](crate::work::failure) or
+/// [`outage`](crate::work::outage). A target that rejects one message is a failure; a target that cannot be reached is an outage. If in doubt, return a
+/// failure, because a message that always causes an outage is retried forever.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -85,7 +86,7 @@ pub(crate) trait Take: Send + Sync {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
 
-/// Adapts the handler of a message type to the steps that carry such messages.
+/// Adapts the handler for a message type to the steps that contain such messages.
 pub(crate) struct OfMessage<M, H> {
     handler: H,
     message: PhantomData<fn(&M)>,
@@ -119,7 +120,7 @@ fn own(error: Error) -> Error {
     }
 }
 
-/// The lease that a worker holds on its current work.
+/// The lease that a worker holds on the message it processes.
 pub(crate) trait Keep: Send + Sync {
     fn keep(&self) -> BoxFuture<'_, Result<()>>;
 

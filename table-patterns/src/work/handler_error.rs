@@ -1,4 +1,5 @@
-//! Constructors for the errors of handlers. A failure counts towards poison, an outage does not.
+//! Constructors for errors that handlers return. A failure counts as an attempt, and after too many attempts the message becomes poison; an outage does not
+//! count.
 
 use std::error::Error as StdError;
 

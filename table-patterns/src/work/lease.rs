@@ -1,4 +1,4 @@
-//! A worker's lease on a message. The worker extends it during the work, and abandons the work if the lease is lost (PAT-EC-3, QUE-21).
+//! A worker's lease on a message. The worker extends it while it performs the work, and abandons the work if the lease is lost (PAT-EC-3, QUE-21).
 //!
 //! Each response of the queue contains the queue's time, which all workers share. Claims and waits are recorded in queue time. The process's clock is
 //! used only to measure the time since the last response.

@@ -18,13 +18,14 @@ pub struct WorkMetrics {
     pub retries: u64,
     /// The number of failed attempts, and of messages that could not be processed. Both are repeated later.
     pub failures: u64,
-    /// The number of attempts that failed because a store or the target of a handler was unavailable. They do not count towards poison, so an alarm must watch
-    /// this number too: a handler decides by [its error](crate::work::Handler#failures-and-outages), and one that always reports an outage is
-    /// retried forever.
+    /// The number of attempts that failed because a store or the target of a handler was unavailable. They do not count towards the limit after which a
+    /// message is set aside as poison, so alert on this number too: the [error that a handler returns](crate::work::Handler#failures-and-outages) determines
+    /// whether a failure is an outage, and a handler that always reports an outage is retried forever.
     pub outages: u64,
-    /// The number of failures of [`Worker::run`](crate::work::Worker::run) to receive messages.
+    /// The number of times that [`Worker::run`](crate::work::Worker::run) failed to receive messages.
     pub receive_failures: u64,
-    /// The number of intents left to a program with a newer schema. Their attempts do not count towards poison.
+    /// The number of intents left to a program with a newer schema. Their attempts do not count towards the limit after which an intent is set aside as
+    /// poison.
     pub left: u64,
     /// The number of intents and messages set aside as poison.
     pub poisoned: u64,

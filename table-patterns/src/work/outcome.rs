@@ -13,7 +13,7 @@ pub(super) enum End {
     Poisoned,
     /// The row waits for another attempt.
     Failed {
-        /// The error of the attempt; `None` if no step was tried, so that the row keeps its last error.
+        /// The error of the attempt; `None` if no step was tried, in which case the row keeps its last error.
         error: Option<String>,
         /// The number of attempts for the row, including earlier ones, that count towards poison.
         attempts: u32,

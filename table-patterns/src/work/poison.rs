@@ -1,4 +1,4 @@
-//! Poison: work that failed too often, kept with its last error until a person decides (PAT-EC-4, QUE-20).
+//! Poison: work that failed too often, kept with its last error until a person requeues or discards it (PAT-EC-4, QUE-20).
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -234,7 +234,7 @@ impl Walk {
     }
 }
 
-/// A poison entry in its flat form: the JSON object of the work with one more property, instead of JSON text within JSON.
+/// A poison entry in its flat form: the work's JSON object with one additional property, instead of the work as a JSON string within JSON.
 #[derive(Serialize, Deserialize)]
 struct Flat {
     #[serde(flatten)]

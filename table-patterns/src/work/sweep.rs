@@ -1,4 +1,4 @@
-//! Sweeps: searches for intents whose messages were lost, which send new messages for them (PAT-EC-8).
+//! Sweeps search for intents whose messages were lost, and send new messages for them (PAT-EC-8).
 //!
 //! A sweep searches for outbox rows whose messages are overdue, and sends a new message for each. It finds partitions in the registry,
 //! to which each partition is added before its first intent. It therefore reads only outbox rows. [`Sweep::sweep_table`] scans a table instead,
@@ -29,7 +29,7 @@ const QUIET: usize = 64;
 /// The longest time that a sweep relies on a worker's claim: the worker's clock may be ahead.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
-/// A search for pending intents whose messages were lost. It sends new messages for them.
+/// Searches for pending intents whose messages were lost, and sends new messages for them.
 ///
 /// ```
 /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -80,7 +80,7 @@ pub struct SweepReport {
     /// The number of partitions that the sweep marked as quiet, because they have no pending intents.
     /// Each later sweep reads only some of the quiet partitions, chosen at random, until an intent is written to one of them.
     pub quiet: u64,
-    /// The number of invalid registry rows, and of partitions and rows that could not be swept. All other partitions and rows were swept.
+    /// The number of invalid registry rows, plus the number of partitions and rows that could not be swept. All other partitions and rows were swept.
     pub failed: u64,
     /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
@@ -163,7 +163,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         chosen
     }
 
-    /// Scans an entire table for outbox rows. The scan fails if it reads too many rows.
+    /// Scans an entire table for outbox rows. The scan fails if it would read more than `max_rows` rows.
     ///
     /// # Errors
     /// `InvalidInput` if the scan reads more than `max_rows` rows (DQ-5); any error from the stores.

@@ -26,7 +26,7 @@ mod large;
 mod leases;
 mod sweeps;
 
-/// Creates an outbox on an in-memory engine. Returns it with the engine and the time that the clock of both shows.
+/// Creates an outbox on an in-memory engine. Returns it with the engine, and with the time of their common clock, in ticks, which the test can change.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = || {

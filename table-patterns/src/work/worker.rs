@@ -42,9 +42,9 @@ pub struct WorkerOptions {
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
     /// Attempts are counted when they start; message deliveries do not count.
     pub poison_after: u32,
-    /// The maximum number of tries of a step within one attempt, in case of transient errors (PAT-EC-5).
+    /// The maximum number of times that a step is tried within one attempt, if it fails with transient errors (PAT-EC-5).
     pub step_attempts: u32,
-    /// The delays between the tries of a step within one attempt.
+    /// The delays between these tries of a step within one attempt.
     pub backoff: Backoff,
     /// The delays between attempts, and between deliveries of a message that could not be processed.
     pub redelivery: Backoff,
@@ -250,7 +250,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         ticks_of(self.options.lease.max(self.options.redelivery.max)).saturating_mul(2)
     }
 
-    /// Returns the time `now` with the delays that the circuits use.
+    /// Returns the time `now` together with the delays that the circuit breakers use.
     pub(super) fn times(&self, now: u64) -> Times {
         Times { now, first: ticks_of(self.options.redelivery.initial), longest: self.longest_wait() }
     }

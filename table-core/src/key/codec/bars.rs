@@ -1,4 +1,4 @@
-//! `Bars`: a string, escaped as in the Bot Framework.
+//! `Bars`: a string with the escapes that the Bot Framework uses.
 
 use table_store::Result;
 

@@ -11,9 +11,11 @@ use crate::limits;
 
 /// A codec for any string, which writes its UTF-8 in Base64 with padding. `/` is written as `_`, because keys cannot contain it.
 ///
-/// `Convert.ToBase64String` of .NET writes the same, except that some strings contain `/`. Programs replace it, or the service refuses the key.
+/// .NET's `Convert.ToBase64String` produces the same text, except that it may contain `/`, which programs must replace because the service rejects such a
+/// key.
 ///
-/// Not ordered, and a prefix of a string is not a prefix of its encoding. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
+/// Not ordered, and the encoding of a string's prefix is not always a prefix of the string's encoding. Prefer [`Escaped`](crate::key::codec::Escaped) in new
+/// schemas.
 ///
 /// ```
 /// use table_core::key::codec::{Base64, KeyCodec};
@@ -57,7 +59,7 @@ impl KeyCodec<String> for Base64 {
 mod tests {
     use super::*;
 
-    /// Tests the codec with known pairs. The first seven pairs are the test vectors of RFC 4648, section 10.
+    /// Tests the codec with known pairs of a string and its encoding. The first seven pairs are the test vectors in RFC 4648, section 10.
     #[test]
     fn the_vectors_of_the_rfc_are_written_and_read() {
         for (value, key) in [

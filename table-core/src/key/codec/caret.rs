@@ -1,4 +1,4 @@
-//! `Caret`: a string, escaped as in the Durable Task Framework.
+//! `Caret`: a string with the escapes that the Durable Task Framework uses.
 
 use table_store::Result;
 

@@ -20,8 +20,8 @@ static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     }
     bytes
 };
-/// The texts of the numbers `0000` to `9999`. Digits that are copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as
-/// copying two. The zeros before them keep every slice within bounds, which saves two comparisons for each slice.
+/// The texts of the numbers `0000` to `9999`. Copying digits from a `str` needs no UTF-8 check. Copying four digits at a time is twice as fast as copying
+/// two. The zeros before these texts keep every slice within bounds, which saves two comparisons per slice.
 static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Ok(text) => text,
     Err(_) => "",

@@ -1,4 +1,4 @@
-//! `Digest`: characters of a hash, to distribute keys or to look up values.
+//! `Digest`: the first characters of a hash, to distribute keys or to look up values.
 
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -130,13 +130,13 @@ impl Hasher for Fnv1a {
     }
 }
 
-/// A codec that writes the first `N` characters of the hash of `C`'s encoding. The value cannot be read back from them, so its field is also stored as
-/// a property.
+/// A codec that writes the first `N` characters of the hash of `C`'s encoding. The value cannot be recovered from the hash, so its field is also stored as a
+/// property.
 ///
 /// `FORM` selects the characters: hexadecimal digits (`'x'` in lower case, `'X'` in upper case), or an alphabet of RFC 4648 without padding (`'u'`
 /// for base64url, `'b'` for base32).
 ///
-/// Fixed width, not ordered. The characters of different values may be equal: a few characters distribute keys, but do not identify a value.
+/// Fixed width, not ordered. Different values may have the same characters: a few characters distribute keys, but do not identify a value.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};

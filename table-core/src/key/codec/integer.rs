@@ -43,7 +43,7 @@ pub(super) mod sealed {
 
         fn split(self) -> (bool, u128);
         fn join(negative: bool, magnitude: u128) -> Option<Self>;
-        /// Returns the value whose distance from the end of the type's range equals this value's distance from the start.
+        /// Returns the mirror image of this value in the type's range: its distance from the largest value equals this value's distance from the smallest.
         fn mirrored(self) -> Self;
         /// Appends a magnitude with as many digits as the type's largest value.
         fn push_padded(magnitude: u128, complement: bool, out: &mut String);

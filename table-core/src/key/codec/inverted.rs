@@ -9,7 +9,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
 
-/// A codec whose output is a number.
+/// A codec whose output is the decimal text of a number, so the number can be subtracted from a constant.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

@@ -15,10 +15,10 @@ use edges::{edges, neighbours, samples};
 
 /// Checks the laws K1 to K4 for every value and every pair of values. K3 is checked against the order of `T`.
 ///
-/// Values that the codec rejects are skipped; rejecting all of them is an error. Pass many values, both similar and unusual ones, as
-/// property tests generate them. Edge cases are derived from the encodings of these values: strings that differ in one character, or that end in the
-/// alphabet's first or last character. The codec must either reject such a string or decode it to a value with exactly this encoding, which is
-/// then checked like the given values. Use [`check_texts`] for strings: `String` sorts by code points, but keys sort by UTF-16 code units.
+/// Values that the codec rejects are skipped; rejecting all of them is an error. Pass many values, both similar and unusual, such as a property test
+/// generates. Edge cases are derived from the encodings of these values: strings that differ in one character, or that end in the alphabet's first or last
+/// character. The codec must either reject such a string or decode it to a value with exactly this encoding, which is then checked like the given values. Use
+/// [`check_texts`] for strings: `String` sorts by code points, but keys sort by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};
@@ -33,7 +33,7 @@ pub fn check<C: KeyCodec<T>, T: Ord + Debug>(values: &[T]) -> std::result::Resul
     check_by::<C, T>(values, T::cmp)
 }
 
-/// Checks the same laws as [`check`], but K3 against the given order. Values for which the order returns `Equal` are considered equal.
+/// Checks the same laws as [`check`], but checks K3 against the given order. Values for which the order returns `Equal` are considered equal.
 ///
 /// # Errors
 /// A description of the violated law, with the values that violate it.
@@ -93,8 +93,8 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
     Ok(())
 }
 
-/// Checks the same laws as [`check`] for a codec of strings, but K3 against the order by UTF-16 code units (ORD-6). Also checks that the encoding of a
-/// prefix is a prefix of the encoding.
+/// Checks the same laws as [`check`] for a codec of strings, but checks K3 against the order by UTF-16 code units (ORD-6). Also checks that the encoding of a
+/// string's prefix is a prefix of the string's encoding.
 ///
 /// ```
 /// use table_core::key::codec::{Escaped, Text, laws};

@@ -1,4 +1,4 @@
-//! `Newtype`: a struct with one field, encoded like that field.
+//! `Newtype`: a struct with a single field, encoded like this field.
 
 use std::marker::PhantomData;
 

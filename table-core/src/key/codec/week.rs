@@ -37,7 +37,7 @@ const NAME: &str = "week";
 #[derive(Debug)]
 pub enum Week {}
 
-/// A day or an instant, as a value in a week.
+/// A day or an instant, which the codec can convert to and from a week.
 trait InWeek: Copy + PartialEq + std::fmt::Debug {
     fn date(self) -> NaiveDate;
     /// Returns the first value of a day: the day itself, or its midnight.

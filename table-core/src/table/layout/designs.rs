@@ -1,4 +1,4 @@
-//! Stores and deletes a table's schemas.
+//! Stores and deletes the schema records of a table.
 
 use table_store::{Error, Result};
 
@@ -61,12 +61,12 @@ pub(super) async fn store<S: TableStore>(
     }
 }
 
-/// The next step in storing a schema.
+/// The next step when a schema is to be stored.
 enum Next {
     /// This schema, or a newer compatible schema, is already stored. No further step is needed.
     Stored(Stored),
     First(Box<SchemaRecord>),
-    /// A new schema replaces the stored schema.
+    /// A new schema must replace the stored schema. Contains the records of both.
     Follows(Box<SchemaRecord>, Box<SchemaRecord>),
 }
 
@@ -124,7 +124,7 @@ async fn next<S: TableStore>(
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
-/// Returns `true` if other processes may also use the store.
+/// Returns `true` if other processes may use the store at the same time.
 fn has_other_programs<S: TableStore>(store: &S) -> bool {
     store.capabilities().exclusive.as_ref().is_none_or(Exclusive::is_shared)
 }

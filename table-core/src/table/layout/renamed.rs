@@ -1,4 +1,4 @@
-//! Detects renamed types by comparing a type's first schema with the stored schemas of the other types in its table.
+//! Detects renamed entity types: compares the schema of a type that has no stored schema with the stored schemas of all other types in its table.
 
 use table_store::Result;
 

@@ -1,4 +1,4 @@
-//! Clears the flag that marks a stored schema whose optional properties older programs may not know yet.
+//! Clears the `settling` flag, which marks a stored schema whose optional properties older programs may not know yet.
 
 use table_store::Result;
 
@@ -10,7 +10,8 @@ use crate::store::TableStore;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// Clears a schema's flag after all programs know its properties. If the record has changed, the flag remains set, and the next program waits again.
+/// Clears the `settling` flag once all programs know the schema's properties. If the record has changed in the meantime, the flag remains set, and the next
+/// program waits again.
 pub(super) async fn settle<S: TableStore>(store: &S, table: &TableName, design: &StoredSchema) -> Result<()> {
     let Some(mut layout) = record::read(store, table, &design.entity).await? else { return Ok(()) };
     if !layout.settling || layout.schema.fingerprint() != design.fingerprint() {

@@ -1,5 +1,5 @@
 //! Sightings of older programs, stored as rows in the same partition as the schema. Their Timestamps, which the store's clock sets, show when an older
-//! program last checked whether it may write. Programs that cannot read the stored schema have grants: rows with the time until which they may write.
+//! program last checked whether it may write. For programs that cannot read the stored schema, a row (a grant) contains the time until which they may write.
 
 use table_store::{Error, Result, ValueRef};
 

@@ -1,5 +1,5 @@
-//! An opened handle's knowledge of the stored schema. A program with an older schema records sightings of itself, or stops writing. A program with a
-//! newer schema waits before its first write until all programs with an older schema know its properties.
+//! Tracks what an opened handle knows about the stored schema. A program with an older schema records a row that proves it is still running (a sighting), or
+//! stops writing. A program with a newer schema waits before its first write until all programs with an older schema know its properties.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +20,7 @@ use crate::table::layout::{settling, sighting};
 /// The longest time that a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The time after which every program that writes knows a stored schema: one lease, and as much again for requests sent at the end of the lease.
+/// The time after which every program that writes knows a stored schema: one lease, and the same time again for requests sent at the end of the lease.
 const SETTLED_AFTER: Duration = Duration::from_secs(2 * LEASE.as_secs());
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
@@ -41,7 +41,7 @@ pub(crate) struct Standing {
     asked: AtomicU64,
     /// The shared state of a store that no other process can use, or `None`. It counts the schemas that this process has replaced.
     exclusive: Option<Exclusive>,
-    /// The value of that counter when this handle last read the stored schema.
+    /// The number of replaced schemas, from `exclusive`, when this handle last read the stored schema.
     replaced: AtomicU64,
     /// The properties of the stored schema that the handle's schema lacks.
     lacks: Mutex<Arc<[String]>>,
@@ -197,7 +197,7 @@ impl Standing {
         Ok(())
     }
 
-    /// Returns `true` if the stored schema equals this one. Returns an error if this program cannot write at the same time as programs with the
+    /// Returns `true` if the stored schema equals this handle's schema. Returns an error if this program cannot write at the same time as programs with the
     /// stored schema.
     pub(crate) async fn ask<S: TableStore>(&self, store: &S, table: &TableName) -> Result<bool> {
         let mut compared = self.compare(store, table).await?;

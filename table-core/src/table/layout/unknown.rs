@@ -1,4 +1,4 @@
-//! The parts of a stored schema that the running program does not know.
+//! The parts of a stored schema (properties, indexes, a feed, copies) that the running program does not know.
 
 use table_store::{Error, Result};
 

@@ -151,7 +151,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns the result of `read` for each stored row with all its properties. For callers that need more than a `T`, such as the key of the index row.
+    /// Calls `read` with each stored row and all its properties, and returns the results. For callers that need more than a `T`, such as the key of the index
+    /// row.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page) or `read`.

@@ -1,4 +1,4 @@
-//! Reads from the key of an index row: the key of its entity, and the properties that only the key of the copy contains.
+//! Generates code that reads from an index row's key: the key of the entity, and the properties that a copy stores only in its key.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

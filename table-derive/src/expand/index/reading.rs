@@ -1,4 +1,4 @@
-//! Reads copies: the included properties, or the entire entity.
+//! Generates code that reads copies: the included properties, or the entire entity.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! Functions that select by the value of an index, such as `Employee::by_email("Sales", "ada@contoso.com")`.
+//! Generates functions that select by an indexed value, such as `Employee::by_email("Sales", "ada@contoso.com")`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

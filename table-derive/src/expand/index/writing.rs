@@ -1,4 +1,4 @@
-//! Writes index rows: their keys and properties.
+//! Generates code that writes index rows: their keys and properties.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

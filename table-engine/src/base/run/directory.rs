@@ -8,7 +8,7 @@ use crate::base::run::SUM;
 use crate::base::tally::Tally;
 use crate::bytes::{Reader, Writer};
 
-/// The index and the filter of a run, in memory.
+/// The in-memory form of a run's index and filter.
 #[derive(Debug, Default)]
 pub(in super::super) struct Directory {
     /// The offset of each block, followed by the end of the last block.

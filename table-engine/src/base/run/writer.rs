@@ -1,4 +1,4 @@
-//! The writer of a run. It writes and syncs 1 MiB at a time, because one large sync at the end would delay syncs of the journal.
+//! Writes a run: 1 MiB at a time, each followed by a sync, because one large sync at the end would delay syncs of the journal.
 
 use std::sync::Arc;
 

@@ -88,7 +88,7 @@ impl Stored {
     /// Checks that this version can follow `earlier` in the same folder, without conflicts between their runs.
     ///
     /// # Errors
-    /// The relation of `earlier` to this version, if it is not an earlier version of the same folder.
+    /// An `Unrelated` that describes how `earlier` is related to this version, if it is not an earlier version of the same folder.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);

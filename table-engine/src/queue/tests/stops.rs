@@ -1,4 +1,4 @@
-//! Tests that a queue is consistent after a crash at any disk call.
+//! Tests that a queue is consistent after the engine stops at any step.
 
 use super::{
     Arc, AtomicU64, Duration, Engine, Ordering, PutMessage, QueueStore, TimeToLive, block_on, clocked, pass,

@@ -1,4 +1,4 @@
-//! Tests of sources and holders that also have indexes, lists and feeds: every update of a copy must maintain these.
+//! Tests of copied entities, and of entities with copies, that also have indexes, lists and feeds: every update of a copy must maintain these.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

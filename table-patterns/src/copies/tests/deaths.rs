@@ -29,7 +29,7 @@ fn company() -> Company {
 /// A function that writes to the company. Any of its requests may fail or lose its response.
 type Scene = fn(&Company);
 
-/// Every kind of write, followed by a worker. Errors are ignored, because they mean that the process has died.
+/// Every kind of write, followed by one run of a worker. Errors are ignored, because they mean that the process has died.
 const SCENES: [(&str, Scene); 8] = [
     ("rename", |company| {
         let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
@@ -95,8 +95,7 @@ fn pat_den_2_copies_converge_after_a_crash_at_any_request() {
     }
 }
 
-/// Asserts that all copies are correct. Allows references of holders that were never written,
-/// which the next change to the source removes.
+/// Asserts that all copies are correct. Allows references to holders that were never written, because the next change to the source removes them.
 fn assert_left_over(company: &Company, at: &str) {
     let wanted = company.assert_copies(at);
     assert!(company.references().is_superset(&wanted), "{at}: {wanted:?}");

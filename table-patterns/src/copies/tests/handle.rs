@@ -1,4 +1,4 @@
-//! Tests that every write of a source or a holder through its handle maintains the copies.
+//! Tests that every write of a copied entity, or of an entity that holds copies, maintains the copies if it is made through the handle.
 
 use pollster::block_on;
 use table_core::ErrorCode;

@@ -1,4 +1,4 @@
-//! Tests of units of work that write sources together with their holders: each holder must copy the new values of its source.
+//! Tests of units of work that write sources (copied entities) together with the holders of their copies: each holder must copy the new values.
 
 use std::collections::BTreeMap;
 

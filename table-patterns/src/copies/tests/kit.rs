@@ -160,7 +160,7 @@ impl Company {
         Self::on(Engine::in_memory(), |store| store)
     }
 
-    /// Returns the company as seen by another process, an hour later, when the claims of dead workers have expired.
+    /// Returns another process's handles to the company, an hour later, when the claims of dead workers have expired.
     pub(super) fn again(&self) -> Self {
         Self::at(self.hour + 1, self.engine.clone(), |store| store)
     }

@@ -48,7 +48,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A model of the company: the last names of employees, and the numbers of those to whom departments and projects refer.
+/// A model of the company: the employees' last names, and the numbers of the employees to whom departments and projects refer.
 #[derive(Clone, Debug, Default)]
 struct Model {
     names: BTreeMap<u32, String>,

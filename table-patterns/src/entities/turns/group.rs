@@ -1,4 +1,4 @@
-//! The operations of several units of a partition, committed as one transaction (group commit).
+//! Group commit: the operations of several units in a partition are committed as one transaction.
 
 use std::collections::HashMap;
 use std::future::poll_fn;

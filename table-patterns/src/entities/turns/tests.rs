@@ -140,7 +140,7 @@ impl Store {
         page.rows.iter().map(properties).collect()
     }
 
-    /// Opens a group whose commit is sent to the engine of the test.
+    /// Opens a group that is committed to the test's engine.
     fn group(&self) -> Group {
         let (engine, table, partition_key) =
             (self.engine.clone(), self.table.clone(), self.partition_key.clone());

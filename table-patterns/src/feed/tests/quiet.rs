@@ -1,4 +1,4 @@
-//! Tests of the mark of a quiet feed, which has no new entries.
+//! Tests of the mark that followers set on a quiet feed, which has no new entries.
 
 use pollster::block_on;
 

@@ -1,4 +1,4 @@
-//! Tests of the number of requests and rows that reads, writes and trims need.
+//! Tests of the number of requests and rows that reads, writes and trims of a feed need.
 
 use pollster::block_on;
 use table_core::query::Select;
@@ -32,7 +32,7 @@ fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {
     assert_eq!(world.calls(), [Call::Get]);
 }
 
-/// Tests the number of requests for a young feed. Each bulk load writes feed rows with many changes; each single write, a row with one change.
+/// Tests the number of requests that reading a young feed takes. Each bulk load writes feed rows with many changes; each single write, a row with one change.
 #[test]
 fn pat_ec_8_a_young_feed_is_read_about_once_per_row_in_any_batch_size() {
     for (changes, writes) in [(1, 600), (80, 40), (7, 200)] {

@@ -26,12 +26,12 @@ pub(crate) struct Upload {
     born: u64,
 }
 
-/// The blob store for lists that do not fit into an entity, or that should not be stored in one. Each list has its own
-/// blob, and an entity refers to it (PAT-IX option 1, PAT-IX-4).
+/// The blob store for lists that do not fit into an entity, or that should not be stored in one. Each list has its own blob, to which an index entity refers
+/// (PAT-IX option 1, PAT-IX-4).
 ///
-/// Pass it to [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the
-/// limit of [`spill_above`](Self::spill_above), and stays there until it is empty. The list's entity refers to the blob. Handles with different
-/// limits can therefore be used together, but every program that uses the table needs the blob store.
+/// Pass it to [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the limit of
+/// [`spill_above`](Self::spill_above), and stays there until it is empty. Because the list's entity refers to the blob, handles with different limits can be
+/// used together, but every program that uses the table needs the blob store.
 ///
 /// ```
 /// use std::sync::Arc;

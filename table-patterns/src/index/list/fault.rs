@@ -58,7 +58,7 @@ pub(crate) enum ListFault {
     Content(Content),
 }
 
-/// The defect found in the content of a list's blob.
+/// A defect in the content of a list's blob.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Content {
     #[error("is not UTF-8")]

@@ -172,7 +172,7 @@ impl ListForm {
         Error::of(ListFault::WithoutBlobs(self.index.name))
     }
 
-    /// Returns the error for a list with members that belong to no entity.
+    /// Returns the error for a list with members that do not determine a valid entity key.
     pub(crate) fn astray(&self) -> Error {
         self.broken(&self.property)
     }

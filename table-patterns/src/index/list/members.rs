@@ -14,7 +14,7 @@ use crate::index::list::{ListForm, Member};
 /// The members of one list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
-    /// The keys of the entities in the list, with their encoded form if the list is stored in an entity. A blob contains only keys.
+    /// The keys of the entities in the list, each with its encoded form if the list is stored in an entity. A blob contains only keys.
     owners: BTreeMap<EntityKey, Option<Member>>,
     /// Encoded members that determine no valid entity key. They are kept until a repair removes them.
     strays: BTreeSet<Member>,

@@ -1,4 +1,4 @@
-//! Groups entities with missing index entries in their own partition into transactions, with as many entities per transaction as fit.
+//! Groups entities that lack index entries in their own partition into transactions, with as many entities per transaction as fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,8 +34,8 @@ impl Packs {
         Self { index, limits, of: BTreeMap::new(), copies: BTreeSet::new() }
     }
 
-    /// Adds an entity and its missing index entry to a transaction.
-    /// Returns `false` if another added entity already has a copy under the same key. Then check this entity after that copy has been written.
+    /// Adds an entity and its missing index entry to a transaction. Returns `false` if an entity added earlier already has a copy under the same key: this
+    /// entity must be checked after that copy has been written.
     pub(super) fn add(
         &mut self,
         position: usize,

@@ -1,4 +1,5 @@
-//! Tests of backfills that die at any submit, or that run with concurrent writers. Later runs continue them, and the result must agree with the model.
+//! Tests of backfills whose process dies at any submit, or that run with concurrent writers. Later runs continue them, and the result must agree with the
+//! model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -218,7 +219,7 @@ fn live() -> impl Strategy<Value = Live> {
     })
 }
 
-/// Returns `true` for errors of a backfill that the generated entities can cause, at least temporarily.
+/// Returns `true` for backfill errors that the generated entities can cause, at least temporarily.
 fn is_of_the_data(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }

@@ -1,4 +1,4 @@
-//! A store for tests that can die at a submit, lets another writer act before a request, and counts requests.
+//! A store for tests: it can fail as if the process died at a submit, runs another writer's code before a request, and counts requests.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -19,7 +19,7 @@ use table_core::{Error, ErrorCode, Result};
 pub(super) enum Fault {
     /// The program dies before the submit is sent.
     Before,
-    /// After the submit was applied, before the response.
+    /// The program dies after the submit was applied, before it receives the response.
     After,
 }
 

@@ -136,7 +136,7 @@ pub(super) async fn stored<S: TableStore + Clone>(store: &S, tables: &[&str]) ->
 
 const RECORD: &str = "~record_";
 
-/// An outbox for tests. It stores records as rows of the partition, without messages and workers.
+/// An outbox for tests. It stores records as rows in the partition, and has no messages and no workers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records(Arc<AtomicUsize>);
 

@@ -168,7 +168,7 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
     .unwrap();
 }
 
-/// Tests another writer's change to an entity after the backfill has read it and before the backfill writes.
+/// Tests that a backfill writes nothing outdated if another writer changes an entity between the backfill's read and its write.
 #[test]
 fn a_backfill_writes_no_outdated_rows() {
     block_on(async {

@@ -14,7 +14,7 @@ const NAMES: [&str; 3] = ["Jones", "jones", "O'Neil/Ab"];
 enum Verb {
     Put(Employee),
     Delete(Employee),
-    /// Settles any earlier change, for the first time or again.
+    /// Settles (applies to the remote lists) any earlier change, for the first time or again.
     Settle(prop::sample::Index),
     /// Advances the clock, and collects the blobs that no entity references.
     Collect,

@@ -22,7 +22,7 @@ struct Customer {
     email: String,
 }
 
-/// A supplier. Its index entries have the same keys as those of customers.
+/// A supplier. Its index entries have the same keys as the index entries of customers.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Suppliers")]
 #[partition_key(tenant)]

@@ -88,7 +88,7 @@ async fn opened<S: TableStore + Clone + 'static>(
 }
 
 impl Scene {
-    /// Returns the table as seen by another program, which uses the engine directly, so its requests to the table never fail.
+    /// Returns another program's handle to the table. It uses the engine directly, so its requests to the table never fail.
     pub(super) async fn other(&self, beyond: usize) -> Result<People<Engine>> {
         opened(&self.store.engine, &self.blobs, beyond, &self.now).await
     }

@@ -1,4 +1,4 @@
-//! Tests of indexes in other partitions and tables: they converge regardless of the order in which their changes are settled (PAT-INTER-3).
+//! Tests of remote indexes (in other partitions or tables): they converge regardless of the order in which workers settle the recorded changes (PAT-INTER-3).
 
 use std::collections::BTreeMap;
 
@@ -349,7 +349,7 @@ fn pat_ec_4_duplicates_in_different_partitions_are_reported_when_settled() {
     .unwrap();
 }
 
-/// An entity with arbitrary properties. Its copy in another table contains all of them, and the parts of its key.
+/// An entity with arbitrary properties. Its copy in another table contains all of them, and the parts of the entity's key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

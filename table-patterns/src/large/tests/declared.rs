@@ -1,4 +1,4 @@
-//! Tests of large entities, wide entities and logs whose entity types declare an index and a feed.
+//! Tests that large entities, wide entities and logs maintain the index and the feed that their entity types declare.
 
 use table_core::group::{Many, One};
 use table_core::key::PartitionKey;

@@ -1,4 +1,4 @@
-//! Tests that a failure at any request leaves neither addresses of missing blobs nor blobs that no entity references.
+//! Tests that a failure at any request leaves no address of a missing blob in the table, and no blob that no entity references.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ enum Step {
     Remove(u32, bool),
     Delete(u32),
     Collect,
-    /// Advances the clock by tenths of the grace period.
+    /// Advances the clock by this many tenths of the grace period.
     Wait(u64),
 }
 

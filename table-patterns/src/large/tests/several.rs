@@ -1,4 +1,4 @@
-//! Tests of large entities with several blobs.
+//! Tests of large entities that have several blobs each.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of transactions that write two entity types in the table of one period.
+//! Tests of transactions that write two entity types to the table for one period.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;

@@ -1,5 +1,5 @@
-//! Tests with malformed rows under every reserved prefix, as may be written by a later release or by a program with access to one partition. Every
-//! job must end, process all other rows, and report the malformed ones.
+//! Tests with malformed rows under every reserved prefix. A later release, or a program with access to one partition, may write such rows. Every job must
+//! end, process all other rows, and report the malformed ones.
 
 use std::time::Duration;
 

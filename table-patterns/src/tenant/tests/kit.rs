@@ -158,7 +158,8 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..most)
 }
 
-/// Returns fixed actions that create rows of every kind. The steps recorded by the last actions are still pending. The first file has `bytes` bytes.
+/// Returns a fixed list of actions that create rows of every kind. The steps recorded by the last of these actions are still pending. The first file has
+/// `bytes` bytes.
 pub(super) fn steps_with_file(bytes: u32) -> Vec<(bool, Step)> {
     let insert = |title, topic, agent, file| Step::Insert { title, topic, agent, file };
     vec![
@@ -354,7 +355,7 @@ impl World {
         report.findings.iter().filter(|finding| finding.kind != FindingKind::OddRow).count()
     }
 
-    /// Returns how many of a tenant's tickets are in the shared list of a topic.
+    /// Returns how many of a tenant's tickets the topic's list, which all tenants share, contains.
     pub(super) fn in_topic(&self, tenant: &str, topic: u8) -> usize {
         let found =
             block_on(self.tickets.get_by_index_eventual(Ticket::topics(format!("topic{topic}")))).unwrap();

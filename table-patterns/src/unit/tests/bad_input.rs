@@ -7,7 +7,7 @@ use table_core::{Entity, Error, ErrorCode};
 
 use super::{Elsewhere, Ticket, desk, ticket, unit};
 
-/// A file of 800 KB: a string has two bytes per character.
+/// A file whose content occupies 800 KB, because a stored string takes two bytes per character.
 #[derive(Entity, Clone)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

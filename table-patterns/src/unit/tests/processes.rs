@@ -1,4 +1,4 @@
-//! Transactions of several processes on one partition: each handle acts as one process, and time is virtual.
+//! Tests of transactions by several processes on one partition. Each handle acts as one process, and time is virtual.
 
 mod edges;
 mod restart;
@@ -40,7 +40,7 @@ struct Entry {
 
 type Counters = Entities<Counter, Distant<Engine>>;
 
-/// The processes in a run: the latency of each one's store, and the number of its tasks.
+/// A test run: the engine that all processes share, and the seed of the virtual time line.
 struct Run {
     timeline: Timeline,
     engine: Engine,

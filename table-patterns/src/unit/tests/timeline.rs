@@ -1,4 +1,4 @@
-//! Virtual time: tasks run one at a time, and the clock jumps to the next event when no task can run. A seed determines the entire run.
+//! Virtual time for tests: tasks run one at a time, and the clock jumps to the next event when no task can run. A seed determines the entire run.
 
 use std::any::Any;
 use std::collections::BTreeMap;

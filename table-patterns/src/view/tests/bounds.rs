@@ -1,4 +1,4 @@
-//! Tests that costs are bounded: for an entity that moves endlessly, and for a rebuild with concurrent writers.
+//! Tests that costs are bounded: of an entity that moves endlessly between partitions, and of a rebuild with concurrent writers.
 
 use pollster::block_on;
 use proptest::prelude::*;

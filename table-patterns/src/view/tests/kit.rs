@@ -156,7 +156,7 @@ impl Company {
         page.rows.iter().map(|entity| text(entity.row)).collect()
     }
 
-    /// Computes the rows that the view must have, without the view's projection.
+    /// Computes the rows that the view must have, independently of the view's projection.
     pub(super) fn expected(employees: &[Employee]) -> Rows {
         let mut rows = Rows::new();
         for one in employees {

@@ -13,7 +13,7 @@ use table_core::{Result, TableStoreExt};
 use super::kit::{Company, Headcount};
 use crate::faults::Fault;
 
-/// An upper bound for the number of requests in a recount; an entity moves before some of them.
+/// An upper bound for the number of requests in a recount. In the tests, an entity moves before some of these requests.
 const REQUESTS: usize = 14;
 
 /// The damage that the recount must repair.

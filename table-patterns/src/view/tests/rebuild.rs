@@ -1,4 +1,4 @@
-//! Tests of rebuilds: which damage they repair, which changes they leave to the feeds, and how another process resumes them.
+//! Tests of rebuilds: the damage that they repair, the changes that they leave to the feeds, and their resumption by another process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Tests of entities that cannot be applied, views with the same row type, versions, and followers that share the work.
+//! Tests of entities that cannot be applied to a view, of views with the same row type, of view versions, and of followers that share the work.
 
 mod followers;
 mod versions;

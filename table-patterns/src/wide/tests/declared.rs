@@ -1,8 +1,8 @@
-//! Tests of declarations, and of rows that were written with a different declaration.
+//! Tests of wide declarations, and of rows that were written under a different declaration.
 
 use super::*;
 
-/// Tests the same rows with other part boundaries: properties of the old declaration are found, and written into their new parts.
+/// Tests a declaration with other part boundaries: properties stored under the old declaration are found, and are then written into their new parts.
 #[test]
 fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     #[derive(Wide, Debug)]
@@ -154,7 +154,7 @@ fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
 }
 
-/// A year in two parts, with later counts in a third part.
+/// A declaration of a year in two parts, extended by a third part for counts that were added later.
 #[derive(Wide, Debug)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]

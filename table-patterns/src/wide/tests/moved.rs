@@ -1,10 +1,10 @@
-//! Programs whose declarations assign a property to different parts: no program reads or overwrites an outdated value.
+//! Tests of programs whose declarations assign a property to different parts: no program reads an outdated value or writes one back.
 
 use std::collections::BTreeMap;
 
 use super::*;
 
-/// Two parts; `b` is in the first.
+/// A declaration with two parts; the property `b` is in the first part.
 mod old {
     #[derive(super::Wide, Clone, Debug)]
     #[entity(table = "Counts")]
@@ -20,7 +20,7 @@ mod old {
     }
 }
 
-/// Two parts; `b` is in the second.
+/// A declaration with two parts; the property `b` is in the second part.
 mod new {
     #[derive(super::Wide, Clone, Debug)]
     #[entity(table = "Counts")]
@@ -36,7 +36,7 @@ mod new {
     }
 }
 
-/// All properties in one part.
+/// A declaration with all properties in one part.
 mod single {
     #[derive(super::Wide, Clone, Debug)]
     #[entity(table = "Counts")]
@@ -119,7 +119,7 @@ program!(write_single, read_single, single);
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Tests that reads agree with a model: the last acknowledged value of each property.
+    /// Tests that reads agree with a model that contains the last acknowledged value of each property.
     #[test]
     fn pat_wide_4_a_moved_property_is_read_with_its_last_value_or_is_an_error(
         first in 0_usize..3,

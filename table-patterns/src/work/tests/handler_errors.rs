@@ -1,4 +1,4 @@
-//! Tests of the errors of handlers: outages never become poison, failures do.
+//! Tests of errors returned by handlers: messages whose handler reports outages never become poison; messages whose handler reports failures do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

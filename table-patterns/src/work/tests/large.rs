@@ -1,4 +1,4 @@
-//! Tests of messages whose text is longer in a poison entry than in the work queue.
+//! Tests of messages whose text becomes longer when they move from the work queue to a poison entry.
 
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// A handler during which another worker processes messages for the same partition.
+/// A handler that runs a second worker, which processes messages for the same partition.
 struct Meanwhile {
     outbox: Outbox<Engine, Engine>,
     table: TableName,

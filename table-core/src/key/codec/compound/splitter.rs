@@ -88,7 +88,7 @@ impl<'a> Splitter<'a> {
         Some(())
     }
 
-    /// Returns the error for a missing literal, or for a key that deviates from its pieces in a different way.
+    /// Returns the error for a key that lacks the expected literal or otherwise does not match its declared pieces.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         match self.pieces.first() {

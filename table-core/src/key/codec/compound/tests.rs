@@ -13,7 +13,7 @@ use crate::key::order::compare;
 /// The position of a value in the order of its type.
 type Rank = Vec<u32>;
 
-/// A codec with some of its values, each with its rank and its text.
+/// Sample values of a codec, each with its rank and its encoding.
 #[derive(Clone, Debug)]
 struct Sample {
     form: Form,
@@ -115,7 +115,7 @@ fn key<'a>(pieces: &[Piece], values: &[&'a (Rank, String)]) -> Key<'a> {
     }
 }
 
-/// Checks that two keys with valid pieces have every property that was computed from the pieces.
+/// Checks two keys with valid pieces: every property that was computed from the pieces, such as their order, must hold for them.
 fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String> {
     let fault = |law: &str| Err(format!("{law}: {pieces:?} makes {left:?} and {right:?}"));
     if (left.ranks == right.ranks) != (left.text == right.text) {
@@ -141,7 +141,8 @@ fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String>
     Ok(())
 }
 
-/// Returns the text of a key up to a part, including the literals after the part. This text is the prefix of the rows with the part's value.
+/// Returns the text of a key up to a part, including the literals after the part. The keys of all rows with the same values up to this part start with this
+/// text.
 fn begin(pieces: &[Piece], key: &Key<'_>, part: usize) -> String {
     let mut texts = key.texts.iter();
     let mut begin = String::new();

@@ -1,4 +1,4 @@
-//! Tests that the checks of the laws detect codecs that violate one of them.
+//! Tests that the law checks detect codecs that violate a law.
 
 use table_store::Error;
 
@@ -66,7 +66,7 @@ fn a_derived_part_that_breaks_a_law_is_found() {
         }
     }
 
-    /// A codec that accepts every string.
+    /// A codec that decodes every string without checking it.
     enum Blind {}
 
     impl DerivedPart<u8> for Blind {

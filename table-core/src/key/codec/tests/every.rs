@@ -1,4 +1,4 @@
-//! Tests of every codec: alone, in compound keys, and reversed if possible. The test fails if a codec is missing from the list.
+//! Tests every codec: alone, in compound keys, and reversed if it supports this. A test fails if a codec is missing from the list of tested codecs.
 
 mod compound;
 mod implementors;

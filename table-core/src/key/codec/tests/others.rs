@@ -1,4 +1,4 @@
-//! Tests of codecs that match the layouts of other programs, with keys from public projects and with rejected values.
+//! Tests of the codecs for keys written by other programs, with keys from public projects and with values that the codecs must reject.
 
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use proptest::prelude::*;

@@ -8,7 +8,7 @@ use crate::copies::tests::kit::{Company, Employee, Project, project};
 use crate::entities::Entities;
 use crate::faults::Call;
 
-/// Tests departments whose `RowKey`s are too long for reference keys.
+/// Tests departments whose `RowKey`s are too long to be part of reference keys.
 #[test]
 fn key_8_a_source_that_leaves_no_space_for_reference_keys_is_refused() {
     use table_core::selection::{Point, Selection};

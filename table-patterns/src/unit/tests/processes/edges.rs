@@ -1,4 +1,4 @@
-//! Edge cases of reservations: dead owners, older releases, credentials, full transactions, malformed rows, and no cost without contention.
+//! Tests of edge cases of reservations: dead owners, older releases, credentials, full transactions, malformed rows, and no cost without contention.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LOSSES, PREFIX};
 
-/// Reserves the partition, like a process that then died.
+/// Reserves the partition, as a process would that dies directly afterwards.
 fn reserve(run: &Run) {
     let table = TableName::new("Counters").unwrap();
     let partition_key = PartitionKey::new("t").unwrap();
@@ -219,7 +219,7 @@ fn rows_that_are_no_reservations_delay_nobody() {
     assert_eq!(run.reservations(), 0, "they are deleted");
 }
 
-/// Writes rows among the reservations, as a program with a right to the partition may. `hold` is the hold property of each row.
+/// Writes rows among the reservations, as any program with write access to the partition can. `hold` is the value of the hold property in each row.
 fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>) {
     let (table, limits) = (TableName::new("Counters").unwrap(), run.engine.capabilities().limits);
     let mut rows = rows.peekable();
@@ -260,8 +260,7 @@ fn rows_of_another_form_hide_no_reservation() {
     }
 }
 
-/// Tests that reservations that a program with access to the partition writes and does not delete delay the partition only once, regardless of
-/// their number.
+/// Tests that reservations left behind by a program with access to the partition delay other programs only once, regardless of their number.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {

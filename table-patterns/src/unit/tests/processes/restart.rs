@@ -1,4 +1,4 @@
-//! Transactions that must read their rows again at the commit, because another process reserved the partition.
+//! Tests of transactions that must read their rows again at the commit, because another process reserved the partition.
 
 use std::time::Duration;
 

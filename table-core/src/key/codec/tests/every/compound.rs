@@ -1,4 +1,4 @@
-//! Tests that a part can be read from compound keys, with different literals and parts around it.
+//! Tests that an encoded part can be extracted from compound keys, with different literals and parts around it.
 
 use super::*;
 use crate::key::codec::compound::{Piece, Splitter, fault};
@@ -25,7 +25,7 @@ const LAYOUTS: [&[Place]; 7] = [
     &[Own, Literal("|"), Own, Literal("|"), Neighbour],
 ];
 
-/// Checks that the encodings of a part can be read from every compound key whose pieces are valid.
+/// Checks that each encoded value of a part can be extracted from every valid compound key that contains it.
 pub(super) fn compound(name: &str, form: Form, texts: &[String]) -> Result<(), TestCaseError> {
     const NEIGHBOUR: &str = "a|_x7";
     let mut sound = 0;

@@ -1,4 +1,4 @@
-//! Generates, from seeds, values of each type that can be a key part.
+//! Generates test values, from seeds, for each type that can be a key part.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
