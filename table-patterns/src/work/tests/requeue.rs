@@ -54,9 +54,12 @@ fn pat_ec_4_an_entry_that_cannot_be_moved_stops_no_other() {
             let operator = Outbox::with_runtime(store.clone(), engine, queue, pace);
             let refusal = || Fault::Before(ErrorCode::InvalidInput);
             store.script(move |_, number| if number == at { refusal() } else { Fault::None });
-            let run = async || match requeues {
-                true => operator.requeue_poison_if(|_| true).await,
-                false => operator.discard_poison_if(|_| true).await,
+            let run = async || {
+                if requeues {
+                    operator.requeue_poison_if(|_| true).await
+                } else {
+                    operator.discard_poison_if(|_| true).await
+                }
             };
             let first = block_on(run());
             store.heal();
