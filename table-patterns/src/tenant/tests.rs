@@ -1,5 +1,6 @@
 //! Tests that an import restores an export exactly and that an erasure leaves nothing, even after an interruption at any point.
 
+mod damaged;
 mod depots;
 mod expired;
 mod foreign;

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use pollster::block_on;
-use table_core::key::text::RESERVED;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
@@ -29,12 +28,12 @@ use crate::work::Sweep;
 #[entity(table = "Totals")]
 #[partition_key(tenant)]
 #[row_key("all")]
-struct Total {
+pub(super) struct Total {
     tenant: String,
-    tickets: i64,
+    pub(super) tickets: i64,
 }
 
-struct Totals;
+pub(super) struct Totals;
 
 impl View for Totals {
     type Source = Ticket;
@@ -115,7 +114,7 @@ fn endings(prefix: &str) -> Vec<String> {
 }
 
 /// Returns the contents of malformed rows: none, properties of wrong types, arbitrary text, extreme values, later formats, and the largest row.
-fn bodies() -> Vec<Row> {
+pub(super) fn bodies() -> Vec<Row> {
     let all = |value: ValueRef<'_>| {
         let mut row = RowWriter::new();
         for name in NAMES {
@@ -170,30 +169,30 @@ fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
 }
 
 /// The jobs that have failed.
-struct Faults {
-    context: String,
-    found: Vec<String>,
+pub(super) struct Faults {
+    pub(super) context: String,
+    pub(super) found: Vec<String>,
 }
 
 impl Faults {
     /// Returns the value of a job that succeeded. Records the error of a job that failed, and returns `None`.
-    fn of<T, E: std::fmt::Display>(&mut self, job: &str, outcome: Result<T, E>) -> Option<T> {
+    pub(super) fn of<T, E: std::fmt::Display>(&mut self, job: &str, outcome: Result<T, E>) -> Option<T> {
         outcome.map_err(|error| self.found.push(format!("{job}: {error}"))).ok()
     }
 
-    fn expect(&mut self, job: &str, is_right: bool) {
+    pub(super) fn expect(&mut self, job: &str, is_right: bool) {
         if !is_right {
             self.found.push(format!("{job}: wrong result"));
         }
     }
 
-    fn end(self) {
+    pub(super) fn end(self) {
         assert!(self.found.is_empty(), "{}:\n{}", self.context, self.found.join("\n"));
     }
 }
 
 /// Runs a sweep and a worker, three times: then all pending records have been performed or have become poison.
-fn work(world: &World, faults: &mut Faults) {
+pub(super) fn work(world: &World, faults: &mut Faults) {
     for _ in 0..3 {
         let sweep = Sweep::new(world.outbox.clone()).min_age(Duration::ZERO);
         faults.of("sweep", block_on(sweep.sweep_registered()));
@@ -202,7 +201,7 @@ fn work(world: &World, faults: &mut Faults) {
 }
 
 /// Writes through the handles, in units of work and with a sequence.
-fn write(world: &World, tenant: &str, faults: &mut Faults) {
+pub(super) fn write(world: &World, tenant: &str, faults: &mut Faults) {
     let insert = Step::Insert { title: 1, topic: 0, agent: Some(1), file: Some(9) };
     faults.of("insert", block_on(world.act(tenant, &insert)));
     faults.of("update", block_on(world.act(tenant, &Step::Retitle { number: 1, title: 2, topic: 1 })));
@@ -303,86 +302,6 @@ fn run_all(prefix: &str, seed: usize) {
     derive(&world, &view, prefix, &mut faults);
     transfer(&world, &mut faults);
     faults.end();
-}
-
-/// Returns the keys of a tenant's reserved rows in a table.
-fn reserved(world: &World, table: &str, tenant: &str) -> Vec<String> {
-    let rows = world.dump().into_keys();
-    let is_theirs = |(of, partition_key, row_key): &(String, String, String)| {
-        of == table && partition_key == tenant && row_key.starts_with(RESERVED)
-    };
-    rows.filter(is_theirs).map(|(_, _, row_key)| row_key).collect()
-}
-
-/// Replaces every reserved row of a tenant with a malformed row, then runs the jobs that process several tenants. The other tenant must not notice.
-fn run_damaged(seed: usize) {
-    let world = World::after(&some_steps());
-    let new_view = || block_on(ViewTable::<Totals, _>::new(world.store.clone()).create_if_missing()).unwrap();
-    let view = new_view();
-    block_on(view.rebuild().run()).unwrap();
-    let insert = Step::Insert { title: 1, topic: 0, agent: Some(1), file: None };
-    for tenant in ["contoso", "adatum"] {
-        block_on(world.act(tenant, &insert)).unwrap();
-    }
-    while block_on(view.catch_up(1_000)).unwrap().is_behind {}
-    let bodies = bodies();
-    for table in ["Desk", "Totals"] {
-        let rows = reserved(&world, table, "contoso");
-        assert!(!rows.is_empty(), "{table}");
-        for (at, row_key) in rows.into_iter().enumerate() {
-            replace(&world, table, "contoso", (row_key, bodies[(at + seed) % bodies.len()].clone()));
-        }
-    }
-    let mut faults = Faults { context: format!("damage, seed {seed}"), found: Vec::new() };
-    write(&world, "adatum", &mut faults);
-    work(&world, &mut faults);
-    for (job, view) in [("a follower", view), ("a new follower", new_view())] {
-        for _ in 0..20 {
-            if faults.of(job, block_on(view.catch_up(1_000))).is_none_or(|caught| !caught.is_behind) {
-                break;
-            }
-        }
-        let count = Some(i64::try_from(world.tickets_of("adatum").len()).unwrap());
-        let shown = || block_on(async { view.table().await?.get(Total::key("adatum")).await });
-        let total = faults.of("view", shown()).flatten();
-        faults.expect(job, total.map(|total| total.tickets) == count);
-        faults.of("poison of the view", block_on(view.poison()));
-        faults.of("freshness", block_on(view.freshness()));
-        faults.of("rebuild", block_on(view.rebuild().run()));
-        faults.of("retry of poison", block_on(view.retry_poison()));
-        let total = faults.of("view", shown()).flatten();
-        faults.expect("rebuilt view", total.map(|total| total.tickets) == count);
-    }
-    faults.of("check", block_on(world.tickets.check().run()));
-    for agent in [1, 2] {
-        let rename = Step::Rename { agent, name: 4 };
-        faults.of("update of a source", block_on(world.act("adatum", &rename)));
-    }
-    let to = World::new();
-    faults.of("copy", block_on(world.tenant("adatum").copy_to(&to.tenant("adatum"))));
-    faults.of("count", block_on(world.tenant("contoso").count()));
-    let before = world.tickets_of("adatum");
-    if faults.of("erasure", block_on(world.tenant("contoso").erase())).is_some() {
-        let left = faults.of("proof of the erasure", block_on(world.tenant("contoso").remaining()));
-        faults.expect("erasure", left == Some(0));
-    }
-    faults.expect("the other tenant", world.tickets_of("adatum") == before);
-    faults.end();
-}
-
-/// Replaces a stored row, or inserts it.
-fn replace(world: &World, table: &str, partition_key: &str, (row_key, row): (String, Row)) {
-    let (engine, table) = (world.store.inner(), TableName::new(table).unwrap());
-    let limits = engine.capabilities().limits;
-    let mut transaction = Transaction::new(PartitionKey::new(partition_key).unwrap(), limits).unwrap();
-    let kind = OperationKind::InsertOrReplace(row);
-    transaction.push(Operation { row_key: RowKey::new(row_key).unwrap(), kind }).unwrap();
-    block_on(engine.submit(&table, transaction)).unwrap();
-}
-
-#[test]
-fn damaged_rows_of_one_tenant_stop_no_job_for_another() {
-    (0..bodies().len()).for_each(run_damaged);
 }
 
 macro_rules! hostile {
