@@ -36,7 +36,9 @@ pub(crate) use error::{InBlobs, blob_error};
 #[cfg(feature = "blobs")]
 pub(crate) use folder::BlobFolder;
 #[cfg(feature = "blobs")]
-pub(crate) use name::{decode, decode_caseless, encode, encode_caseless, is_hashed, names_row};
+pub(crate) use name::{
+    begins_with, decode, decode_caseless, encode, encode_caseless, hashed_beginning, is_hashed, names_row,
+};
 #[cfg(feature = "blobs")]
 pub(crate) use orphans::{Naming, Orphans};
 #[cfg(feature = "blobs")]

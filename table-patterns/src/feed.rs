@@ -46,6 +46,9 @@
 //! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate,
 //! spread the changes over partitions, or write many entities per transaction: 98 entities share one row of entries.
 //!
+//! Restore a table from a backup together with [`FEEDS`], or with a [`Migration`](crate::migrate::Migration), which registers its partitions: otherwise, followers
+//! may consider a restored feed quiet, and ignore its changes.
+//!
 //! # Declared feeds
 //! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without
 //! a payload, in the transaction that writes the entity, its index rows and its participants' rows. A plain write of such an entity does not compile. For
@@ -149,7 +152,8 @@ pub struct FeedEntry {
 
 /// A position in the feed of a partition. It can be stored, as JSON for example, and used by another process.
 ///
-/// If the table was deleted and created again, an old cursor reads the new feed from its beginning.
+/// If the table was deleted and created again, an old cursor reads the new feed from its beginning. So does a cursor that is behind the end of the feed,
+/// because the table was restored from a backup, until the feed has reached the number of the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
     /// The random identifier of the feed; 0 at the beginning of any feed.
@@ -189,6 +193,9 @@ impl FeedEntry {
 }
 
 impl Cursor {
+    /// A cursor of no feed: the identifier of a feed has at most 53 bits.
+    pub(crate) const UNKNOWN: Self = Self { feed: u64::MAX, number: 0 };
+
     /// Returns the number of the last change before the cursor; 0 at the beginning.
     #[must_use]
     pub const fn number(&self) -> u64 {

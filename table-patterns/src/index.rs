@@ -121,6 +121,8 @@ pub use finding::{Finding, FindingKind};
 pub use list::ListBlobs;
 #[cfg(not(feature = "blobs"))]
 pub(crate) use list::ListBlobs;
+#[cfg(feature = "blobs")]
+pub(crate) use list::content::place as list_place;
 pub use lookup::ListPage;
 pub use remote::{Derived, EntryFingerprint, RemoteChange};
 pub(crate) use remote_removal::remote as remote_indexes;

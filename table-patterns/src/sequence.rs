@@ -25,6 +25,9 @@
 //! same name in the partition is refused; to share numbers, two types must take them through one handle.
 //!
 //! # Bounds
+//! After a table is restored from a backup, restart the programs that use a [`BlockSequence`]: they still have numbers of blocks that the restored
+//! sequence assigns again.
+//!
 //! Numbers begin with 1 and end at `i64::MAX`. If the response of a gapless unit is lost ([`Error::is_ambiguous`]), check whether the unit's entity
 //! exists before writing it again, as for any unit.
 //!

@@ -287,6 +287,10 @@ where
             marks: lists.folder("orphans", table)?,
             encode: crate::blob::encode_caseless,
             decode: crate::blob::decode_caseless,
+            partition_in: |content| {
+                let (_, list) = crate::index::list_place(content).ok()?;
+                Some(list.partition_key.into_string())
+            },
             is_bound: true,
         });
     }

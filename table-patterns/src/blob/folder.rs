@@ -16,6 +16,9 @@ pub(crate) struct BlobFolder {
     /// Encodes a PartitionKey as a segment of a blob name.
     pub(crate) encode: fn(&str) -> String,
     pub(crate) decode: fn(&str) -> Option<String>,
+    /// Returns the PartitionKey that the content of a blob names; `None` if the content names none. For a blob whose name contains only a hash of the
+    /// PartitionKey.
+    pub(crate) partition_in: fn(&[u8]) -> Option<String>,
     /// `true` if the content of each blob contains the name of its partition.
     pub(crate) is_bound: bool,
 }

@@ -68,6 +68,20 @@ pub(crate) fn is_hashed(segment: &str) -> bool {
     segment.contains(HASHED)
 }
 
+/// Returns the part of a truncated segment before the hash; `None` for any other segment.
+pub(crate) fn hashed_beginning(segment: &str) -> Option<&str> {
+    segment.split_once(HASHED).map(|(beginning, _)| beginning)
+}
+
+/// Returns whether a text begins with `prefix`, given the beginning of its segment; `None` if that beginning is too short to decide.
+pub(crate) fn begins_with(beginning: &str, prefix: &str) -> Option<bool> {
+    // Each byte has its own code, and no code begins another one. Only the empty string is encoded otherwise.
+    let prefix = if prefix.is_empty() { String::new() } else { encode(prefix) };
+    let both = beginning.len().min(prefix.len());
+    let is_equal = beginning.as_bytes().get(..both) == prefix.as_bytes().get(..both);
+    (!is_equal || both == prefix.len()).then_some(is_equal)
+}
+
 fn unescape(segment: &str) -> Option<String> {
     if segment == "=" {
         return Some(String::new());

@@ -54,20 +54,26 @@ impl Head {
         Cursor { feed: self.id, number }
     }
 
-    /// Returns the number of the last change before `from`, or of the last trimmed change if that is greater. A cursor of another feed counts as the
-    /// beginning.
+    /// Returns `true` if the cursor is a position in this feed. A cursor behind the end belongs to a later state of the feed, from before its table was
+    /// restored from a backup.
+    pub(crate) const fn has(&self, cursor: &Cursor) -> bool {
+        cursor.feed == self.id && cursor.number <= self.last
+    }
+
+    /// Returns the number of the last change before `from` or before the first entry that is not trimmed. A cursor that is not a position in this feed
+    /// counts as the beginning.
     pub(crate) fn passed(&self, from: &Cursor) -> u64 {
-        if from.feed == self.id { from.number.max(self.floor) } else { self.floor }
+        if self.has(from) { from.number.max(self.floor) } else { self.floor }
     }
 
     /// Returns `true` if a reader that went from `from` to `reached` and read `entries` has missed changes, because they were trimmed, or because
-    /// the table was deleted and created again. For a new reader, changes that were trimmed before it started do not count.
+    /// the table was deleted and created again, or restored. For a new reader, changes that were trimmed before it started do not count.
     ///
     /// Changes are numbered without gaps, so the result also covers a trim between the reads of the head and of the entries.
     pub(crate) fn has_lost(&self, from: &Cursor, entries: &[FeedEntry], reached: &Cursor) -> bool {
         let mut passed = match from.feed {
             0 => self.floor,
-            feed if feed == self.id => from.number,
+            _ if self.has(from) => from.number,
             _ => return true,
         };
         for entry in entries {

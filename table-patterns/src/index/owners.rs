@@ -64,6 +64,15 @@ fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) ->
     claims.collect()
 }
 
+/// Returns the name under which a claim is stored: the name of its index, or a longer one if an entity type of the same name in another table has stored a
+/// claim under that name.
+fn name_in(claims: &Claims, name: &str, claim: &Claim) -> String {
+    match claims.get(name) {
+        Some(known) if known.entity != claim.entity => format!("{name} of {}", claim.entity),
+        _ => name.to_owned(),
+    }
+}
+
 /// The claims found for a table name, with their version. They may belong to an earlier table of that name.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -111,10 +120,12 @@ pub(crate) async fn claim<E: Entity>(
                 return Err(Error::of(fault).with_table(table.as_str()));
             }
         }
-        if own.iter().all(|(name, claim)| claims.get(name) == Some(claim)) {
+        let named: Claims =
+            own.iter().map(|(name, claim)| (name_in(&claims, name, claim), claim.clone())).collect();
+        if named.iter().all(|(name, claim)| claims.get(name) == Some(claim)) {
             return Ok(());
         }
-        claims.extend(own.clone());
+        claims.extend(named);
         let write = (key.row_key.clone(), upsert(write(&claims)?, etag));
         if converge::is_won(converge::submit(store, &layouts, &key.partition_key, [write]).await)? {
             return Ok(());

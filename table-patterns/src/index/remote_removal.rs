@@ -24,7 +24,27 @@ pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }
 
+/// A remote index row with entries of entities in certain partitions.
+pub(crate) struct RemoteEntries {
+    index: &'static IndexSchema,
+    key: EntityKey,
+    /// The keys of these entities, which need not exist.
+    owners: Vec<EntityKey>,
+}
+
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Removes the entries of entities in the given partitions from remote indexes, even if the entities do not exist. Returns the number of removed entries.
+    /// Reads the indexes completely.
+    pub(crate) async fn remove_entries_of(&self, partitions: &[TextRange]) -> Result<u64> {
+        let mut removed = 0;
+        for RemoteEntries { index, key, owners } in self.entries_of(partitions).await? {
+            for owner in owners {
+                removed += self.remove_entry(index, (&owner, &key)).await?;
+            }
+        }
+        Ok(removed)
+    }
+
     /// Removes an entity's entry at one key of a remote index. If this leaves no row at the key, also removes the row's guard.
     /// Returns the number of removed entries, 0 or 1. The entity need not exist.
     pub(crate) async fn remove_entry(
@@ -107,8 +127,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the keys of remote index rows that contain entries of entities in the given partitions. Reads the indexes completely.
-    pub(crate) async fn entries_of(&self, partitions: &[TextRange]) -> Result<Vec<EntityKey>> {
+    /// Returns the remote index rows that contain entries of entities in the given partitions. Reads the indexes completely.
+    pub(crate) async fn entries_of(&self, partitions: &[TextRange]) -> Result<Vec<RemoteEntries>> {
         let mut found = Vec::new();
         for index in remote::<E>() {
             let (schema, table) = (index.schema(), self.table_of(index.schema())?);
@@ -126,15 +146,17 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                         continue;
                     }
                     let key = EntityKey::new(row.partition_key, row.row_key)?;
-                    let has_ours = if schema.kind == IndexKind::List {
+                    let mut owners = if schema.kind == IndexKind::List {
                         let form = ListForm::new(E::SCHEMA, schema);
                         let members =
                             self.lists(&table).read::<E>(&form, &key, Some(&row.row.to_row())).await?;
-                        members.owners().any(is_ours)
+                        members.owners().cloned().collect()
                     } else {
-                        index.owner(row).is_ok_and(|owner| is_ours(&owner))
+                        Vec::from_iter(index.owner(row).ok())
                     };
-                    found.extend(has_ours.then_some(key));
+                    owners.retain(is_ours);
+                    let entries = RemoteEntries { index: schema, key, owners };
+                    found.extend((!entries.owners.is_empty()).then_some(entries));
                 }
                 from = page.continuation;
                 if from.is_none() {

@@ -74,7 +74,16 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Returns the folder that contains the table's blobs.
     pub(crate) fn blob_folder(&self) -> Result<BlobFolder> {
         let (values, marks) = (self.folder("blobs")?, self.folder("orphans")?);
-        Ok(BlobFolder { blobs: Arc::clone(&self.blobs), values, marks, encode, decode, is_bound: false })
+        Ok(BlobFolder {
+            blobs: Arc::clone(&self.blobs),
+            values,
+            marks,
+            encode,
+            decode,
+            // The names of these blobs contain whole keys.
+            partition_in: |_| None,
+            is_bound: false,
+        })
     }
 
     /// Returns the grace period in ticks.

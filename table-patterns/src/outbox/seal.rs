@@ -193,7 +193,13 @@ async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
         }
     })
     .await?;
+    in_order(&mut keys);
     Ok(keys)
+}
+
+/// Sorts keys by their numbers. A store may return rows in any order, and numbers of different lengths do not sort like their texts.
+fn in_order(keys: &mut [(String, Key)]) {
+    keys.sort_by(|(one, _), (other, _)| (number_of(one), one).cmp(&(number_of(other), other)));
 }
 
 /// Returns the number in the `RowKey` of a key. Later keys have larger numbers.

@@ -1,5 +1,7 @@
 //! Tests of the stored format of outboxes, feeds and messages, as a snapshot.
 
+mod keys;
+
 use pollster::block_on;
 use serde::{Deserialize, Serialize};
 use table_core::ValueRef;

@@ -1,7 +1,11 @@
 //! The lengths of periods: hours, days, months, quarters and years, with the start and the table name suffix of each period.
 
+use std::ops::RangeInclusive;
+
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
 
+/// The years whose periods have tables.
+const YEARS: RangeInclusive<i32> = 1..=9999;
 /// The number of months in a quarter.
 const QUARTER: u32 = 3;
 
@@ -52,9 +56,13 @@ impl Period {
     }
 
     /// Returns the start of the period that is `periods` periods after the one that contains `instant` (before it, if `periods` is negative); `None` if it is
-    /// outside the calendar.
+    /// outside the years 1 to 9999.
     #[must_use]
     pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
+        self.moved(instant, periods).filter(|start| YEARS.contains(&start.year()))
+    }
+
+    fn moved(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
         let (start, count) = (self.start(instant), periods.unsigned_abs());
         match (self, periods < 0) {
             (Self::Hour, _) => start.checked_add_signed(TimeDelta::try_hours(periods.into())?),
@@ -80,7 +88,7 @@ impl Period {
     #[must_use]
     pub fn suffix(self, instant: DateTime<Utc>) -> Option<String> {
         let (year, month, day) = (instant.year(), instant.month(), instant.day());
-        (1..=9999).contains(&year).then(|| match self {
+        YEARS.contains(&year).then(|| match self {
             Self::Hour => format!("{year:04}{month:02}{day:02}{:02}", instant.hour()),
             Self::Day => format!("{year:04}{month:02}{day:02}"),
             Self::Month => format!("{year:04}{month:02}"),

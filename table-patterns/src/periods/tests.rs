@@ -96,6 +96,18 @@ fn pat_hvd_5_tables_are_created_ahead_and_once() {
 }
 
 #[test]
+fn pat_hvd_5_tables_are_created_ahead_up_to_the_end_of_the_calendar() {
+    for (now, made) in [("9999-12-29T12:00:00Z", 3), ("9999-12-31T23:59:59Z", 1), ("0001-01-01T00:00:00Z", 3)]
+    {
+        let (attempts, _, hand) = attempts();
+        hand.store(ticks::from_datetime(at(now)).unwrap(), Ordering::SeqCst);
+        assert_eq!(block_on(attempts.prepare()).unwrap(), made, "{now}");
+        block_on(attempts.insert(&attempt(1, at(now)))).unwrap();
+        assert_eq!(block_on(attempts.expire()).unwrap(), []);
+    }
+}
+
+#[test]
 fn pat_hvd_4_an_instant_outside_the_periods_is_refused() {
     let (attempts, store, now) = attempts();
     insert(&attempts, 1, 3);

@@ -17,6 +17,9 @@ use crate::outbox::rows::together;
 use crate::sequence::row;
 use crate::unit::partition_key as key_of;
 
+/// The maximum number of partitions whose blocks a process keeps.
+const REMEMBERED: usize = 100_000;
+
 /// The blocks that this process has allocated, by partition, oldest first.
 type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 
@@ -24,7 +27,8 @@ type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 /// See [the module](crate::sequence) for its costs.
 ///
 /// Clones share the allocated blocks. Within a block, numbers are returned in ascending order.
-/// If several calls find no allocated number, each of them allocates a block.
+/// If several calls find no allocated number, each of them allocates a block. A process keeps the blocks of at most 100,000 partitions. Before it allocates
+/// a block for another one, it discards all blocks, whose numbers become gaps.
 pub struct BlockSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
@@ -58,7 +62,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
         let mut block = self.block(&partition_key).await?;
         let number = block.start;
         block.start += 1;
-        self.with(|in_hand| in_hand.entry(partition_key).or_default().push_back(block));
+        self.with(|in_hand| keep(in_hand, partition_key, block));
         row::fit(number)
     }
 
@@ -89,12 +93,25 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
 /// Removes the first allocated number of a partition and returns it.
 fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     let blocks = in_hand.get_mut(partition_key)?;
-    loop {
-        if let Some(number) = blocks.front_mut()?.next() {
+    while let Some(block) = blocks.front_mut() {
+        if let Some(number) = block.next() {
             return Some(number);
         }
         blocks.pop_front();
     }
+    in_hand.remove(partition_key);
+    None
+}
+
+/// Adds a block of a partition. If too many partitions have blocks, discards all of them, which leaves gaps.
+fn keep(in_hand: &mut InHand, partition_key: PartitionKey, block: Range<u64>) {
+    if block.is_empty() {
+        return;
+    }
+    if in_hand.len() >= REMEMBERED && !in_hand.contains_key(&partition_key) {
+        in_hand.clear();
+    }
+    in_hand.entry(partition_key).or_default().push_back(block);
 }
 
 impl<E, S: Clone, O: Clone> Clone for BlockSequence<E, S, O>
@@ -118,5 +135,24 @@ impl<E, S, O> fmt::Debug for BlockSequence<E, S, O> {
             .field("row_key", &self.row_key)
             .field("size", &self.size)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_any_number_of_partitions_take_bounded_memory() {
+        let mut in_hand = InHand::new();
+        let partition = |number: usize| PartitionKey::new(number.to_string()).unwrap();
+        for number in 0..10 * REMEMBERED {
+            keep(&mut in_hand, partition(number), 7..9);
+            assert!(in_hand.len() <= REMEMBERED);
+        }
+        let last = partition(10 * REMEMBERED - 1);
+        let numbers = std::iter::from_fn(|| first(&mut in_hand, &last));
+        assert_eq!(numbers.collect::<Vec<_>>(), [7, 8]);
+        assert!(!in_hand.contains_key(&last));
     }
 }

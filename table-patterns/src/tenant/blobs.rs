@@ -7,7 +7,7 @@ use table_core::key::PartitionKey;
 use table_core::query::EntityRef;
 use table_core::{Error, Result};
 
-use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs};
+use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs, begins_with, hashed_beginning};
 use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 
@@ -93,30 +93,41 @@ impl BlobFolder {
     /// Deletes the blobs of the given partitions, including blobs that no entity references. Returns the number of deleted blobs.
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
-        for top in [&self.values, &self.marks] {
-            for folder in self.folders(top, partitions).await? {
-                loop {
-                    let mut some = Vec::new();
-                    let mut listing = self.blobs.list(Some(&folder));
-                    while some.len() < LISTED {
-                        let Some(meta) = listing.try_next().await.in_blob(&folder)? else { break };
-                        some.push(meta.location);
-                    }
-                    drop(listing);
-                    if some.is_empty() {
-                        break;
-                    }
-                    for path in some {
-                        match self.blobs.delete(&path).await {
-                            Err(object_store::Error::NotFound { .. }) => {}
-                            deleted => deleted.in_blob(&path)?,
-                        }
-                        erased += u64::from(*top == self.values);
-                    }
-                }
+        // IMPORTANT: the marks are deleted first. The content of a blob may be needed to find its partition, whose marks have no content.
+        for folder in self.folders(&self.values, partitions).await? {
+            if let Some(partition) = folder.filename() {
+                self.delete_all(&self.marks.clone().join(partition)).await?;
             }
+            erased += self.delete_all(&folder).await?;
+        }
+        for folder in self.folders(&self.marks, partitions).await? {
+            self.delete_all(&folder).await?;
         }
         Ok(erased)
+    }
+
+    /// Deletes all blobs in a folder. Returns their number.
+    async fn delete_all(&self, folder: &Path) -> Result<u64> {
+        let mut deleted = 0;
+        loop {
+            let mut some = Vec::new();
+            let mut listing = self.blobs.list(Some(folder));
+            while some.len() < LISTED {
+                let Some(meta) = listing.try_next().await.in_blob(folder)? else { break };
+                some.push(meta.location);
+            }
+            drop(listing);
+            if some.is_empty() {
+                return Ok(deleted);
+            }
+            for path in some {
+                match self.blobs.delete(&path).await {
+                    Err(object_store::Error::NotFound { .. }) => {}
+                    deleted => deleted.in_blob(&path)?,
+                }
+                deleted += 1;
+            }
+        }
     }
 
     /// Returns the subfolders of `top` that belong to the given partitions.
@@ -127,14 +138,36 @@ impl BlobFolder {
                 Partitions::Is(text) => folders.push(top.clone().join((self.encode)(text))),
                 Partitions::Begin(prefix) => {
                     let found = self.blobs.list_with_delimiter(Some(top)).await.in_blob(top)?;
-                    folders.extend(found.common_prefixes.into_iter().filter(|folder| {
-                        let text = folder.filename().and_then(self.decode);
-                        text.is_some_and(|text| text.starts_with(prefix.as_str()))
-                    }));
+                    for folder in found.common_prefixes {
+                        if self.begins(&folder, prefix).await? {
+                            folders.push(folder);
+                        }
+                    }
                 }
             }
         }
         Ok(folders)
+    }
+
+    /// Returns `true` if the PartitionKey of a subfolder begins with `prefix`. If its name contains only the beginning and a hash of the PartitionKey, and
+    /// the beginning is too short to decide, reads one of its blobs.
+    async fn begins(&self, folder: &Path, prefix: &str) -> Result<bool> {
+        let segment = folder.filename().unwrap_or_default();
+        let Some(beginning) = hashed_beginning(segment) else {
+            return Ok((self.decode)(segment).is_some_and(|text| text.starts_with(prefix)));
+        };
+        if let Some(begins) = begins_with(beginning, prefix) {
+            return Ok(begins);
+        }
+        let Some(meta) = self.blobs.list(Some(folder)).try_next().await.in_blob(folder)? else {
+            return Ok(false);
+        };
+        let found = match self.blobs.get(&meta.location).await {
+            Err(object_store::Error::NotFound { .. }) => return Ok(false),
+            found => found.in_blob(&meta.location)?,
+        };
+        let content = found.bytes().await.in_blob(&meta.location)?;
+        Ok((self.partition_in)(&content).is_some_and(|text| text.starts_with(prefix)))
     }
 }
 

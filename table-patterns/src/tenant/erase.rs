@@ -45,7 +45,8 @@ pub struct Erased {
 
 impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again,
-    /// including all remote indexes. If a late writer has added rows, the erasure is repeated, at most three times.
+    /// including all remote indexes. If rows are left, because a late writer or worker has added them or because another tool has deleted entities without
+    /// their index rows, the erasure is repeated, at most three times, and then also removes the remote entries whose entities no longer exist.
     ///
     /// Partitions with an outbox stay registered for two hours, marked as erased, because running programs rely on them for an hour, and the tenant may
     /// return in that time. They contain only the names of the table and of the partition. The first sweep after these two hours removes them.
@@ -65,6 +66,9 @@ impl Tenant {
             erased.passes += 1;
             for place in &self.places {
                 erase_place(place, &mut erased).await?;
+                if erased.passes > 1 {
+                    erase_leftovers(place, &mut erased).await?;
+                }
             }
             let left = self.remaining().await?;
             if left == 0 {
@@ -90,7 +94,7 @@ impl Tenant {
         for place in &self.places {
             let ranges = place.ranges();
             for member in &place.members {
-                left += u64::try_from(member.leftovers(&ranges).await?.len()).unwrap_or(u64::MAX);
+                left += member.leftovers(&ranges).await?;
             }
             for table in place.existing().await? {
                 for registry in [REGISTRY, FEEDS] {
@@ -135,6 +139,15 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     #[cfg(feature = "blobs")]
     for folder in &place.blobs {
         erased.blobs += folder.erase(&place.partitions).await?;
+    }
+    Ok(())
+}
+
+/// Removes remote entries that no row of the tenant identifies any longer: a worker wrote them late, or another tool has deleted their entities.
+async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
+    let ranges = place.ranges();
+    for member in &place.members {
+        erased.remote_rows += member.erase_leftovers(&ranges).await?;
     }
     Ok(())
 }

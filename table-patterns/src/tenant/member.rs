@@ -81,9 +81,15 @@ pub(super) trait Member: Send + Sync {
         nothing()
     }
 
-    /// Returns the keys of the remote rows that belong to entities in these partitions. Reads all remote indexes completely.
-    fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<Vec<EntityKey>>> {
-        future::ready(Ok(Vec::new())).boxed()
+    /// Returns the number of remote index rows with entries of entities in these partitions. Reads all remote indexes completely.
+    fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
+        nothing()
+    }
+
+    /// Removes the entries of entities in these partitions from remote indexes, even if the entities no longer exist. Returns the number of removed entries.
+    /// Reads all remote indexes completely.
+    fn erase_leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
+        nothing()
     }
 
     /// Seals recorded steps with the key of this program's outbox. Returns `None` if the handle has no outbox.
@@ -268,8 +274,16 @@ where
         .boxed()
     }
 
-    fn leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<Vec<EntityKey>>> {
-        self.0.entries_of(partitions).boxed()
+    fn leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            let entries = self.0.entries_of(partitions).await?;
+            Ok(u64::try_from(entries.len()).unwrap_or(u64::MAX))
+        }
+        .boxed()
+    }
+
+    fn erase_leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
+        self.0.remove_entries_of(partitions).boxed()
     }
 
     fn seal<'a>(

@@ -1,10 +1,12 @@
 //! Tests that an import restores an export exactly and that an erasure leaves nothing, even after an interruption at any point.
 
+mod damaged;
 mod depots;
 mod expired;
 mod foreign;
 mod hostile;
 mod kit;
+mod levels;
 mod missing;
 mod newer;
 mod parts;
@@ -70,7 +72,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_tenant_moves_with_all_rows_and_leaves_nothing_behind(steps in steps(12)) {
+    fn a_tenant_moves_with_all_rows_and_leaves_nothing_behind(
+        steps in steps(12),
+        gone in prop::collection::btree_set(1_u32..6, 0..3),
+    ) {
         let (from, to) = (World::after(&steps), World::new());
         let imported = import(&to.tenant("contoso"), &export(&from.tenant("contoso"))).unwrap();
         let count = block_on(to.tenant("contoso").count()).unwrap();
@@ -79,6 +84,10 @@ proptest! {
         // Recorded steps that no worker has performed, and registrations, are erased as well.
         let from = World::after(&steps);
         let before = from.tickets_of("adatum");
+        // Another tool has deleted some tickets without their index rows.
+        for number in gone {
+            from.delete_row("Desk", "contoso", &format!("ticket_{number:06}"));
+        }
         block_on(from.tenant("contoso").erase()).unwrap();
         assert_erased(&from, &before);
     }

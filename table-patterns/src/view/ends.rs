@@ -8,6 +8,7 @@ use table_core::entity::Entity;
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
+use crate::failure::Failure;
 use crate::feed::{self, Cursor};
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
@@ -23,7 +24,7 @@ const MOST: usize = 1_000;
 pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the ends of the feeds of all partitions.
+    /// Reads the ends of the feeds of all partitions whose feeds can be read.
     ///
     /// # Errors
     /// `IndexNotReady` if older programs may write without the feed, because neither the rebuild nor the feed would contain such changes.
@@ -35,11 +36,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let (feed, table) = (self.feed(), self.source.name()?);
         let partitions = feed.partitions(table).await?;
         let ends = partitions.into_iter().take(MOST).map(|partition_key| async move {
-            let end = feed.end(table, &partition_key).await?;
-            Ok::<_, Error>((partition_key.into_string(), end))
+            match feed.end(table, &partition_key).await {
+                // A follower sets this partition aside. Its changes are followed from the old cursor once the feed can be read.
+                Err(error) if Failure::of(&error) == Failure::Lasting => Ok(None),
+                end => Ok::<_, Error>(Some((partition_key.into_string(), end?))),
+            }
         });
         let ends: Vec<_> = requests::in_order(ends, CONCURRENCY).await?;
-        Ok(Ends(ends.into_iter().collect()))
+        Ok(Ends(ends.into_iter().flatten().collect()))
     }
 
     /// Moves the view's cursors forward to the recorded ends.

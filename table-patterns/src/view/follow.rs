@@ -149,7 +149,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             self.memory.following.set(partition_key, Found { cursor, ..Found::default() });
             return Ok(Some(CaughtUp::default()));
         }
-        let Some((head, head_etag)) = self.feed.head(table, partition_key).await? else {
+        let Some((mut head, mut head_etag)) = self.feed.head(table, partition_key).await? else {
             let mut caught = CaughtUp::default();
             // A partition with a cursor had a feed, so the table was deleted and created again.
             if cursor != Cursor::default() {
@@ -168,8 +168,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 return Ok(None);
             }
             if !is_held {
-                // The last holder may have moved the cursor since.
+                // The last holder may have moved the cursor since, to the end of a later head.
                 (cursor, etag) = self.stored_position(partition_key).await?;
+                if cursor != Cursor::default()
+                    && !head.has(&cursor)
+                    && let Some(later) = self.feed.head(table, partition_key).await?
+                {
+                    (head, head_etag) = later;
+                }
             }
         }
         let (entries, reached) = self.feed.entries((table, partition_key), &head, &cursor, most).await?;
@@ -259,8 +265,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<(Cursor, Option<ETag>)> {
         let key = record::cursor_key(partition_key)?;
         let Some(found) = self.get(&key).await? else { return Ok((Cursor::default(), None)) };
-        let cursor = record::read_position(found.row.view()).map_err(|error| self.at(error, &key))?;
-        Ok((cursor, Some(found.etag)))
+        Ok((record::read_position(found.row.view()), Some(found.etag)))
     }
 
     /// Moves the view's cursor in the feed of a partition. Returns `false` if another process has moved it since it was read.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use table_core::Result;
 use table_core::store::TableStore;
 
+use crate::failure::Failure;
 use crate::view::View;
 use crate::view::table::ViewTable;
 
@@ -29,7 +30,8 @@ impl Freshness {
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Measures how far the view lags behind its source, over all partitions.
-    /// Reads, for each partition, the cursor, the head of the feed, and one more row if changes are pending.
+    /// Reads, for each partition, the cursor, the head of the feed, and one more row if changes are pending. A partition whose feed cannot be
+    /// read is not counted; a follower [sets it aside](Self::poison).
     ///
     /// # Errors
     /// Any error from the store.
@@ -42,14 +44,18 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if listed.is_read_at(&cursor) {
                 continue;
             }
-            let Some((head, _)) = self.feed.head(table, partition_key).await? else { continue };
+            let head = match self.feed.head(table, partition_key).await {
+                Err(error) if Failure::of(&error) == Failure::Lasting => continue,
+                head => head?,
+            };
+            let Some((head, _)) = head else { continue };
             let pending = head.end().number().saturating_sub(head.passed(&cursor));
             if pending > 0 {
                 let (first, _) = self.feed.entries((table, partition_key), &head, &cursor, 1).await?;
                 let oldest = first.first().map(|entry| entry.timestamp);
                 freshness.oldest = freshness.oldest.into_iter().chain(oldest).min();
             }
-            freshness.pending += pending;
+            freshness.pending = freshness.pending.saturating_add(pending);
         }
         Ok(freshness)
     }

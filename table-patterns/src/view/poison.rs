@@ -34,6 +34,12 @@ struct PoisonText {
     error: String,
 }
 
+impl PoisonText {
+    fn read(self) -> Result<ViewPoison> {
+        Ok(ViewPoison { source: EntityKey::new(self.partition_key, self.row_key)?, error: self.error })
+    }
+}
+
 /// The entities that are set aside, each with the key of the row that records it.
 pub(super) type Aside = HashMap<EntityKey, RowKey>;
 
@@ -87,9 +93,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
                 // A row that was written by another program refers to no entity.
-                let Ok(text) = record::parse::<PoisonText>(row.row, "Poison") else { continue };
-                let source = EntityKey::new(text.partition_key, text.row_key)?;
-                rows.push((RowKey::new(row.row_key)?, ViewPoison { source, error: text.error }));
+                let Ok(poison) = record::parse::<PoisonText>(row.row, "Poison").and_then(PoisonText::read)
+                else {
+                    continue;
+                };
+                rows.push((RowKey::new(row.row_key)?, poison));
             }
             from = page.continuation;
             if from.is_none() || rows.len() > most {

@@ -172,8 +172,10 @@ pub(super) fn write_position(cursor: &Cursor) -> Result<Row> {
     Ok(writer.finish())
 }
 
-pub(super) fn read_position(row: RowView<'_>) -> Result<Cursor> {
-    parse(row, "Cursor")
+/// Returns the view's cursor in the feed of a partition. A row that cannot be read is a cursor in an unknown feed: a follower then reads the feed from its
+/// beginning, and reports that it may have missed changes.
+pub(super) fn read_position(row: RowView<'_>) -> Cursor {
+    parse(row, "Cursor").unwrap_or(Cursor::UNKNOWN)
 }
 
 /// Returns the lease row. `holder` is the identifier of the follower that has the lease, if any.

@@ -26,11 +26,15 @@ use crate::view::table::ViewTable;
 /// The description of the sums in errors that report a conflict with another writer.
 const RACE: &str = "the sums";
 
+/// The totals of the records that contribute to a row, by the name of the property. The records are read in an order in which their partial sums may
+/// exceed an `Int64`, although the total does not.
+type Totals = BTreeMap<String, i128>;
+
 /// The totals of the records in a partition.
 #[derive(Debug, Default)]
 struct Records {
     /// The totals by row and property.
-    sums: BTreeMap<String, Amounts>,
+    sums: BTreeMap<String, Totals>,
     /// The keys of rows contributed by entities. Such rows contain no sums.
     put: BTreeSet<String>,
 }
@@ -39,7 +43,7 @@ impl Records {
     /// Returns `true` if the sums in a row equal the totals of the records.
     fn agree(&self, row: &str, stored: &Amounts) -> bool {
         let sums = self.sums.get(row);
-        self.put.contains(row) || without_zeros(sums) == without_zeros(Some(stored))
+        self.put.contains(row) || without_zeros(sums) == without_zeros(Some(&totals(stored)))
     }
 }
 
@@ -62,9 +66,13 @@ fn changed<'a>(
 }
 
 /// Returns the amounts other than 0.
-fn without_zeros(amounts: Option<&Amounts>) -> BTreeMap<&String, i64> {
+fn without_zeros(amounts: Option<&Totals>) -> BTreeMap<&String, i128> {
     let amounts = amounts.into_iter().flatten().map(|(name, amount)| (name, *amount));
     amounts.filter(|(_, amount)| *amount != 0).collect()
+}
+
+fn totals(amounts: &Amounts) -> Totals {
+    amounts.iter().map(|(name, amount)| (name.clone(), i128::from(*amount))).collect()
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
@@ -122,7 +130,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         if !latest.map_or(Ok::<_, Error>(false), is_latest)? {
             return Ok(false);
         }
-        let (mut is_whole, nothing) = (true, Amounts::new());
+        let (mut is_whole, nothing) = (true, Totals::new());
         for (row, began) in &began {
             // IMPORTANT: the entity that puts a row may have left the partition before the rows were found, and may have come back since.
             let (began, counted) = match records.sums.get(*row) {
@@ -144,7 +152,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         (place, row): (&PartitionKey, &str),
         id: &str,
         is_summed: bool,
-    ) -> Result<Option<Amounts>> {
+    ) -> Result<Option<Totals>> {
         let (key, mut race) = (record::row_key(place, row)?, self.retry.start(RACE));
         loop {
             let found = self.get(&key).await?;
@@ -157,7 +165,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 None => (Amounts::new(), OperationKind::Insert(with_zeros::<V::Row>(mark.view())?)),
             };
             if self.submit(place, vec![(key.row_key.clone(), write)]).await? {
-                return Ok(Some(amounts));
+                return Ok(Some(totals(&amounts)));
             }
             race.retry(None).await.map_err(|error| self.at(error, &key))?;
         }
@@ -169,10 +177,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         &self,
         (place, row): (&PartitionKey, &str),
         id: &str,
-        (began, counted): (&Amounts, &Amounts),
+        (began, counted): (&Totals, &Totals),
     ) -> Result<Option<bool>> {
         let (key, mut race) = (record::row_key(place, row)?, self.retry.start(RACE));
-        let number = |amounts: &Amounts, name: &String| amounts.get(name).copied().unwrap_or(0);
+        let number = |amounts: &Totals, name: &String| amounts.get(name).copied().unwrap_or(0);
         loop {
             let found = self.get(&key).await?;
             let of = found.as_ref().map(|found| record::recount_of(found.row.view())).transpose()?.flatten();
@@ -184,9 +192,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let mut sums = amounts::<V::Row>(row.view())?;
             let mut is_wrong = false;
             for name in began.keys().chain(counted.keys()).collect::<BTreeSet<_>>() {
-                let more = number(counted, name).checked_sub(number(began, name));
-                let sum = more.and_then(|more| number(&sums, name).checked_add(more));
-                let sum = sum.ok_or_else(|| self.at(Error::of(ViewFault::RecordedSum), &key))?;
+                let stored = i128::from(sums.get(name).copied().unwrap_or(0));
+                let sum = i64::try_from(stored + number(counted, name) - number(began, name));
+                let sum = sum.map_err(|_| self.at(Error::of(ViewFault::RecordedSum), &key))?;
                 is_wrong |= number(counted, name) != number(began, name);
                 sums.insert(name.clone(), sum);
             }
@@ -226,8 +234,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             for (row, amounts) in sums {
                 let of_row = records.sums.entry(row).or_default();
                 for (name, amount) in amounts {
-                    let sum = of_row.entry(name).or_default();
-                    *sum = sum.checked_add(amount).ok_or_else(|| Error::of(ViewFault::RecordedSum))?;
+                    *of_row.entry(name).or_default() += i128::from(amount);
                 }
             }
             Ok(())

@@ -4,6 +4,7 @@ mod bounds;
 mod concurrent;
 mod deaths;
 mod kit;
+mod large_sums;
 mod lost;
 mod model;
 mod moves;

@@ -25,8 +25,10 @@ use crate::work::lease::Held;
 use crate::work::outcome::End;
 use crate::work::worker::{Outcome, Worker};
 
-/// The number of rows that a worker reads, claims and holds in memory at a time.
+/// The maximum number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
+/// The maximum number of operations, per started attempt, of a transaction that also ends as many attempts: one claims a row, two set another one aside.
+const PER_ROW: usize = 3;
 
 /// The claims of a worker on the outbox rows that a message refers to.
 pub(super) struct Claims<'a, 'q, S, Q> {
@@ -117,7 +119,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             let Some(found) = gone_is_none(found)? else { return Ok((Vec::new(), None)) };
             return Ok((vec![Pending::of(place.clone(), found.row.view(), found.etag)?], None));
         }
-        let query = Query { top: Some(PORTION), ..Query::new(rows::range(partition_key)) };
+        let most = store.capabilities().limits.operations.clamp(1, PORTION);
+        let query = Query { top: Some(most), ..Query::new(rows::range(partition_key)) };
         let page = self.worker.retry(self.held, || store.query(table, &query, from)).await;
         let Some(page) = gone_is_none(page.map(Some))? else { return Ok((Vec::new(), None)) };
         let rows = page.rows.iter().map(|entity| Pending::read(table, entity)).collect::<Result<_>>()?;
@@ -212,8 +215,10 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// may have killed its worker, so it is tried alone. If it kills the worker again, no attempt is counted for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
+        // One transaction ends the attempts for some rows and starts the attempts for as many others.
+        let limit = self.worker.outbox.store().capabilities().limits.operations / PER_ROW;
         // If only a single attempt is allowed, it is not counted before the row is started.
-        let most = if options.poison_after > 1 { options.concurrency.max(1) } else { 1 };
+        let most = if options.poison_after > 1 { options.concurrency.min(limit).max(1) } else { 1 };
         let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
         fresh.max(1).min(portion.len())
     }
@@ -237,7 +242,7 @@ fn begin(pending: &mut Pending) {
 }
 
 /// Converts the error for a deleted table to `None`, because such a table has no rows.
-fn gone_is_none<T>(found: Result<Option<T>>) -> Result<Option<T>> {
+pub(super) fn gone_is_none<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_table_not_found() => Ok(None),
         found => found,

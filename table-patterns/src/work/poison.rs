@@ -15,10 +15,12 @@ use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result, ticks};
 
+use crate::failure::Failure;
 use crate::outbox::place::Place;
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::{Pending, alone, together};
 use crate::outbox::work::{Work, portable};
+use crate::work::claim::gone_is_none;
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
@@ -110,7 +112,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// the start of this call. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. Entries that were requeued before the error remain requeued.
+    /// Any error from the stores. An outage ends the call; an error of a single entry is returned after all other entries were requeued. Entries that
+    /// were not requeued become visible again after a minute.
     ///
     /// ```
     /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -124,34 +127,46 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// # }).unwrap();
     /// ```
     pub async fn requeue_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
-        let (mut walk, mut requeued) = (Walk::default(), 0);
-        while let Some(entries) = walk.next(self).await? {
-            for (lease, entry) in entries {
-                if chosen(&entry) {
-                    self.requeue(&lease, &entry).await?;
-                    requeued += 1;
-                }
-            }
-        }
-        Ok(requeued)
+        self.move_poison_if(chosen, Destination::WorkQueue).await
     }
 
     /// Deletes all poison entries that `chosen` selects, together with their rows. Returns the number of deleted entries. Ignores entries that are put
     /// into the queue after the start of this call. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. Entries that were deleted before the error remain deleted.
+    /// Any error from the stores. An outage ends the call; an error of a single entry is returned after all other entries were deleted. Entries that
+    /// were not deleted become visible again after a minute.
     pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
-        let (mut walk, mut discarded) = (Walk::default(), 0);
+        self.move_poison_if(chosen, Destination::Nowhere).await
+    }
+
+    /// Moves all entries that `chosen` selects out of the poison queue. Returns their number.
+    ///
+    /// # Errors
+    /// The first outage; or the first other error, after all entries were tried.
+    async fn move_poison_if(
+        &self,
+        chosen: impl Fn(&PoisonEntry) -> bool + Send,
+        to: Destination,
+    ) -> Result<u64> {
+        let (mut walk, mut moved, mut failed) = (Walk::default(), 0, None);
         while let Some(entries) = walk.next(self).await? {
             for (lease, entry) in entries {
-                if chosen(&entry) {
-                    self.discard(&lease, &entry).await?;
-                    discarded += 1;
+                if !chosen(&entry) {
+                    continue;
+                }
+                let outcome = match to {
+                    Destination::WorkQueue => self.requeue(&lease, &entry).await,
+                    Destination::Nowhere => self.discard(&lease, &entry).await,
+                };
+                match outcome {
+                    Ok(()) => moved += 1,
+                    Err(error) if Failure::of(&error) == Failure::Lasting => failed = failed.or(Some(error)),
+                    Err(error) => return Err(error),
                 }
             }
         }
-        Ok(discarded)
+        failed.map_or(Ok(moved), Err)
     }
 
     async fn next_poison(&self, count: usize) -> Result<Vec<Lease>> {
@@ -187,10 +202,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Moves a row that was set aside back to the pending rows. Returns `false` if the row no longer exists.
     async fn give_back(&self, place: Place) -> Result<bool> {
-        let Some(found) = self.store().get(&place.table, &place.poison_key()?, &Select::All).await? else {
+        let found = self.store().get(&place.table, &place.poison_key()?, &Select::All).await;
+        let Some(found) = gone_is_none(found)? else {
             // The worker that set the row aside died before it moved the row.
             let names = Select::names(["PartitionKey"]);
-            return Ok(self.store().get(&place.table, &place.key(), &names).await?.is_some());
+            let pending = self.store().get(&place.table, &place.key(), &names).await;
+            return Ok(gone_is_none(pending)?.is_some());
         };
         let pending = Pending::of(place, found.row.view(), found.etag)?;
         let Place { table, partition_key, .. } = &pending.place;
@@ -203,6 +220,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     fn limits(&self) -> Limits {
         self.store().capabilities().limits
     }
+}
+
+/// The destination of entries that leave the poison queue.
+#[derive(Clone, Copy)]
+enum Destination {
+    WorkQueue,
+    Nowhere,
 }
 
 /// A scan of the poison queue that ignores entries added after its start.

@@ -24,6 +24,8 @@ mod handler_errors;
 mod keys;
 mod large;
 mod leases;
+mod requeue;
+mod small;
 mod sweeps;
 
 /// Creates an outbox on an in-memory engine. Returns it with the engine, and with the time of their common clock, in ticks, which the test can change.

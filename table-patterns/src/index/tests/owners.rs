@@ -62,6 +62,34 @@ struct Visitor {
     email: String,
 }
 
+mod branch {
+    /// A customer of a branch. Its type and its index have the same names as those of other customers, but the keys begin with a different literal.
+    #[derive(table_core::Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Branches")]
+    #[partition_key(tenant)]
+    #[row_key("c_", id)]
+    #[index(Emails, unique, table = "Emails", partition_key("branch"), row_key(email))]
+    pub(super) struct Customer {
+        tenant: String,
+        #[digits(6)]
+        id: u32,
+        email: String,
+    }
+}
+
+/// A guest of a branch. Its index entries have the same keys as those of a branch's customers.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Guests")]
+#[partition_key(tenant)]
+#[row_key("g_", id)]
+#[index(Emails, unique, table = "Emails", partition_key("branch"), row_key(email))]
+struct Guest {
+    tenant: String,
+    #[digits(6)]
+    id: u32,
+    email: String,
+}
+
 fn open<E: Entity + Send + Sync>(engine: &Engine) -> table_core::Result<Entities<E, Engine, Records>> {
     block_on(engine.entities_with_outbox::<E, _>(Records::default()).create_if_missing())
 }
@@ -77,6 +105,26 @@ fn pat_inter_3_a_second_type_with_the_keys_of_an_index_is_refused_with_both_name
     open::<Partner>(&engine).unwrap();
     assert_eq!(open::<Visitor>(&engine).unwrap_err().code(), ErrorCode::SchemaMismatch);
     open::<Customer>(&engine).unwrap();
+}
+
+#[test]
+fn pat_inter_3_two_types_of_one_name_keep_both_claims() {
+    for is_reversed in [false, true] {
+        let engine = Engine::in_memory();
+        for _ in 0..2 {
+            if is_reversed {
+                open::<branch::Customer>(&engine).unwrap();
+                open::<Customer>(&engine).unwrap();
+            } else {
+                open::<Customer>(&engine).unwrap();
+                open::<branch::Customer>(&engine).unwrap();
+            }
+            for refused in [open::<Supplier>(&engine).err(), open::<Guest>(&engine).err()] {
+                assert_eq!(refused.unwrap().code(), ErrorCode::SchemaMismatch);
+            }
+        }
+        open::<Partner>(&engine).unwrap();
+    }
 }
 
 #[test]

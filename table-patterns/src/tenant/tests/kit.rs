@@ -12,6 +12,8 @@ use proptest::prelude::*;
 use table_core::clock::Clock;
 use table_core::embedded::{Engine, EngineOptions};
 use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
+use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query};
 use table_core::queue::QueueName;
 use table_core::row::Property;
@@ -22,6 +24,7 @@ use table_core::{Entity, EntitySet, Result, TableEntity, TableName, ValueRef, ti
 
 use crate::EntityStore;
 use crate::blob::BlobRef;
+use crate::converge;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
 use crate::faults::{FaultyBlobs, FaultyStore};
@@ -278,6 +281,17 @@ impl World {
                 missing(rename.await.map(drop))
             }
             Step::Work => self.work().await,
+        }
+    }
+
+    /// Deletes a row without the rows derived from it, if it exists.
+    pub(super) fn delete_row(&self, table: &str, partition_key: &str, row_key: &str) {
+        let (engine, table) = (self.store.inner(), TableName::new(table).unwrap());
+        let key = EntityKey::new(partition_key, row_key).unwrap();
+        let delete = [(key.row_key, OperationKind::Delete(IfMatch::Any))];
+        match block_on(converge::submit(engine, &table, &key.partition_key, delete)) {
+            Err(error) if error.is_not_found() => {}
+            outcome => drop(outcome.unwrap()),
         }
     }
 

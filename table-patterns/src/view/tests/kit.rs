@@ -6,17 +6,21 @@ use std::time::Duration;
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
 use table_core::name::TableName;
+use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::retry::Retry;
-use table_core::row::RowView;
+use table_core::row::{Row, RowView};
 use table_core::store::TableStore;
 use table_core::{Entity, Result, TableStoreExt};
 
 use crate::EntityStore;
+use crate::converge;
 use crate::entities::Entities;
 use crate::faults::FaultyStore;
 use crate::feed::Feed;
+use crate::outbox::rows::fresh;
 use crate::view::{Projection, View, ViewTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -125,6 +129,26 @@ impl Company {
 
     pub(super) fn change(&self, department: &str, id: u32, change: impl FnMut(&mut Employee)) {
         block_on(self.employees.update(Employee::key(department, id), change)).unwrap();
+    }
+
+    /// Returns all rows of the source.
+    pub(super) fn backup(&self) -> Vec<(EntityKey, Row)> {
+        let table = self.employees.table().name().unwrap();
+        let page = block_on(self.engine.query(table, &Query::new(KeyRange::ALL), None)).unwrap();
+        assert!(page.continuation.is_none());
+        let rows = page.rows.iter();
+        rows.map(|row| (EntityKey::new(row.partition_key, row.row_key).unwrap(), row.row.to_row())).collect()
+    }
+
+    /// Replaces all rows of the source.
+    pub(super) fn restore(&self, backup: &[(EntityKey, Row)]) {
+        let table = self.employees.table().name().unwrap();
+        let gone = self.backup().into_iter().map(|(key, _)| (key, OperationKind::Delete(IfMatch::Any)));
+        let rows = backup.iter().map(|(key, row)| (key.clone(), OperationKind::Insert(fresh(row))));
+        for (key, kind) in gone.chain(rows) {
+            let write = [(key.row_key, kind)];
+            block_on(converge::submit(&self.engine, table, &key.partition_key, write)).unwrap();
+        }
     }
 
     /// Applies all pending changes to the view.

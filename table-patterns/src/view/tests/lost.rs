@@ -1,4 +1,4 @@
-//! Tests of views that have missed changes, because the feed was trimmed, or the table was deleted and created again.
+//! Tests of views that have missed changes, because the feed was trimmed, or the table was deleted and created again or restored.
 
 use pollster::block_on;
 use table_core::etag::IfMatch;
@@ -23,7 +23,7 @@ fn imp_6_a_view_that_has_missed_changes_says_so_until_it_is_rebuilt() {
     company.hire("Sales", 0, "Ada", "London", 36);
     company.catch_up();
     assert!(!is_reported());
-    let losses: [&dyn Fn(); 2] = [
+    let losses: [&dyn Fn(); 3] = [
         &|| {
             block_on(company.engine.delete_table(&table)).unwrap();
             block_on(company.engine.create_table(&table)).unwrap();
@@ -32,12 +32,23 @@ fn imp_6_a_view_that_has_missed_changes_says_so_until_it_is_rebuilt() {
             let end = block_on(company.view.feed().end(&table, &sales)).unwrap();
             block_on(company.view.feed().trim(&table, &sales, &end)).unwrap();
         },
+        // The table is restored from a backup, and its partition is registered, as a migration does: the feed ends before the cursor.
+        &|| {
+            let backup = company.backup();
+            for id in 20..24 {
+                company.hire("Sales", id, "Ada", "London", 36);
+            }
+            company.catch_up();
+            company.restore(&backup);
+            block_on(company.view.feed().register(&table, &sales)).unwrap();
+        },
     ];
     for (round, lose) in losses.into_iter().enumerate() {
         company.hire("Sales", 10, "Grace", "Paris", 40);
         lose();
         company.hire("Sales", 11 + u32::try_from(round).unwrap(), "Joan", "Rome", 30);
         company.catch_up();
+        assert!(!block_on(company.view.catch_up(100)).unwrap().is_behind, "round {round}");
         assert!(is_reported(), "round {round}");
         block_on(company.view.rebuild().run()).unwrap();
         assert_eq!(block_on(company.view.retry_poison()).unwrap(), 1);

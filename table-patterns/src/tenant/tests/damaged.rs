@@ -1,0 +1,94 @@
+//! Tests of damaged rows: every reserved row of one tenant is replaced with a malformed one. No job for another tenant may notice.
+
+use pollster::block_on;
+use table_core::key::text::RESERVED;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::row::Row;
+use table_core::store::TableStore;
+use table_core::transaction::Transaction;
+
+use super::hostile::{Faults, Total, Totals, bodies, work, write};
+use super::kit::{Step, World, some_steps};
+use crate::view::ViewTable;
+
+/// Returns the keys of a tenant's reserved rows in a table.
+fn reserved(world: &World, table: &str, tenant: &str) -> Vec<String> {
+    let rows = world.dump().into_keys();
+    let is_theirs = |(of, partition_key, row_key): &(String, String, String)| {
+        of == table && partition_key == tenant && row_key.starts_with(RESERVED)
+    };
+    rows.filter(is_theirs).map(|(_, _, row_key)| row_key).collect()
+}
+
+/// Replaces every reserved row of a tenant with a malformed row, then runs the jobs that process several tenants. The other tenant must not notice.
+fn run_damaged(seed: usize) {
+    let world = World::after(&some_steps());
+    let new_view = || block_on(ViewTable::<Totals, _>::new(world.store.clone()).create_if_missing()).unwrap();
+    let view = new_view();
+    block_on(view.rebuild().run()).unwrap();
+    let insert = Step::Insert { title: 1, topic: 0, agent: Some(1), file: None };
+    for tenant in ["contoso", "adatum"] {
+        block_on(world.act(tenant, &insert)).unwrap();
+    }
+    while block_on(view.catch_up(1_000)).unwrap().is_behind {}
+    let bodies = bodies();
+    for table in ["Desk", "Totals"] {
+        let rows = reserved(&world, table, "contoso");
+        assert!(!rows.is_empty(), "{table}");
+        for (at, row_key) in rows.into_iter().enumerate() {
+            replace(&world, table, "contoso", (row_key, bodies[(at + seed) % bodies.len()].clone()));
+        }
+    }
+    let mut faults = Faults { context: format!("damage, seed {seed}"), found: Vec::new() };
+    write(&world, "adatum", &mut faults);
+    work(&world, &mut faults);
+    for (job, view) in [("a follower", view), ("a new follower", new_view())] {
+        for _ in 0..20 {
+            if faults.of(job, block_on(view.catch_up(1_000))).is_none_or(|caught| !caught.is_behind) {
+                break;
+            }
+        }
+        let count = Some(i64::try_from(world.tickets_of("adatum").len()).unwrap());
+        let shown = || block_on(async { view.table().await?.get(Total::key("adatum")).await });
+        let total = faults.of("view", shown()).flatten();
+        faults.expect(job, total.map(|total| total.tickets) == count);
+        faults.of("poison of the view", block_on(view.poison()));
+        faults.of("freshness", block_on(view.freshness()));
+        faults.of("rebuild", block_on(view.rebuild().run()));
+        faults.of("retry of poison", block_on(view.retry_poison()));
+        let total = faults.of("view", shown()).flatten();
+        faults.expect("rebuilt view", total.map(|total| total.tickets) == count);
+    }
+    faults.of("check", block_on(world.tickets.check().run()));
+    for agent in [1, 2] {
+        let rename = Step::Rename { agent, name: 4 };
+        faults.of("update of a source", block_on(world.act("adatum", &rename)));
+    }
+    let to = World::new();
+    faults.of("copy", block_on(world.tenant("adatum").copy_to(&to.tenant("adatum"))));
+    faults.of("count", block_on(world.tenant("contoso").count()));
+    let before = world.tickets_of("adatum");
+    if faults.of("erasure", block_on(world.tenant("contoso").erase())).is_some() {
+        let left = faults.of("proof of the erasure", block_on(world.tenant("contoso").remaining()));
+        faults.expect("erasure", left == Some(0));
+    }
+    faults.expect("the other tenant", world.tickets_of("adatum") == before);
+    faults.end();
+}
+
+/// Replaces a stored row, or inserts it.
+fn replace(world: &World, table: &str, partition_key: &str, (row_key, row): (String, Row)) {
+    let (engine, table) = (world.store.inner(), TableName::new(table).unwrap());
+    let limits = engine.capabilities().limits;
+    let mut transaction = Transaction::new(PartitionKey::new(partition_key).unwrap(), limits).unwrap();
+    let kind = OperationKind::InsertOrReplace(row);
+    transaction.push(Operation { row_key: RowKey::new(row_key).unwrap(), kind }).unwrap();
+    block_on(engine.submit(&table, transaction)).unwrap();
+}
+
+#[test]
+fn damaged_rows_of_one_tenant_stop_no_job_for_another() {
+    (0..bodies().len()).for_each(run_damaged);
+}

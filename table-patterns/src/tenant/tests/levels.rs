@@ -1,0 +1,67 @@
+//! Tests of tenants that are all partitions with a prefix of levels, whose lists are stored in blobs: an erasure finds the blobs of partitions with long keys.
+
+use std::sync::Arc;
+
+use futures_util::TryStreamExt;
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::Entity;
+use table_core::embedded::Engine;
+
+use crate::EntityStore;
+use crate::index::ListBlobs;
+use crate::tenant::Tenant;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant, region)]
+#[row_key("ticket_", number)]
+#[index_entity(ByTag, at_most = 1000, row_key("tag_", tag))]
+struct Ticket {
+    tenant: String,
+    region: String,
+    #[digits(6)]
+    number: u32,
+    tag: String,
+}
+
+/// Returns the number of blobs in a store.
+fn blobs_in(store: &InMemory) -> usize {
+    block_on(store.list(None).try_collect::<Vec<_>>()).unwrap().len()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn an_erasure_of_a_prefix_removes_exactly_the_blobs_of_its_partitions(
+        tenants in prop::collection::btree_set("[a!]{0,2}|[AB]{15,18}|[\u{e9}b]{40,60}", 2..4),
+        regions in prop::collection::btree_set("[e]{0,2}|[EU]{10,50}", 1..4),
+    ) {
+        let (store, blobs) = (Engine::in_memory(), Arc::new(InMemory::new()));
+        let lists = ListBlobs::new(blobs.clone(), "lists").spill_above(0);
+        let tickets = store.entities::<Ticket>().with_list_blobs(lists);
+        let tickets = block_on(tickets.create_if_missing()).unwrap();
+        for tenant in &tenants {
+            for region in &regions {
+                for number in 0..2 {
+                    let (tenant, region, tag) = (tenant.clone(), region.clone(), "red".to_owned());
+                    block_on(tickets.insert(&Ticket { tenant, region, number, tag })).unwrap();
+                }
+            }
+        }
+        // Each of the two writes of a list leaves a blob.
+        let mut left = tenants.len() * regions.len() * 2;
+        prop_assert_eq!(blobs_in(&blobs), left);
+        for tenant in &tenants {
+            let data = Tenant::new().with_entities(&tickets, Ticket::within(tenant)).unwrap();
+            let theirs = u64::try_from(regions.len() * 2).unwrap();
+            prop_assert_eq!(block_on(data.count()).unwrap().blobs, theirs);
+            prop_assert_eq!(block_on(data.erase()).unwrap().blobs, theirs);
+            left -= regions.len() * 2;
+            prop_assert_eq!(blobs_in(&blobs), left);
+        }
+    }
+}

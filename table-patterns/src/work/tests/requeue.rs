@@ -1,0 +1,79 @@
+//! Tests of poison that is requeued or discarded in bulk, of which one entry cannot be.
+
+use std::time::Duration;
+
+use table_core::runtime::ticks_of;
+
+use super::*;
+
+/// Returns an outbox with a poison entry for each of three tables.
+fn poisoned() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>, [TableName; 3]) {
+    let (outbox, engine, time) = outbox();
+    let tables = ["First", "Second", "Third"].map(|name| TableName::new(name).unwrap());
+    for table in &tables {
+        block_on(engine.create_table(table)).unwrap();
+        record(&outbox, table, "Sales");
+    }
+    let options = WorkerOptions { poison_after: 1, ..WorkerOptions::default() };
+    let worker = Worker::with_options(outbox.clone(), options);
+    for _ in 0..3 {
+        block_on(worker.run_until_idle()).unwrap();
+        time.fetch_add(ticks_of(Duration::from_secs(1_300)), Ordering::SeqCst);
+    }
+    assert_eq!(block_on(outbox.poison(32)).unwrap().len(), tables.len());
+    (outbox, engine, time, tables)
+}
+
+#[test]
+fn pat_ec_4_poison_of_a_dropped_table_stops_no_requeue() {
+    for gone in 0..3 {
+        for is_bulk in [true, false] {
+            let (outbox, engine, _, tables) = poisoned();
+            block_on(engine.delete_table(&tables[gone])).unwrap();
+            if is_bulk {
+                assert_eq!(block_on(outbox.requeue_poison_if(|_| true)).unwrap(), 3);
+            } else {
+                while block_on(outbox.requeue_poison()).unwrap().is_some() {}
+            }
+            assert_eq!(block_on(outbox.poison(32)).unwrap(), []);
+            let worker = Worker::new(outbox).handler(Nothing);
+            block_on(worker.run_until_idle()).unwrap();
+            assert_eq!(worker.metrics().done, 2, "{gone}");
+        }
+    }
+}
+
+#[test]
+fn pat_ec_4_an_entry_that_cannot_be_moved_stops_no_other() {
+    let mut refused = 0;
+    for at in 0..12 {
+        for requeues in [true, false] {
+            let (outbox, engine, time, _) = poisoned();
+            let store = FaultyStore::new(engine.clone());
+            let (queue, pace) = (outbox.queue().clone(), outbox.runtime().clone());
+            let operator = Outbox::with_runtime(store.clone(), engine, queue, pace);
+            let refusal = || Fault::Before(ErrorCode::InvalidInput);
+            store.script(move |_, number| if number == at { refusal() } else { Fault::None });
+            let run = async || {
+                if requeues {
+                    operator.requeue_poison_if(|_| true).await
+                } else {
+                    operator.discard_poison_if(|_| true).await
+                }
+            };
+            let first = block_on(run());
+            store.heal();
+            time.fetch_add(ticks_of(Duration::from_secs(61)), Ordering::SeqCst);
+            let again = block_on(run()).unwrap();
+            match first {
+                Ok(moved) => assert_eq!((moved, again), (3, 0), "{at}"),
+                Err(error) => {
+                    assert_eq!((error.code(), again), (ErrorCode::InvalidInput, 1), "{at}");
+                    refused += 1;
+                }
+            }
+            assert_eq!(block_on(outbox.poison(32)).unwrap(), []);
+        }
+    }
+    assert!(refused > 3, "{refused}");
+}
