@@ -23,9 +23,9 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
 /// An encoded write, with the schemas of the types that the entity may have.
 #[derive(Debug)]
 pub struct Write {
-    key: EntityKey,
-    kind: OperationKind,
-    designs: &'static [&'static EntitySchema],
+    pub(super) key: EntityKey,
+    pub(super) kind: OperationKind,
+    pub(super) designs: &'static [&'static EntitySchema],
 }
 
 /// A transaction, with the schemas of the types that each of its operations may write.
