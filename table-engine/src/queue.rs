@@ -7,6 +7,7 @@
 //! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even
 //!   after that clock has jumped forward and back, and no message expires before a correct clock shows its expiry.
 //! - A message whose text is in a damaged block of the base is neither received nor peeked. It counts as a message until it expires.
+//! - A row of a visibility that cannot be read stops no other message: `receive` reports it, and keeps its bytes under another key with the reason.
 
 mod decisions;
 mod fault;
@@ -120,7 +121,7 @@ impl Engine {
         let mut count = 0;
         let counted = state.scan(&rows::shown_span(table, state.front(table), ticks::MAX), |_, row| {
             if let Some(row) = row
-                && !rows::Shown::read(row)?.is_expired(now)
+                && rows::Shown::read(row).is_ok_and(|shown| !shown.is_expired(now))
             {
                 count += 1;
             }
@@ -161,8 +162,10 @@ impl Engine {
                 traces += 1;
                 return Ok(ControlFlow::Continue(()));
             };
-            let shown = rows::Shown::read(row)?;
-            if !shown.is_expired(now) {
+            // The next receive sets a damaged row aside and reports it.
+            if let Ok(shown) = rows::Shown::read(row)
+                && !shown.is_expired(now)
+            {
                 messages.extend(rows::readable(&state, table, &shown)?);
             }
             let enough = messages.len() == count;

@@ -17,6 +17,7 @@
 //! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is sent.
 //! - `BASE` is replaced last, by one request. A backup that is interrupted at any request therefore leaves either the
 //!   previous backup or the new one. Call `back_up` again to complete it.
+//! - A restore returns the state of one backup: the last one that was complete when it began, or one that was completed meanwhile.
 //! - A restore verifies every block. A damaged block is reported as `Corrupted` with its file and offset.
 //!   A partly restored folder that contains row files is refused by `Engine::open`.
 //! - `FolderNotOurs` is returned if the prefix contains other blobs, or a backup of another engine,
@@ -30,8 +31,8 @@
 //! # Bounds
 //! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as
 //! `nightly/weekly`, is the destination of a separate backup.
-//! A restore needs disk space for one copy of the rows. If a new backup to the prefix completes during a restore, it may remove files that the
-//! restore needs. The restore then returns `BlobNotFound`; empty the folder and restore again.
+//! A restore needs disk space for one copy of the rows. If a new backup to the prefix completes during a restore and removes files that the restore needs, the
+//! restore continues with the new backup. It fetches only the files that the folder does not contain yet, so it ends if it is faster than the engine writes.
 //!
 //! # When not to
 //! Do not use this module for an account of the service, which has no engine files. An account replicates its data but keeps no earlier states; to
@@ -72,7 +73,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt};
 use table_core::embedded::{BackupFile, BackupImage, CopyReport, EngineOptions, Restoration};
-use table_core::{Engine, Error, Result};
+use table_core::{Engine, Error, ErrorCode, Result};
 
 use crate::backup::fault::BackupFault;
 use crate::blob::{InBlobs, blob_error, upload};
@@ -167,11 +168,28 @@ impl BlobBackup {
         let (Some(manifest), Some(base)) = (self.read(MANIFEST).await?, self.read(BASE).await?) else {
             return Err(Error::of(BackupFault::NoBackup(self.prefix.to_string())));
         };
-        let restoration = EngineOptions::new().restoration(&manifest, &base, to)?;
-        for file in restoration.files() {
-            self.fetch(&restoration, &file).await?;
+        let (mut base, mut restoration) =
+            (base.clone(), EngineOptions::new().restoration(&manifest, &base, to)?);
+        let mut fetched = Vec::new();
+        loop {
+            let Err(error) = self.fetch_all(&restoration, &mut fetched).await else { break };
+            // A backup replaces `BASE` before it removes files, so a file is missing for another reason only if `BASE` is unchanged.
+            let newer = if error.code() == ErrorCode::BlobNotFound { self.read(BASE).await? } else { None };
+            base = newer.filter(|newer| *newer != base).ok_or(error)?;
+            restoration = restoration.with_base(&base)?;
         }
         restoration.finish()
+    }
+
+    /// Fetches the files of a backup that are not in `fetched`, and adds them to it.
+    async fn fetch_all(&self, restoration: &Restoration, fetched: &mut Vec<BackupFile>) -> Result<()> {
+        for file in restoration.files() {
+            if !fetched.contains(&file) {
+                self.fetch(restoration, &file).await?;
+                fetched.push(file);
+            }
+        }
+        Ok(())
     }
 
     fn path(&self, name: &str) -> Path {

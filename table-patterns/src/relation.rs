@@ -25,7 +25,9 @@
 //!
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
-//! It removes each part as a row, without the index rows and the copies that the part's type declares.
+//! It removes each part as a row, without the index rows and the copies that the type of the part declares, and without a check of the stored schema of that type:
+//! the handle of the parent does not know the types of the parts. Delete parts of such types first, each by a handle of its type. A
+//! [`check`](crate::Entities::check) of the type finds index rows that remained, and removes them if it repairs.
 //! Inserts of parts under one parent are serialised.
 //!
 //! # When not to

@@ -1,15 +1,20 @@
 //! The error type: code, location, violated rule, and predicates.
 
 mod code;
+mod display;
 mod fault;
 mod refused;
+mod shortened;
+#[cfg(test)]
+mod tests;
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::sync::Arc;
 
 pub use code::ErrorCode;
 pub use fault::Fault;
+#[doc(hidden)]
+pub use shortened::quoted;
 pub use table_derive::Fault;
 
 /// A `Result` with this crate's [`Error`].
@@ -103,7 +108,7 @@ impl Error {
     /// Adds the name of the property, which is printed at the start of the message.
     #[must_use]
     pub fn with_property(self, name: &str) -> Self {
-        self.edit(|inner| inner.context.insert_str(0, &format!("property `{name}`: ")))
+        self.edit(|inner| inner.context.insert_str(0, &format!("property `{}`: ", quoted(name))))
     }
 
     /// Adds the action and its object, which are printed at the start of the message.
@@ -130,7 +135,8 @@ impl Error {
         self.0.code
     }
 
-    /// Returns only the message, without the error's code, rule, table, key or operation.
+    /// Returns only the message, without the error's code, rule, table, key or operation. It has at most 1,000 characters; of a longer message, the
+    /// start and the end are returned.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -140,7 +146,7 @@ impl Error {
     /// ```
     #[must_use]
     pub fn message(&self) -> String {
-        format!("{}{}", self.0.context, self.0.fault)
+        self.bounded_message().to_string()
     }
 
     /// Returns the number of the violated rule, if known.
@@ -262,8 +268,7 @@ impl Error {
     /// is ambiguous and has this error as its source.
     #[must_use]
     pub fn into_ambiguous(self) -> Self {
-        let message = format!("{}{}", self.0.context, self.0.fault);
-        let doubt = Self::of(InDoubt(message)).edit(|inner| {
+        let doubt = Self::of(InDoubt(self.message())).edit(|inner| {
             inner.table.clone_from(&self.0.table);
             inner.key.clone_from(&self.0.key);
             inner.operation = self.0.operation;
@@ -291,51 +296,3 @@ impl Fault for Plain {
 #[error("{0}; the write may have been applied; read before you retry")]
 #[fault(OperationTimedOut, "CON-11")]
 struct InDoubt(String);
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = &*self.0;
-        write!(f, "{}: {}{}", inner.code, inner.context, inner.fault)?;
-        let mut separator = " (";
-        let mut note = |f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>| {
-            let result = write!(f, "{separator}{text}");
-            separator = "; ";
-            result
-        };
-        if let Some(index) = inner.operation {
-            note(f, format_args!("operation {index}"))?;
-        }
-        if let Some(table) = &inner.table {
-            note(f, format_args!("table `{table}`"))?;
-        }
-        if let Some((partition_key, row_key)) = &inner.key {
-            note(f, format_args!("PartitionKey '{partition_key}', RowKey '{row_key}'"))?;
-        }
-        if let Some(rule) = inner.rule {
-            note(f, format_args!("rule {rule}"))?;
-        }
-        if separator == "; " { f.write_str(")") } else { Ok(()) }
-    }
-}
-
-/// Prints the text of `Display` and all sources, for `fn main() -> Result<()>`.
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")?;
-        let mut source = self.source();
-        while let Some(cause) = source {
-            write!(f, "\n  because: {cause}")?;
-            source = cause.source();
-        }
-        Ok(())
-    }
-}
-
-impl StdError for Error {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match &self.0.source {
-            Some(source) => Some(&**source),
-            None => self.0.fault.source(),
-        }
-    }
-}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorCode, Result, quoted};
 use crate::ticks::{self, Printed};
 
 /// The version of an entity. It is opaque and preserved byte for byte (ETAG-4).
@@ -51,7 +51,7 @@ impl ETag {
             .and_then(|rest| rest.strip_suffix('"'))
             .is_some_and(|inner| !inner.contains('"') && !inner.chars().any(char::is_control));
         if !well_formed {
-            let message = format!("`{text}` is not an ETag; expected one tag of the form W/\"…\"");
+            let message = format!("`{}` is not an ETag; expected one tag of the form W/\"…\"", quoted(text));
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("IFM-1"));
         }
         Ok(Self(Repr::Text(text.into())))

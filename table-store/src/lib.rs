@@ -56,6 +56,8 @@ pub mod transaction;
 mod value;
 
 pub use clock::Clock;
+#[doc(hidden)]
+pub use error::quoted;
 pub use error::{Error, ErrorCode, Fault, Result};
 pub use etag::{ETag, IfMatch};
 pub use filter::Filter;

@@ -5,7 +5,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorCode, Result, quoted};
 use crate::ticks;
 
 /// The type of a property value (TYPE-1). The discriminant is the type tag in encoded rows.
@@ -240,6 +240,7 @@ pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
 
 /// Returns the error for a timestamp outside the range of `Edm.DateTime` (TYPE-6).
 pub(crate) fn out_of_range(name: &str, found: &dyn fmt::Display) -> Error {
+    let name = quoted(name);
     let message = format!("property `{name}`: {found} is outside the years 1601 to 9999 of an Edm.DateTime");
     Error::new(ErrorCode::OutOfRangeInput, message).with_rule("TYPE-6")
 }

@@ -1,6 +1,6 @@
 //! Functions that generated code calls for properties.
 
-use table_store::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result, quoted};
 
 use crate::column::{IsType, Projected};
 use crate::entity::Entity;
@@ -106,8 +106,11 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
         [("PartitionKey", entity.partition_key, &partition_key), ("RowKey", entity.row_key, &row_key)]
     {
         if found != made {
-            let message =
-                format!("the {key} is '{found}', but the properties give '{made}'; write the entity again");
+            let message = format!(
+                "the {key} is '{}', but the properties give '{}'; write the entity again",
+                quoted(found),
+                quoted(made)
+            );
             return Err(Error::new(ErrorCode::EntityMismatch, message));
         }
     }

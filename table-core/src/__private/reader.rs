@@ -1,6 +1,6 @@
 //! Support for `from_entity`: reads the key parts and properties of an entity or copy in order.
 
-use table_store::{Error, ErrorCode, Result, ValueRef};
+use table_store::{Error, ErrorCode, Result, ValueRef, quoted};
 
 use crate::key::codec::compound::{Piece, Splitter};
 use crate::property::Search;
@@ -117,7 +117,7 @@ impl<'a> EntityReader<'a> {
             return true;
         }
         let found = match found {
-            Some(ValueRef::String(found)) => format!("'{found}'"),
+            Some(ValueRef::String(found)) => format!("'{}'", quoted(found)),
             Some(_) => "no text".to_owned(),
             None => "absent".to_owned(),
         };
@@ -135,7 +135,8 @@ impl<'a> EntityReader<'a> {
             if expected == text {
                 return Ok(());
             }
-            let message = format!("the keys disagree: found '{text}', expected '{expected}'");
+            let message =
+                format!("the keys disagree: found '{}', expected '{}'", quoted(text), quoted(&expected));
             Err(Error::new(ErrorCode::EntityMismatch, message).with_property(field))
         });
         self.search.keep(encoded).is_some()
@@ -153,6 +154,7 @@ impl<'a> EntityReader<'a> {
         let mut expected = String::with_capacity(text.len());
         let is_same = encode(value, &mut expected).is_ok() && expected == text;
         if !is_same {
+            let (text, expected) = (quoted(text), quoted(&expected));
             let message = format!(
                 "the key contains '{text}' for `{field}`, but its property `{property}` gives '{expected}'; only one of them was changed"
             );

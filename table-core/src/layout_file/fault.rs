@@ -3,27 +3,26 @@
 use std::io;
 use std::path::PathBuf;
 
-use table_store::Fault;
+use table_store::{ErrorCode, Fault, quoted};
 
 use crate::schema::Compatibility;
 
 /// A request to review the differences, written at the top of each layout file and in the error for a difference.
 pub(super) const HEAD: &str = "review the changes before you commit them";
 
+/// The maximum number of characters of a report of differences.
+const REPORT: usize = 100_000;
+
 /// The reason why a layout file cannot be read or written, or does not match the program.
-#[derive(Debug, thiserror::Error, Fault)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum LayoutFileFault {
-    #[error("TABLES_UPDATE is `{0}`; set it to `1` or `force`, or unset it")]
-    #[fault(InvalidInput)]
+    #[error("TABLES_UPDATE is `{}`; set it to `1` or `force`, or unset it", quoted(.0))]
     Variable(String),
-    #[error("`{0}` is not a line of a layout file; restore the file, or delete it and generate it again")]
-    #[fault(Corrupted)]
+    #[error("`{}` is not a line of a layout file; restore the file, or delete it and generate it again", quoted(.0))]
     Line(String),
     #[error("the sample cannot be written as JSON")]
-    #[fault(OutOfRangeInput)]
     Sample(#[source] serde_json::Error),
     #[error("cannot {verb} {path}", path = .path.display())]
-    #[fault(Io)]
     File { verb: &'static str, path: PathBuf, source: io::Error },
     #[error(
         "{path} {difference}: {compatibility}\n{report}\nif this is intended, `TABLES_UPDATE={accept} cargo test` rewrites the file ({HEAD})",
@@ -31,6 +30,23 @@ pub(super) enum LayoutFileFault {
         difference = if *.is_missing { "does not exist" } else { "differs from the program" },
         accept = if .compatibility.is_allowed() { "1" } else { "force" }
     )]
-    #[fault(SchemaMismatch)]
     Difference { path: PathBuf, is_missing: bool, compatibility: Compatibility, report: String },
+}
+
+impl Fault for LayoutFileFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        let code = match self {
+            Self::Variable(_) => ErrorCode::InvalidInput,
+            Self::Line(_) => ErrorCode::Corrupted,
+            Self::Sample(_) => ErrorCode::OutOfRangeInput,
+            Self::File { .. } => ErrorCode::Io,
+            Self::Difference { .. } => ErrorCode::SchemaMismatch,
+        };
+        (code, None)
+    }
+
+    /// A difference lists every line that differs.
+    fn longest_message(&self) -> usize {
+        if matches!(self, Self::Difference { .. }) { REPORT } else { 1_000 }
+    }
 }

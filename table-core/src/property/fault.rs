@@ -2,7 +2,7 @@
 
 use chrono::{NaiveDate, NaiveTime};
 
-use table_store::{EdmType, Fault};
+use table_store::{EdmType, Fault, quoted};
 
 /// The reason why a value cannot be stored in a property or read from a property.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -26,7 +26,8 @@ pub(crate) enum PropertyFault {
     #[fault(OutOfRangeInput, "TYPE-1")]
     LeapSecond(NaiveTime),
     #[error(
-        "the stored text '{text}' is not {wanted}; read the entity as a `TableEntity`, or change the type to `String`"
+        "the stored text '{text}' is not {wanted}; read the entity as a `TableEntity`, or change the type to `String`",
+        text = quoted(.text)
     )]
     #[fault(EntityMismatch)]
     Text { text: String, wanted: &'static str },

@@ -1,17 +1,17 @@
 //! Errors in the text of a stored schema.
 
-use table_store::Fault;
+use table_store::{Fault, quoted};
 
 /// The reason why a string cannot be parsed as a schema.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SchemaFault {
-    #[error("the schema has format version {0}; use the program that wrote it")]
+    #[error("the schema has format version {}; use the program that wrote it", quoted(.0))]
     #[fault(FormatTooNew)]
     TooNew(String),
     #[error("the text is not a schema, its first line is not `schema 1`; restore it, or generate it again")]
     #[fault(Corrupted)]
     Start,
-    #[error("the text is not a schema, because of the line `{0}`; restore it, or generate it again")]
+    #[error("the text is not a schema, because of the line `{}`; restore it, or generate it again", quoted(.0))]
     #[fault(Corrupted)]
     Line(String),
     #[error("the text is not a schema, it names no entity or table; restore it, or generate it again")]

@@ -107,7 +107,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
                 designs::store(&self.store, table, unasked.design(), (is_new, self.now()), None).await?;
             opened.push(unasked.opened(self.now(), stored));
         }
-        let standing = opened.pop().map(|last| Arc::new(last.with_related(opened)));
+        let standing = opened.pop().map(|last| Arc::new(last.with_members(opened)));
         Ok((Self { standing, ..self }, is_new))
     }
 }
@@ -224,17 +224,17 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 impl<E, S: TableStore> Table<E, S> {
     /// Checks that a write may start now. Intended for handles that write without calling this handle. The check fails if a program with a newer schema has
     /// opened the table, unless this program maintains everything that the newer schema declares. The check queries the store at most once every
-    /// [five seconds](LEASE), and never for a handle that was not opened.
+    /// [five seconds](LEASE), and never for a handle that was not opened. The handle of a set checks all types of the set.
     ///
     /// # Errors
     /// `SchemaMismatch` if the check fails; any error from the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
-        match &self.standing {
-            Some(standing) if !standing.is_admitted(now) => {
-                standing.admit((&self.store, &self.runtime()), self.name()?, now).await
+        for standing in self.standing.iter().flat_map(Standing::of_types) {
+            if !standing.is_admitted(now) {
+                standing.admit((&self.store, &self.runtime()), self.name()?, now).await?;
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// Makes this handle check, before each write, that the program may still write. The check shares the state of the handle that created `watch`. If that
@@ -311,7 +311,9 @@ impl<E, S: TableStore> Table<E, S> {
     }
 
     /// Returns the current time of the table's clock.
-    pub(super) fn now(&self) -> u64 {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn now(&self) -> u64 {
         self.retry.as_ref().map_or_else(|| Runtime::new().now(), |retry| retry.runtime().now())
     }
 

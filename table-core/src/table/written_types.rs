@@ -9,7 +9,7 @@ use crate::table::Table;
 /// The entity types that are written by an operation, or by several operations in a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenTypes {
-    /// The schemas of the types; empty for a row without a schema.
+    /// The schemas of the types; empty if the type is unknown, so that every type of the handle counts.
     designs: &'static [&'static EntitySchema],
     /// `true` if an entity is replaced, which removes all properties that its schema does not declare.
     is_whole: bool,

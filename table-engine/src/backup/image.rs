@@ -119,6 +119,7 @@ impl BackupImage {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Restoration {
+    options: EngineOptions,
     base: BaseView,
     disk: Arc<dyn Disk>,
     folder: PathBuf,
@@ -143,7 +144,7 @@ impl EngineOptions {
         BaseView::to_be_fetched(&self.place(&self.disk, &folder), base)?;
         let (disk, lock) = make_empty(&self.disk, &folder)?;
         let base = BaseView::to_be_fetched(&self.place(&disk, &folder), base)?;
-        Ok(Restoration { base, disk, folder, _lock: lock })
+        Ok(Restoration { options: self.clone(), base, disk, folder, _lock: lock })
     }
 }
 
@@ -160,6 +161,16 @@ impl Restoration {
     /// `Io` or `DiskFull` if the file cannot be written; `InvalidInput` if it belongs to another backup.
     pub fn write(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
         self.base.write_file(file, offset, bytes)
+    }
+
+    /// Continues with a newer `BASE` of the same backup, which has replaced the one that is being restored. Files of both need not be written again. Opening
+    /// the restored folder removes the files that only the older one has.
+    ///
+    /// # Errors
+    /// `Corrupted` if the bytes are damaged; `FormatTooNew` or `FormatTooOld` if this library cannot read the format.
+    pub fn with_base(self, base: &[u8]) -> Result<Self> {
+        let base = BaseView::to_be_fetched(&self.options.place(&self.disk, &self.folder), base)?;
+        Ok(Self { base, ..self })
     }
 
     /// Checks every written block and completes the engine's folder.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, TimeToLive};
+use table_store::row::Row;
 use table_store::{Error, Result, ticks};
 
 use crate::decision::Ground;
@@ -15,6 +16,8 @@ use crate::queue::rows::{self, Shown};
 
 /// The maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
+/// The maximum number of damaged rows that one decision sets aside.
+const DAMAGED: usize = 16;
 /// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
@@ -53,8 +56,9 @@ fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) 
 struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
+    damaged: Vec<(Key, Row)>,
     rest: Rest,
-    /// The new front: no message before it remains once the found and the expired messages have been removed.
+    /// The position before which no message remains once the visible messages found, the expired messages and the damaged rows have been removed.
     front: Front,
 }
 
@@ -71,7 +75,8 @@ pub(super) enum Rest {
 
 fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     let front = Front { instant: ground.now, ticks: 0 };
-    let mut visible = Visible { found: Vec::new(), expired: Vec::new(), rest: Rest::Nothing, front };
+    let (found, expired, damaged) = (Vec::new(), Vec::new(), Vec::new());
+    let mut visible = Visible { found, expired, damaged, rest: Rest::Nothing, front };
     let mut traces = 0;
     ground.state.scan(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
         let Some(row) = row else {
@@ -83,23 +88,30 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
             visible.rest = Rest::Traces;
             return Ok(ControlFlow::Break(()));
         };
-        if visible.found.len() == count || visible.expired.len() == EXPIRED {
+        let Visible { found, expired, damaged, .. } = &visible;
+        if found.len() == count || expired.len() == EXPIRED || damaged.len() == DAMAGED {
             visible.front = rows::front_of(&key.to_vec())?;
             visible.rest = Rest::Messages;
             return Ok(ControlFlow::Break(()));
         }
-        let shown = Shown::read(row)?;
-        let list = if shown.is_expired(ground.now) { &mut visible.expired } else { &mut visible.found };
-        list.push((Arc::from(key.to_vec()), shown));
+        let key = Arc::from(key.to_vec());
+        match Shown::read(row) {
+            Ok(shown) if shown.is_expired(ground.now) => visible.expired.push((key, shown)),
+            Ok(shown) => visible.found.push((key, shown)),
+            Err(error) => {
+                rows::report(&key, &error);
+                visible.damaged.push((key, rows::aside(row, &error)));
+            }
+        }
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(visible)
 }
 
 /// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue. A message with a
-/// damaged text is hidden without a lease, so the messages after it can be received.
+/// damaged text is hidden without a lease, and a damaged row of a visibility is set aside, so the messages after it can be received.
 pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
-    let Visible { found, expired, rest, front } = visible(ground, count)?;
+    let Visible { found, expired, damaged, rest, front } = visible(ground, count)?;
     let mut leases = Vec::with_capacity(found.len());
     for (place, (key, shown)) in found.into_iter().enumerate() {
         let received = Shown { dequeue_count: shown.dequeue_count.saturating_add(1), ..shown.clone() };
@@ -111,6 +123,10 @@ pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -
     }
     for (key, shown) in expired {
         remove(ground, key, &shown.id);
+    }
+    for (key, aside) in damaged {
+        ground.put(rows::aside_key(ground.table, &key)?, aside);
+        ground.delete(key);
     }
     // IMPORTANT: a message that is put or hidden later becomes visible at `now` or later, and `now` never decreases, so the message is after the
     // front. Without the front, each receive would skip the tombstones of all received messages.

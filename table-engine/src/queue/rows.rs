@@ -1,4 +1,7 @@
 //! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time when it becomes visible.
+//! A damaged row of the second kind is set aside under a third kind of key.
+
+use std::iter;
 
 use chrono::{DateTime, Utc};
 use table_store::query::{KeyRange, TextRange};
@@ -16,6 +19,8 @@ use crate::state::State;
 pub(crate) const PARTITION: &str = "";
 /// The number of digits that represent ticks in a key.
 const TICKS: usize = 19;
+/// The maximum number of bytes of a damaged row that are kept. An intact row has about 100.
+const ASIDE: usize = 1_024;
 /// The number of digits that represent a message's index within its transaction.
 const PLACE: usize = 2;
 
@@ -43,6 +48,23 @@ pub(crate) fn new_id(ticks: u64) -> MessageId {
     MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
 }
 
+/// Returns the key under which a damaged row is set aside: its own RowKey after an `x`.
+pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
+    let (_, row_key) = key::KeyReader::default().split(damaged)?;
+    Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))
+}
+
+/// Returns the row that replaces a damaged row: the reason, and the bytes of the damaged row, as far as they fit.
+pub(super) fn aside(damaged: RowView<'_>, reason: &Error) -> Row {
+    let (shape, body) = damaged.parts();
+    let mut bytes = [shape, body].concat();
+    bytes.truncate(ASIDE);
+    let mut writer = RowWriter::with_capacity(2);
+    writer.property("Reason", ValueRef::String(&reason.to_string()));
+    writer.property("Row", ValueRef::Binary(&bytes));
+    writer.finish()
+}
+
 fn key_of(table: u32, row_key: &str) -> Key {
     let mut bytes = Vec::new();
     key::encode(table, PARTITION, row_key, &mut bytes);
@@ -57,13 +79,17 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a message in the order in which messages become visible, given its key.
+/// Returns the position of a message in the order in which messages become visible, given its key. No intact key between the position and the key
+/// exists, even if the key is damaged: each number ends at its first byte that is not a digit.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
-    let mut reader = key::KeyReader::default();
-    let (_, row_key) = reader.read(key)?;
-    let number = |from: usize| row_key.get(from..from + TICKS).and_then(|digits| digits.parse().ok());
-    let front = number(1).zip(number(1 + TICKS)).map(|(instant, ticks)| Front { instant, ticks });
-    front.ok_or_else(|| corrupted("key"))
+    let (_, row_key) = key::KeyReader::default().split(key)?;
+    let mut digits =
+        row_key.iter().skip(1).take_while(|byte| byte.is_ascii_digit()).chain(iter::repeat(&b'0'));
+    let mut number = || {
+        let digits = digits.by_ref().take(TICKS);
+        digits.fold(0_u64, |number, digit| number.saturating_mul(10).saturating_add(u64::from(digit - b'0')))
+    };
+    Ok(Front { instant: number(), ticks: number() })
 }
 
 fn corrupted(part: &'static str) -> Error {
@@ -152,7 +178,8 @@ impl<'a> Body<'a> {
 pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Message> {
     let key = message_key(table, &shown.id).ok_or_else(|| corrupted("id"))?;
     let row = state.get(&key)?.ok_or_else(|| corrupted("text"))?;
-    let Body { text, inserted, .. } = Body::read(row.view())?;
+    let body = Body::read(row.view()).map_err(|error| corrupted("text").with_source(error))?;
+    let Body { text, inserted, .. } = body;
     let count = u32::try_from(shown.dequeue_count).unwrap_or_default();
     Ok(Message::new(
         shown.id.clone(),
@@ -161,6 +188,15 @@ pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Messag
         shown.expires.map(datetime),
         count,
     ))
+}
+
+/// Reports a row of a visibility that cannot be read.
+pub(super) fn report(key: &[u8], error: &Error) {
+    let row_key = key::KeyReader::default()
+        .split(key)
+        .map(|(_, row_key)| String::from_utf8_lossy(row_key).into_owned());
+    let row_key = row_key.unwrap_or_default();
+    tracing::warn!(target: "table_core::engine", row_key, %error, "the visibility of a message cannot be read");
 }
 
 /// Combines the two rows of a message; `None` if its text is damaged.

@@ -1,6 +1,7 @@
 //! Tests of the guarantees of the engine's queues: they survive a crash, agree with a simple model, and never deliver a message to two receivers at the same
 //! time.
 
+mod damaged;
 mod stops;
 
 use std::collections::{BTreeMap, HashSet};

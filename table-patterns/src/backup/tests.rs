@@ -183,3 +183,69 @@ fn a_backup_below_a_longer_prefix_is_another_backup() {
     assert_eq!(report.removed_files, u64::try_from(removed).unwrap());
     assert_eq!(files("nightly/weekly/"), weekly);
 }
+
+/// Backs up after `skipped` requests of a restore, and again after each further `skipped` requests, until 20 + `last` rows are backed up. Each backup adds a row
+/// and removes all files of the earlier one.
+fn back_up_meanwhile(blobs: &FaultyBlobs, engine: &Engine, skipped: usize, rounds: std::ops::Range<i32>) {
+    if rounds.is_empty() {
+        return;
+    }
+    let (again, engine) = (blobs.clone(), engine.clone());
+    blobs.before(skipped, move |_| {
+        block_on(async {
+            write(&engine, 0..21 + rounds.start).await?;
+            engine.compact().await?;
+            BlobBackup::new(Arc::new(again.clone()), "nightly")?.back_up(&engine).await
+        })
+        .unwrap();
+        back_up_meanwhile(&again, &engine, skipped, rounds.start + 1..rounds.end);
+    });
+}
+
+#[test]
+fn a_restore_beside_backups_returns_one_of_them() {
+    let mut seen = [0; 4];
+    for (skipped, last) in (0..14).flat_map(|skipped| [(skipped, 1), (skipped, 3)]) {
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = FaultyBlobs::default();
+        let engine = engine(folder.path());
+        block_on(write(&engine, 0..20)).unwrap();
+        block_on(BlobBackup::new(Arc::new(blobs.clone()), "nightly").unwrap().back_up(&engine)).unwrap();
+        back_up_meanwhile(&blobs, &engine, skipped, 0..last);
+        let found = restored(&blobs).unwrap_or_else(|error| panic!("{skipped} {last}: {error}"));
+        let rows = i32::try_from(found.len()).unwrap();
+        assert!((20..=20 + last).contains(&rows) && found == wanted(0..rows), "{skipped} {last}: {rows}");
+        seen[usize::try_from(rows - 20).unwrap()] += 1;
+    }
+    // The restore continued with no newer backup, with one, and with the last of three.
+    assert!(seen[0] > 0 && seen[1] > 3 && seen[3] > 0, "{seen:?}");
+}
+
+#[test]
+fn a_restore_that_continues_with_a_newer_backup_fetches_common_files_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = FaultyBlobs::default();
+    let engine = engine(folder.path());
+    block_on(write(&engine, 0..400)).unwrap();
+    let backup = BlobBackup::new(Arc::new(blobs.clone()), "nightly").unwrap();
+    let first = block_on(backup.back_up(&engine)).unwrap();
+    let (meanwhile, again, calls) = (engine.clone(), backup.clone(), blobs.clone());
+    let (told, second) = std::sync::mpsc::channel();
+    blobs.heal();
+    // The first two requests read `BACKUP` and `BASE`. All files but one have been fetched when the backup begins.
+    blobs.before(usize::try_from(first.copied_files).unwrap() + 1, move |_| {
+        let before = calls.calls();
+        let report = block_on(async {
+            write(&meanwhile, 395..400).await?;
+            meanwhile.compact().await?;
+            again.back_up(&meanwhile).await
+        });
+        told.send((report.unwrap(), calls.calls() - before)).unwrap();
+    });
+    assert_eq!(restored(&blobs).unwrap(), wanted(0..400));
+    let (second, others) = second.recv().unwrap();
+    assert!(second.removed_files > 0 && second.kept_files > 1, "{second:?}");
+    let own = u64::try_from(blobs.calls() - others).unwrap();
+    // The missing file is requested in vain, and `BASE` is read again.
+    assert!(own <= 2 + first.copied_files + 1 + second.copied_files, "{own} requests, {first:?}, {second:?}");
+}

@@ -18,7 +18,8 @@ use object_store::{
 pub(crate) struct FaultyBlobs {
     inner: Arc<InMemory>,
     faults: Arc<Mutex<Faults>>,
-    hook: Arc<Mutex<Option<Hook>>>,
+    /// The hook, and the number of requests before the one that it precedes.
+    hook: Arc<Mutex<Option<(usize, Hook)>>>,
 }
 
 /// A test function to run right before a request.
@@ -54,7 +55,23 @@ impl FaultyBlobs {
 
     /// Runs a hook right before the next request.
     pub(crate) fn before_next(&self, hook: impl FnOnce(&InMemory) + Send + 'static) {
-        *self.hook.lock().unwrap() = Some(Hook(Box::new(hook)));
+        self.before(0, hook);
+    }
+
+    /// Runs a hook right before the request that follows `skipped` other requests.
+    pub(crate) fn before(&self, skipped: usize, hook: impl FnOnce(&InMemory) + Send + 'static) {
+        *self.hook.lock().unwrap() = Some((skipped, Hook(Box::new(hook))));
+    }
+
+    /// Takes the hook if it precedes the next request.
+    fn due(&self) -> Option<Hook> {
+        let mut hook = self.hook.lock().unwrap();
+        let (skipped, found) = hook.take()?;
+        if skipped == 0 {
+            return Some(found);
+        }
+        *hook = Some((skipped - 1, found));
+        None
     }
 
     /// Returns the content of a blob.
@@ -100,8 +117,7 @@ impl FaultyBlobs {
     }
 
     async fn run<T>(&self, request: impl Future<Output = Result<T>> + Send) -> Result<T> {
-        let hook = self.hook.lock().unwrap().take();
-        if let Some(Hook(hook)) = hook {
+        if let Some(Hook(hook)) = self.due() {
             hook(&self.inner);
         }
         let (before, after) = self.judge();

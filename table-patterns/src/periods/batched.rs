@@ -158,7 +158,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     /// Safe if other writers delete the same entities: an entity that no longer exists is neither counted nor an error.
     ///
     /// # Errors
-    /// The first error from the store, with the progress made before it.
+    /// `SchemaMismatch` if a program with a newer schema forbids the writes of this program; otherwise the first error from the store. Both with the progress
+    /// made before it.
     pub async fn run(mut self) -> Result<DeleteProgress, BatchedDeleteError> {
         let mut progress = DeleteProgress { position: self.position.take(), ..DeleteProgress::default() };
         match self.delete(&mut progress).await {
@@ -223,6 +224,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
                 let kind = OperationKind::Delete(if_match);
                 transaction.push(Operation { row_key: row_key.clone(), kind })?;
             }
+            self.table.admit(self.table.now()).await?;
             let Err(error) = store.submit(table, transaction).await else {
                 progress.deleted += u64::try_from(batch.len()).unwrap_or(u64::MAX);
                 break;

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 
 use crate::error::code::ErrorCode;
+use crate::error::shortened::MESSAGE;
 
 /// The errors of one module, which convert to an [`Error`](crate::Error) by [`Error::of`](crate::Error::of).
 ///
@@ -31,4 +32,11 @@ use crate::error::code::ErrorCode;
 pub trait Fault: StdError + Send + Sync + 'static {
     /// Returns the error code, and the violated rule, if any.
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>);
+
+    /// Returns the maximum number of characters of the message. The middle of a longer message is omitted. Only a report of many lines has a
+    /// greater maximum.
+    #[doc(hidden)]
+    fn longest_message(&self) -> usize {
+        MESSAGE
+    }
 }

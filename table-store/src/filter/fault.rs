@@ -1,6 +1,6 @@
 //! Errors of filters: syntax errors, and filters built in code that the grammar cannot express.
 
-use crate::error::{Error, ErrorCode, Fault};
+use crate::error::{Error, ErrorCode, Fault, quoted};
 
 /// An error at a position in the text of a filter. Characters are counted from 1 (FIL-5).
 #[derive(Debug, thiserror::Error)]
@@ -31,13 +31,13 @@ pub(super) enum FilterFault {
     #[error("arithmetic is not supported; compute the constant first")]
     #[fault(NotImplemented, "QRY-2")]
     Sign,
-    #[error("`{0}`: arithmetic is not supported; compute the constant first")]
+    #[error("`{}`: arithmetic is not supported; compute the constant first", quoted(.0))]
     #[fault(NotImplemented, "QRY-2")]
     Arithmetic(String),
-    #[error("`{name}(…)`: functions are not supported; {instead}")]
+    #[error("`{name}(…)`: functions are not supported; {instead}", name = quoted(.name))]
     #[fault(NotImplemented, "QRY-2")]
     Function { name: String, instead: &'static str },
-    #[error("`{found}`: keywords are lower case; write `{lower}`")]
+    #[error("`{found}`: keywords are lower case; write `{lower}`", found = quoted(.found), lower = quoted(.lower))]
     #[fault(InvalidInput, "FIL-1")]
     Keyword { found: String, lower: String },
     #[error("expected {expected}, found {found}")]
@@ -55,7 +55,10 @@ pub(super) enum FilterFault {
     #[error("two constants cannot be compared; one side must be a property")]
     #[fault(NotImplemented, "FIL-4")]
     TwoConstants,
-    #[error("`{left}` and `{right}` are two properties, which cannot be compared; put text in single quotes")]
+    #[error(
+        "`{left}` and `{right}` are two properties, which cannot be compared; put text in single quotes",
+        left = quoted(.left), right = quoted(.right)
+    )]
     #[fault(NotImplemented, "FIL-4")]
     TwoNames { left: String, right: String },
     #[error(
@@ -63,16 +66,16 @@ pub(super) enum FilterFault {
     )]
     #[fault(InvalidInput, "LIT-3")]
     Null,
-    #[error("`{0}` is out of range for Edm.Int32; write `{0}L` for an Edm.Int64")]
+    #[error("`{number}` is out of range for Edm.Int32; write `{number}L` for an Edm.Int64", number = quoted(.0))]
     #[fault(InvalidInput, "LIT-2")]
     Int32(String),
-    #[error("`{0}` is out of range for Edm.Int64")]
+    #[error("`{}` is out of range for Edm.Int64", quoted(.0))]
     #[fault(InvalidInput, "LIT-2")]
     Int64(String),
-    #[error("`{0}` is out of range for Edm.Double; infinities and NaN cannot be written")]
+    #[error("`{}` is out of range for Edm.Double; infinities and NaN cannot be written", quoted(.0))]
     #[fault(InvalidInput, "FIL-5")]
     Double(String),
-    #[error("`{0}` is not a number; write 34, 34L for an Edm.Int64, 2.5, 3.4e1 or 3D")]
+    #[error("`{}` is not a number; write 34, 34L for an Edm.Int64, 2.5, 3.4e1 or 3D", quoted(.0))]
     #[fault(InvalidInput, "FIL-5")]
     Number(String),
     #[error("write an instant as datetime'2014-08-22T00:50:32.1234567Z', in the years 1 to 9999")]
@@ -85,20 +88,21 @@ pub(super) enum FilterFault {
     #[fault(InvalidInput, "FIL-5")]
     Binary,
     #[error(
-        "`{0}'…'` is not a constant; insert a space before the quote, or write datetime'…', guid'…' or X'…'"
+        "`{}'…'` is not a constant; insert a space before the quote, or write datetime'…', guid'…' or X'…'",
+        quoted(.0)
     )]
     #[fault(InvalidInput, "LIT-1")]
     Prefix(String),
-    #[error("`{0}` is a keyword of filters; a property with this name cannot be filtered")]
+    #[error("`{}` is a keyword of filters; a property with this name cannot be filtered", quoted(.0))]
     #[fault(InvalidInput, "FIL-1")]
     Reserved(String),
     #[error("filter: {0}")]
     #[fault(InvalidInput, "FIL-1")]
     Name(Error),
-    #[error("`{name}` cannot be compared with {number}, which filters cannot express")]
+    #[error("`{}` cannot be compared with {number}, which filters cannot express", quoted(.name))]
     #[fault(InvalidInput, "FIL-17")]
     NotFinite { name: String, number: f64 },
-    #[error("`{0}` cannot be compared with an instant outside the years 1 to 9999")]
+    #[error("`{}` cannot be compared with an instant outside the years 1 to 9999", quoted(.0))]
     #[fault(InvalidInput, "TYPE-6")]
     Instant(String),
 }

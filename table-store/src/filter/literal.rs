@@ -109,7 +109,7 @@ pub(super) fn prefixed(prefix: &str, text: &str) -> Result<Value, FilterFault> {
             guid.map(Value::Guid).ok_or(FilterFault::Guid)
         }
         "X" | "x" | "binary" => binary(text).map(Value::Binary).ok_or(FilterFault::Binary),
-        other => Err(FilterFault::Prefix(other.chars().take(32).collect())),
+        other => Err(FilterFault::Prefix(other.to_owned())),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A parser for filters (section 4.2 of the rules). It applies operator precedence with an explicit stack instead of recursion.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quoted};
 use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::lexer::{Lexer, Token};
 use crate::filter::{Comparison, Filter, Term};
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
             (Operand::Name(name), Operand::Constant(value)) => (name, operator, value),
             (Operand::Constant(value), Operand::Name(name)) => (name, operator.reversed(), value),
             (Operand::Name(left), Operand::Name(right)) => {
-                let fault = FilterFault::TwoNames { left: shortened(left), right: shortened(right) };
+                let fault = FilterFault::TwoNames { left: left.to_owned(), right: right.to_owned() };
                 return Err(self.lexer.at(at, fault));
             }
             (Operand::Constant(_), Operand::Constant(_)) => {
@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
             _ if KEYWORDS.contains(&name.to_ascii_lowercase().as_str()) => "keywords are lower case",
             _ => "filter on a stored property with that value, or filter the returned entities",
         };
-        self.lexer.at(at, FilterFault::Function { name: shortened(name), instead })
+        self.lexer.at(at, FilterFault::Function { name: name.to_owned(), instead })
     }
 
     fn unexpected(&self, expected: &'static str) -> SyntaxFault {
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
                     let fault = FilterFault::Keyword { found: (*word).to_owned(), lower };
                     return self.lexer.at(self.at, fault);
                 }
-                format!("`{}`", shortened(word))
+                format!("`{}`", quoted(word))
             }
         };
         self.lexer.at(self.at, FilterFault::Expected { expected, found })
@@ -234,12 +234,4 @@ pub(super) fn truth(word: &str) -> Option<bool> {
 fn always(flag: bool) -> Term {
     let operator = if flag { Comparison::Ge } else { Comparison::Lt };
     Term::Compare { name: "PartitionKey".into(), operator, value: Value::String(String::new()) }
-}
-
-/// Shortens a long word for a message.
-fn shortened(word: &str) -> String {
-    match word.char_indices().nth(64) {
-        Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),
-        None => word.to_owned(),
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::str::Utf8Error;
 
-use crate::error::Fault;
+use crate::error::{Fault, quoted};
 use crate::limits::KEY_UNITS_WIDE;
 
 /// An invalid key, or a stored key that is damaged.
@@ -10,7 +10,7 @@ use crate::limits::KEY_UNITS_WIDE;
 pub(crate) enum KeyFault {
     #[error(
         "the {kind} '{text}' contains {illegal}, which keys cannot contain; encode the value, for example with `escaped(…)`",
-        text = .text.escape_debug(), illegal = .illegal.escape_unicode()
+        text = quoted(.text).escaped(), illegal = .illegal.escape_unicode()
     )]
     #[fault(OutOfRangeInput, "KEY-3")]
     Illegal { kind: &'static str, text: String, illegal: char },

@@ -1,6 +1,6 @@
 //! Errors for values and entities that exceed a store's limits.
 
-use crate::error::Fault;
+use crate::error::{Fault, quoted};
 
 /// The error for an exceeded limit.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -16,7 +16,7 @@ pub(crate) enum LimitFault {
     #[error("the entity has {count} custom properties, at most {most} are allowed; split it")]
     #[fault(TooManyProperties, "ENT-2")]
     Properties { count: usize, most: usize },
-    #[error("property `{name}` has {found} {unit}, at most {most} are allowed")]
+    #[error("property `{}` has {found} {unit}, at most {most} are allowed", quoted(name))]
     #[fault(PropertyValueTooLarge, "TYPE-10")]
     Value { name: String, found: usize, unit: &'static str, most: usize },
     #[error("a transaction has at most {0} operations; commit this one and start another")]

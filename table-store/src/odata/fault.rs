@@ -1,6 +1,6 @@
 //! Errors of OData JSON.
 
-use crate::error::Fault;
+use crate::error::{Fault, quoted};
 use crate::value::EdmType;
 
 /// An error in reading or writing an entity as JSON.
@@ -15,7 +15,7 @@ pub(super) enum ODataFault {
     #[error("a key must be an Edm.String, not an {0}")]
     #[fault(InvalidInput, "TYPE-8")]
     KeyType(EdmType),
-    #[error("`{0}` is not one of the eight Edm types")]
+    #[error("`{}` is not one of the eight Edm types", quoted(.0))]
     #[fault(InvalidInput, "ENG-10")]
     UnknownType(String),
     #[error("a property value cannot be an array or an object")]

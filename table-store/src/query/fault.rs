@@ -1,6 +1,6 @@
 //! Errors of queries and continuations.
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, quoted};
 use crate::limits::SELECT_NAMES;
 
 /// An error in a query, or a continuation that does not belong to the query.
@@ -15,7 +15,7 @@ pub(crate) enum QueryFault {
     #[error("$select of `*` is not supported; omit $select to get all properties")]
     #[fault(InvalidInput, "SEL-5")]
     SelectAll,
-    #[error("$select names `{0}` twice")]
+    #[error("$select names `{}` twice", quoted(.0))]
     #[fault(InvalidInput, "SEL-1")]
     SelectTwice(String),
     #[error("$select: {0}")]

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use crate::error::Fault;
+use crate::error::{Fault, quoted};
 
 /// An invalid name, count, time or size.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum QueueFault {
     #[error(
-        "queue name `{0}` is invalid; use `a` to `z`, digits and single `-`, with a letter or digit at both ends"
+        "queue name `{}` is invalid; use `a` to `z`, digits and single `-`, with a letter or digit at both ends",
+        quoted(.0)
     )]
     #[fault(InvalidResourceName, "QUE-2")]
     NameCharacters(String),
-    #[error("queue name `{0}` has {length} characters, 3 to 63 are allowed", length = .0.len())]
+    #[error("queue name `{}` has {length} characters, 3 to 63 are allowed", quoted(.0), length = .0.len())]
     #[fault(OutOfRangeInput, "QUE-2")]
     NameLength(String),
     #[error("{count} messages were requested, 1 to {most} are allowed")]

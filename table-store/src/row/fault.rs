@@ -1,12 +1,12 @@
 //! Errors of encoded rows.
 
-use crate::error::Fault;
+use crate::error::{Fault, quoted};
 use crate::row::VERSION;
 
 /// An error in a row that cannot be written, or in bytes that are not a row.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum RowFault {
-    #[error("property `{0}` is specified more than once; remove one of them")]
+    #[error("property `{}` is specified more than once; remove one of them", quoted(.0))]
     #[fault(DuplicatePropertiesSpecified, "PROP-6")]
     Duplicate(String),
     #[error("the entity has more than 65,535 properties, the limit of a row")]

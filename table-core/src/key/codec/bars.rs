@@ -1,6 +1,6 @@
 //! `Bars`: a string with the escapes that the Bot Framework uses.
 
-use table_store::Result;
+use table_store::{Result, quoted};
 
 use crate::key::codec::caret::fits;
 use crate::key::codec::fault::{mismatch, refused};
@@ -76,8 +76,9 @@ impl TextCodec for Bars {
         let written = out.get(start..).unwrap_or_default();
         if read(written).as_deref() != Some(value) {
             return Err(refused(format!(
-                "{value:?} contains an escape such as `|s|`, or a control character, and could not be read back; check the value, or \
-                 declare `escaped(…)`, which writes any text"
+                "'{}' contains an escape such as `|s|`, or a control character, and could not be read back; check the value, or \
+                 declare `escaped(…)`, which writes any text",
+                quoted(value).escaped()
             )));
         }
         fits(written)

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use table_store::{Error, Fault};
+use table_store::{Error, Fault, quoted};
 
 /// The cause of an encoding or decoding error.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -11,20 +11,22 @@ pub(super) enum CodecFault {
     #[error("{0}")]
     #[fault(KeyEncoding)]
     Value(String),
-    #[error("'{text}' is not a text of the codec `{codec}`; the entity was written with another key schema", text = .text.escape_debug())]
+    #[error("'{text}' is not a text of the codec `{codec}`; the entity was written with another key schema", text = quoted(.text).escaped())]
     #[fault(EntityMismatch)]
     Text { text: String, codec: String },
     #[error("bucket {number} does not exist; buckets are 0 to {last}")]
     #[fault(KeyEncoding)]
     Bucket { number: u32, last: u32 },
     #[error(
-        "the key contains '{text}', but the text of the property is '{expected}'; write the entity again"
+        "the key contains '{text}', but the text of the property is '{expected}'; write the entity again",
+        text = quoted(.text), expected = quoted(.expected)
     )]
     #[fault(EntityMismatch)]
     Stale { text: String, expected: String },
     #[error(
         "the key '{key}' does not match its schema: found {found}, expected {expected}; the entity has another type or schema; select \
-         the keys of one type (`rows`), or read the rows as a set (`read_as`) or untyped (`untyped`)"
+         the keys of one type (`rows`), or read the rows as a set (`read_as`) or untyped (`untyped`)",
+        key = quoted(.key), found = quoted(.found), expected = quoted(.expected)
     )]
     #[fault(EntityMismatch)]
     Pieces { key: String, found: String, expected: String },

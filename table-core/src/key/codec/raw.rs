@@ -1,6 +1,6 @@
 //! `Text`: a string that is written unchanged.
 
-use table_store::Result;
+use table_store::{Result, quoted};
 
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
@@ -34,7 +34,7 @@ pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
     if let Some(illegal) = first_illegal(value) {
         return Err(refused(format!(
             "'{}' contains {}, which keys cannot contain; declare the part `escaped`",
-            value.escape_debug(),
+            quoted(value).escaped(),
             illegal.escape_unicode()
         ))
         .with_rule("KEY-3"));

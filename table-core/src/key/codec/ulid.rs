@@ -1,6 +1,6 @@
 //! `Ulid`: 128 bits in the standard text format of ULIDs. The first 48 bits are a time.
 
-use table_store::Result;
+use table_store::{Result, quoted};
 use uuid::Uuid;
 
 use crate::key::codec::fault::{mismatch, refused};
@@ -70,7 +70,7 @@ ulid! {
     u128: |value| *value, |number| number;
     Uuid: |value| value.as_u128(), |number| Uuid::from_u128(number);
     String: |value| read(value).ok_or_else(|| refused(format!(
-        "'{}' is not a ULID of 26 upper-case letters and digits; use the text that ULID libraries print", value.escape_debug()
+        "'{}' is not a ULID of 26 upper-case letters and digits; use the text that ULID libraries print", quoted(value).escaped()
     )))?, |number| {
         let mut text = String::new();
         push(number, &mut text);

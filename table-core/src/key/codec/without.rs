@@ -1,6 +1,6 @@
 //! `Without`: an unchanged string that cannot contain the separator after it.
 
-use table_store::Result;
+use table_store::{Result, quoted};
 
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
@@ -68,7 +68,7 @@ impl<const C: char> TextCodec for Without<C> {
             return Err(refused(format!(
                 "'{}' contains '{C}', which ends this part of the key; declare the part `escaped` followed by \"!\", or \
                  choose another separator",
-                value.escape_debug()
+                quoted(value).escaped()
             ))
             .with_rule("PAT-CK-2"));
         }

@@ -6,6 +6,7 @@ use crate::entity::ToEntity;
 use crate::etag::IfMatch;
 use crate::key::{EntityKey, PartitionKey};
 use crate::operation::{Operation, OperationKind};
+use crate::schema::EntitySchema;
 use crate::store::TableStore;
 use crate::table::Table;
 use crate::table::bulk::{Bulk, BulkTarget, BulkVerb};
@@ -19,10 +20,37 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
     }
 }
 
+/// An encoded write, with the schemas of the types that the entity may have.
+#[derive(Debug)]
+pub struct Write {
+    pub(super) key: EntityKey,
+    pub(super) kind: OperationKind,
+    pub(super) designs: &'static [&'static EntitySchema],
+}
+
+/// A transaction, with the schemas of the types that each of its operations may write.
+#[derive(Debug)]
+pub struct Batch {
+    transaction: Transaction,
+    designs: Vec<&'static [&'static EntitySchema]>,
+}
+
+impl Batch {
+    /// Returns the types that the transaction writes.
+    fn written(&self) -> Vec<WrittenTypes> {
+        let mut written = Vec::new();
+        for (operation, designs) in self.transaction.operations().iter().zip(&self.designs) {
+            let is_whole = matches!(operation.kind, OperationKind::InsertOrReplace(_));
+            WrittenTypes::new(designs, is_whole).add_to(&mut written);
+        }
+        written
+    }
+}
+
 impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     type Entity = E;
-    type Item = (EntityKey, OperationKind);
-    type Batch = Transaction;
+    type Item = Write;
+    type Batch = Batch;
 
     fn item(&self, verb: BulkVerb, entity: &E) -> Result<Self::Item> {
         let kind = match verb {
@@ -31,51 +59,58 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
             BulkVerb::InsertOrMerge => OperationKind::InsertOrMerge(entity.merge_row()?),
             BulkVerb::Delete => OperationKind::Delete(IfMatch::Any),
         };
-        Ok((entity.entity_key()?, kind))
+        Ok(Write { key: entity.entity_key()?, kind, designs: entity.own_schema() })
     }
 
-    fn deletion(&self, key: EntityKey) -> Result<Self::Item> {
-        Ok((key, OperationKind::Delete(IfMatch::Any)))
+    fn deletion(&self, key: EntityKey) -> Result<Write> {
+        Ok(Write { key, kind: OperationKind::Delete(IfMatch::Any), designs: E::schemas() })
     }
 
-    fn partition_key((key, _): &Self::Item) -> &PartitionKey {
-        &key.partition_key
+    fn partition_key(write: &Write) -> &PartitionKey {
+        &write.key.partition_key
     }
 
-    fn batch(&self, (key, kind): Self::Item) -> Result<Transaction> {
+    fn batch(&self, Write { key, kind, designs }: Write) -> Result<Batch> {
         let mut transaction = Transaction::new(key.partition_key, self.store.capabilities().limits)?;
         transaction.push(Operation { row_key: key.row_key, kind })?;
-        Ok(transaction)
+        Ok(Batch { transaction, designs: vec![designs] })
     }
 
-    fn push(&self, batch: &mut Transaction, (key, kind): Self::Item) -> Result<Option<Self::Item>> {
-        let operation = Operation { row_key: key.row_key.clone(), kind };
-        match batch.push(operation.clone()) {
-            Ok(()) => Ok(None),
-            Err(error) if is_full_or_has_it(error.code()) => Ok(Some((key, operation.kind))),
+    fn push(&self, batch: &mut Batch, write: Write) -> Result<Option<Write>> {
+        let operation = Operation { row_key: write.key.row_key.clone(), kind: write.kind };
+        match batch.transaction.push(operation.clone()) {
+            Ok(()) => {
+                batch.designs.push(write.designs);
+                Ok(None)
+            }
+            Err(error) if is_full_or_has_it(error.code()) => {
+                Ok(Some(Write { kind: operation.kind, ..write }))
+            }
             Err(error) => Err(error),
         }
     }
 
-    fn bytes(batch: &Transaction) -> usize {
-        batch.bytes()
+    fn bytes(batch: &Batch) -> usize {
+        batch.transaction.bytes()
     }
 
-    async fn commit(&self, batch: &Transaction) -> Result<()> {
-        let replaces = |operation: &Operation| matches!(operation.kind, OperationKind::InsertOrReplace(_));
-        let is_whole = batch.operations().iter().any(replaces);
-        self.submit(batch.clone(), &[WrittenTypes::new(E::schemas(), is_whole)]).await.map(drop)
+    async fn commit(&self, batch: &Batch) -> Result<()> {
+        self.submit(batch.transaction.clone(), &batch.written()).await.map(drop)
     }
 
-    fn split(&self, batch: Transaction) -> Result<(Transaction, Transaction)> {
-        let limits = *batch.limits();
-        let (partition_key, mut operations) = batch.into_parts();
-        let back = operations.split_off(operations.len() / 2);
-        let half = |operations: Vec<Operation>| {
-            let mut half = Transaction::new(partition_key.clone(), limits)?;
-            operations.into_iter().try_for_each(|operation| half.push(operation)).map(|()| half)
+    fn split(&self, Batch { transaction, mut designs }: Batch) -> Result<(Batch, Batch)> {
+        let limits = *transaction.limits();
+        let (partition_key, mut operations) = transaction.into_parts();
+        let middle = operations.len() / 2;
+        let back = (operations.split_off(middle), designs.split_off(middle));
+        let half = |(operations, designs): (Vec<Operation>, Vec<_>)| -> Result<Batch> {
+            let mut transaction = Transaction::new(partition_key.clone(), limits)?;
+            for operation in operations {
+                transaction.push(operation)?;
+            }
+            Ok(Batch { transaction, designs })
         };
-        Ok((half(operations)?, half(back)?))
+        Ok((half((operations, designs))?, half(back)?))
     }
 
     fn in_table(&self, error: Error) -> Error {

@@ -85,6 +85,7 @@ mod tests {
     use crate::key::EntityKey;
     use crate::operation::OperationKind;
     use crate::row::RowWriter;
+    use crate::table::bulk::plain::Write;
     use crate::{Table, TableName};
     use table_store::ValueRef;
 
@@ -101,7 +102,8 @@ mod tests {
             writer.property(&format!("P{index}"), ValueRef::Binary(&blob));
         }
         let key = EntityKey::new(partition, row).unwrap();
-        window.add(position, (key, OperationKind::InsertOrReplace(writer.finish()))).unwrap();
+        let kind = OperationKind::InsertOrReplace(writer.finish());
+        window.add(position, Write { key, kind, designs: &[] }).unwrap();
     }
 
     fn shape(window: Window<'_, Untyped>) -> Vec<Vec<Vec<usize>>> {

@@ -51,6 +51,8 @@ pub(crate) struct Standing {
     since: Mutex<Option<Instant>>,
     /// The states for other schemas whose entities are written together with those of the handle, by table and entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
+    /// The states for the other types of a set's handle; empty for the handle of one type.
+    members: Vec<Arc<Self>>,
 }
 
 impl Standing {
@@ -66,6 +68,7 @@ impl Standing {
             settling: AtomicBool::new(false),
             since: Mutex::new(None),
             related: Mutex::default(),
+            members: Vec::new(),
         }
     }
 
@@ -80,13 +83,19 @@ impl Standing {
         self
     }
 
-    /// Adds the states for the other schemas in the same table, which were compared at the same time.
-    pub(super) fn with_related(mut self, opened: Vec<Self>) -> Self {
+    /// Adds the states for the other types of a set, which were compared at the same time.
+    pub(super) fn with_members(mut self, opened: Vec<Self>) -> Self {
         let table = self.design.table.to_ascii_lowercase();
-        let place = |other: Self| ((table.clone(), other.design.entity.clone()), Arc::new(other));
+        self.members = opened.into_iter().map(Arc::new).collect();
+        let place = |other: &Arc<Self>| ((table.clone(), other.design.entity.clone()), Arc::clone(other));
         let related = self.related.get_mut().unwrap_or_else(PoisonError::into_inner);
-        related.extend(opened.into_iter().map(place));
+        related.extend(self.members.iter().map(place));
         self
+    }
+
+    /// Returns the states for all types of the handle.
+    pub(super) fn of_types(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
+        self.members.iter().chain([self])
     }
 
     /// Returns the schema of the handle.

@@ -106,3 +106,54 @@ fn every_attempt_of_a_write_is_refused_once_a_newer_schema_forbids_it() {
         assert_eq!(outcome.unwrap_err().code(), ErrorCode::SchemaMismatch, "verb {verb}");
     }
 }
+
+/// Runs a write that conflicts with another one up to its call number `calls`, lets a newer program complete an index while that call is under way, and runs the
+/// rest of the write. Returns the outcome and the number of calls after the index, or `None` if the write has fewer calls.
+fn overtaken(verb: usize, calls: usize) -> Option<(Result<()>, usize)> {
+    let time = Time::default();
+    let engine = time.engine();
+    let control = Control::default();
+    let old = control.over(shared(engine.clone())).entities::<listed::Employee>();
+    let old = block_on(old.with_runtime(time.runtime()).create_if_missing()).unwrap();
+    block_on(old.insert(&listed::employee(1))).unwrap();
+    let control = control.stepped();
+    let mut written: Process<Result<()>> = Box::pin(write(old, verb));
+    assert!(control.step(&mut written).is_none(), "verb {verb}");
+    let other = engine.entities::<listed::Employee>().with_runtime(time.runtime());
+    block_on(async { other.create_if_missing().await.unwrap().insert(&listed::employee(3)).await }).unwrap();
+    if (1..calls).any(|_| control.step(&mut written).is_some()) {
+        return None;
+    }
+    block_on(async {
+        let new = engine.entities::<twice::Employee>().with_runtime(time.runtime());
+        let new = new.create_if_missing().await.unwrap();
+        new.backfill::<twice::EmployeeByMail>().assume_no_older_programs().run().await.unwrap();
+    });
+    time.pass(LEASE * 2);
+    let before = control.calls();
+    let outcome = loop {
+        if let Some(outcome) = control.step(&mut written) {
+            break outcome;
+        }
+    };
+    Some((outcome, control.calls() - before))
+}
+
+#[test]
+fn a_write_sends_no_further_request_than_the_one_under_way_once_a_newer_schema_forbids_it() {
+    for verb in 0..4 {
+        let mut refused = 0;
+        for calls in 1.. {
+            let Some((outcome, sent)) = overtaken(verb, calls) else { break };
+            match outcome {
+                // The index was completed while the last request of the write was under way.
+                Ok(()) => assert_eq!(sent, 1, "verb {verb}, call {calls}, {refused} refused"),
+                Err(error) => {
+                    assert_eq!(error.code(), ErrorCode::SchemaMismatch, "verb {verb}, call {calls}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > 0, "verb {verb}");
+    }
+}

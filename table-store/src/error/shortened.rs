@@ -1,0 +1,110 @@
+//! Bounds of messages: a quoted text is shortened at its end, a whole message in its middle.
+
+use std::collections::VecDeque;
+use std::fmt::{self, Display, Write};
+
+/// The maximum number of characters of a quoted text. A name or an ordinary key is quoted whole.
+const QUOTED: usize = 100;
+/// The maximum number of characters of a message.
+pub(super) const MESSAGE: usize = 1_000;
+/// The maximum number of characters of each cause that `Debug` prints.
+pub(super) const CAUSE: usize = 16_000;
+/// The number of characters reserved for the note that replaces the middle of a message.
+const NOTE: usize = 60;
+
+/// A text of a caller or of a store, quoted in a message. Only the first 100 characters of a longer text are printed, with its length.
+#[derive(Clone, Copy, Debug)]
+pub struct Quoted<'a>(&'a str);
+
+/// Quotes a text in a message. Every message that repeats a text of unknown length uses this function.
+#[must_use]
+pub const fn quoted(text: &str) -> Quoted<'_> {
+    Quoted(text)
+}
+
+impl Quoted<'_> {
+    /// Returns the printed part, and the length of the text if it is longer.
+    fn parts(&self) -> (&str, Option<usize>) {
+        let (start, rest) = split_after(self.0, QUOTED);
+        (start, (!rest.is_empty()).then(|| QUOTED + rest.chars().count()))
+    }
+
+    /// Escapes quotes and control characters.
+    #[must_use]
+    pub fn escaped(self) -> impl Display {
+        let (start, length) = self.parts();
+        With(start.escape_debug().to_string(), length)
+    }
+}
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (start, length) = self.parts();
+        With(start, length).fmt(f)
+    }
+}
+
+/// The start of a text, and the length of the whole text if it is longer.
+struct With<S>(S, Option<usize>);
+
+impl<S: Display> Display for With<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)?;
+        self.1.map_or(Ok(()), |length| write!(f, "… ({length} characters)"))
+    }
+}
+
+/// A message of at most the given number of characters. Of a longer message, the start, which states the fact, and the end, which states the help, are
+/// printed.
+pub(super) struct Bounded<D>(pub(super) D, pub(super) usize);
+
+impl<D: Display> Display for Bounded<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = self.1.saturating_sub(NOTE) / 3;
+        let start = self.1.saturating_sub(NOTE + end);
+        // A message without a note may be as long as the bound, so the end is kept with the characters that the note would replace.
+        let mut writer = Ends { to: f, start, end: VecDeque::new(), most: end + NOTE, omitted: 0 };
+        write!(writer, "{}", self.0)?;
+        let Ends { mut end, mut omitted, .. } = writer;
+        if omitted > 0 {
+            omitted += end.drain(..NOTE).count();
+            write!(f, "… ({omitted} characters omitted) …")?;
+        }
+        end.iter().try_for_each(|&character| f.write_char(character))
+    }
+}
+
+/// Prints the start of a message, and keeps its end.
+struct Ends<'a, 'f> {
+    to: &'a mut fmt::Formatter<'f>,
+    /// The number of characters that are still printed at once.
+    start: usize,
+    end: VecDeque<char>,
+    most: usize,
+    omitted: usize,
+}
+
+impl Write for Ends<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let (start, rest) = split_after(text, self.start);
+        if !start.is_empty() {
+            self.start -= start.chars().count();
+            self.to.write_str(start)?;
+        }
+        // Only the last characters of a long text are kept, without a visit to the others.
+        let last = rest.char_indices().rev().nth(self.most).map_or(0, |(at, _)| at);
+        let (middle, last) = rest.split_at(last);
+        if !middle.is_empty() {
+            self.omitted += self.end.drain(..).count() + middle.chars().count();
+        }
+        self.end.extend(last.chars());
+        let surplus = self.end.len().saturating_sub(self.most);
+        self.omitted += self.end.drain(..surplus).count();
+        Ok(())
+    }
+}
+
+/// Splits a text after a number of characters.
+fn split_after(text: &str, characters: usize) -> (&str, &str) {
+    text.split_at(text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at))
+}
