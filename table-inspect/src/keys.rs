@@ -1,6 +1,7 @@
 //! Splits keys into parts as described by a table's stored schema, shows the parts to users, and converts conditions on them to key ranges.
 
 mod codec;
+mod instant;
 mod newest;
 mod request;
 mod split;

@@ -1,12 +1,12 @@
 //! Converts key parts between their encoding and the format that users read and write: `223` for `000223`, or an instant for inverted ticks.
 
-use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::key::codec::Escaped;
 use table_core::key::codec::KeyCodec;
 use table_core::schema::{Source, StoredPiece};
 use table_core::{Value, ticks};
 
 use crate::error::{Error, Result};
+use crate::keys::instant::{show, ticks_of};
 use crate::keys::{name_of, stamp};
 
 /// The codecs whose encodings differ from the values that users write. For any other codec, users write the encoding itself.
@@ -201,23 +201,6 @@ pub(super) fn is_named(source: &Source, name: &str) -> bool {
 
 fn width(min: usize, max: usize) -> String {
     if min == max { min.to_string() } else { format!("{min} to {max}") }
-}
-
-/// Returns an instant in the format that users read.
-pub(super) fn show(instant: DateTime<Utc>) -> String {
-    instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
-}
-
-/// Parses `value` as an instant, or as a date at midnight UTC, and returns its ticks.
-pub(super) fn ticks_of(value: &str) -> Option<u64> {
-    let instant = value.parse::<DateTime<Utc>>().ok().or_else(|| {
-        value
-            .parse::<chrono::NaiveDate>()
-            .ok()
-            .and_then(|date| date.and_hms_opt(0, 0, 0))
-            .map(|at| at.and_utc())
-    });
-    instant.and_then(ticks::from_datetime)
 }
 
 #[cfg(test)]

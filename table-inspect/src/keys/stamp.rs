@@ -2,7 +2,7 @@
 
 use table_core::ticks;
 
-use crate::keys::codec::{show, ticks_of};
+use crate::keys::instant::{show, ticks_of};
 
 /// The codec of stamps in stored schemas.
 pub(super) const CODEC: &str = "logstamp";

@@ -112,7 +112,7 @@ impl AccountKey {
     pub fn verifies(&self, text: &str, signature: &str) -> bool {
         let mut mac = self.mac.clone();
         mac.update(text.as_bytes());
-        // A longer text is no signature.
+        // A longer text is not a signature.
         let mut decoded = [0; DECODED];
         let length = STANDARD.decode_slice(signature, &mut decoded);
         length.is_ok_and(|length| mac.verify_slice(decoded.get(..length).unwrap_or_default()).is_ok())

@@ -21,27 +21,29 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
 }
 
 /// An encoded write, with the schemas of the types that the entity may have.
+#[doc(hidden)]
 #[derive(Debug)]
-pub struct Write {
+pub struct BulkWrite {
     pub(super) key: EntityKey,
     pub(super) kind: OperationKind,
-    pub(super) designs: &'static [&'static EntitySchema],
+    pub(super) schemas: &'static [&'static EntitySchema],
 }
 
 /// A transaction, with the schemas of the types that each of its operations may write.
+#[doc(hidden)]
 #[derive(Debug)]
-pub struct Batch {
+pub struct BulkTransaction {
     transaction: Transaction,
-    designs: Vec<&'static [&'static EntitySchema]>,
+    schemas: Vec<&'static [&'static EntitySchema]>,
 }
 
-impl Batch {
+impl BulkTransaction {
     /// Returns the types that the transaction writes.
     fn written(&self) -> Vec<WrittenTypes> {
         let mut written = Vec::new();
-        for (operation, designs) in self.transaction.operations().iter().zip(&self.designs) {
+        for (operation, schemas) in self.transaction.operations().iter().zip(&self.schemas) {
             let is_whole = matches!(operation.kind, OperationKind::InsertOrReplace(_));
-            WrittenTypes::new(designs, is_whole).add_to(&mut written);
+            WrittenTypes::new(schemas, is_whole).add_to(&mut written);
         }
         written
     }
@@ -49,8 +51,8 @@ impl Batch {
 
 impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     type Entity = E;
-    type Item = Write;
-    type Batch = Batch;
+    type Item = BulkWrite;
+    type Batch = BulkTransaction;
 
     fn item(&self, verb: BulkVerb, entity: &E) -> Result<Self::Item> {
         let kind = match verb {
@@ -59,58 +61,61 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
             BulkVerb::InsertOrMerge => OperationKind::InsertOrMerge(entity.merge_row()?),
             BulkVerb::Delete => OperationKind::Delete(IfMatch::Any),
         };
-        Ok(Write { key: entity.entity_key()?, kind, designs: entity.own_schema() })
+        Ok(BulkWrite { key: entity.entity_key()?, kind, schemas: entity.own_schema() })
     }
 
-    fn deletion(&self, key: EntityKey) -> Result<Write> {
-        Ok(Write { key, kind: OperationKind::Delete(IfMatch::Any), designs: E::schemas() })
+    fn deletion(&self, key: EntityKey) -> Result<BulkWrite> {
+        Ok(BulkWrite { key, kind: OperationKind::Delete(IfMatch::Any), schemas: E::schemas() })
     }
 
-    fn partition_key(write: &Write) -> &PartitionKey {
+    fn partition_key(write: &BulkWrite) -> &PartitionKey {
         &write.key.partition_key
     }
 
-    fn batch(&self, Write { key, kind, designs }: Write) -> Result<Batch> {
+    fn batch(&self, BulkWrite { key, kind, schemas }: BulkWrite) -> Result<BulkTransaction> {
         let mut transaction = Transaction::new(key.partition_key, self.store.capabilities().limits)?;
         transaction.push(Operation { row_key: key.row_key, kind })?;
-        Ok(Batch { transaction, designs: vec![designs] })
+        Ok(BulkTransaction { transaction, schemas: vec![schemas] })
     }
 
-    fn push(&self, batch: &mut Batch, write: Write) -> Result<Option<Write>> {
+    fn push(&self, batch: &mut BulkTransaction, write: BulkWrite) -> Result<Option<BulkWrite>> {
         let operation = Operation { row_key: write.key.row_key.clone(), kind: write.kind };
         match batch.transaction.push(operation.clone()) {
             Ok(()) => {
-                batch.designs.push(write.designs);
+                batch.schemas.push(write.schemas);
                 Ok(None)
             }
             Err(error) if is_full_or_has_it(error.code()) => {
-                Ok(Some(Write { kind: operation.kind, ..write }))
+                Ok(Some(BulkWrite { kind: operation.kind, ..write }))
             }
             Err(error) => Err(error),
         }
     }
 
-    fn bytes(batch: &Batch) -> usize {
+    fn bytes(batch: &BulkTransaction) -> usize {
         batch.transaction.bytes()
     }
 
-    async fn commit(&self, batch: &Batch) -> Result<()> {
+    async fn commit(&self, batch: &BulkTransaction) -> Result<()> {
         self.submit(batch.transaction.clone(), &batch.written()).await.map(drop)
     }
 
-    fn split(&self, Batch { transaction, mut designs }: Batch) -> Result<(Batch, Batch)> {
+    fn split(
+        &self,
+        BulkTransaction { transaction, mut schemas }: BulkTransaction,
+    ) -> Result<(BulkTransaction, BulkTransaction)> {
         let limits = *transaction.limits();
         let (partition_key, mut operations) = transaction.into_parts();
         let middle = operations.len() / 2;
-        let back = (operations.split_off(middle), designs.split_off(middle));
-        let half = |(operations, designs): (Vec<Operation>, Vec<_>)| -> Result<Batch> {
+        let back = (operations.split_off(middle), schemas.split_off(middle));
+        let half = |(operations, schemas): (Vec<Operation>, Vec<_>)| -> Result<BulkTransaction> {
             let mut transaction = Transaction::new(partition_key.clone(), limits)?;
             for operation in operations {
                 transaction.push(operation)?;
             }
-            Ok(Batch { transaction, designs })
+            Ok(BulkTransaction { transaction, schemas })
         };
-        Ok((half((operations, designs))?, half(back)?))
+        Ok((half((operations, schemas))?, half(back)?))
     }
 
     fn in_table(&self, error: Error) -> Error {

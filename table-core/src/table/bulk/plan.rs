@@ -85,7 +85,7 @@ mod tests {
     use crate::key::EntityKey;
     use crate::operation::OperationKind;
     use crate::row::RowWriter;
-    use crate::table::bulk::plain::Write;
+    use crate::table::bulk::plain::BulkWrite;
     use crate::{Table, TableName};
     use table_store::ValueRef;
 
@@ -103,7 +103,7 @@ mod tests {
         }
         let key = EntityKey::new(partition, row).unwrap();
         let kind = OperationKind::InsertOrReplace(writer.finish());
-        window.add(position, Write { key, kind, designs: &[] }).unwrap();
+        window.add(position, BulkWrite { key, kind, schemas: &[] }).unwrap();
     }
 
     fn shape(window: Window<'_, Untyped>) -> Vec<Vec<Vec<usize>>> {

@@ -20,7 +20,7 @@ enum Step {
     Remove(u32, bool),
     Delete(u32),
     Collect,
-    /// Advances the clock by this many tenths of the grace period.
+    /// Advances the clock by a number of tenths of the grace period.
     Wait(u64),
 }
 

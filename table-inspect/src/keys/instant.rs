@@ -1,0 +1,21 @@
+//! Instants in the format that users read and write.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use table_core::ticks;
+
+/// Returns an instant in the format that users read.
+pub(super) fn show(instant: DateTime<Utc>) -> String {
+    instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}
+
+/// Parses `value` as an instant, or as a date at midnight UTC, and returns its ticks.
+pub(super) fn ticks_of(value: &str) -> Option<u64> {
+    let instant = value.parse::<DateTime<Utc>>().ok().or_else(|| {
+        value
+            .parse::<chrono::NaiveDate>()
+            .ok()
+            .and_then(|date| date.and_hms_opt(0, 0, 0))
+            .map(|at| at.and_utc())
+    });
+    instant.and_then(ticks::from_datetime)
+}
