@@ -4,7 +4,7 @@
 //! Time is simulated: a request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by a factor
 //! of up to 100. Processes pause, die, and have clocks that are wrong and run too fast or too slow. A transaction reads a row, and writes it
 //! if it still has the version that was read. Other programs leave reservations and rows in a different format; some credentials permit no deletes.
-//! [`MOST_ATTEMPTS`] limits the attempts of a transaction, and [`LONGEST`] limits how long a reservation can delay other processes.
+//! [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits the attempts of a transaction, and [`LONGEST`] limits how long a reservation can delay other processes.
 
 mod protocol;
 mod world;
