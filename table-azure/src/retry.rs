@@ -35,8 +35,9 @@ pub struct RetryPolicy {
     pub attempt_timeout: Duration,
     /// The time limit of an entire operation: attempts, delays, and the lookup of an unknown outcome.
     pub operation_timeout: Duration,
-    /// The number of retries that all calls of a client share while almost all requests fail. Ten successes add one retry. While the budget is exhausted,
-    /// as in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target `table_azure::circuit`).
+    /// The number of retries available to all calls of a client together while almost all requests fail. Ten successes add one retry. While the
+    /// budget is exhausted, as in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target
+    /// `table_azure::circuit`).
     pub budget: u32,
     /// The maximum time that `create_table` waits while a table with this name is being deleted (RTY-6). If it is zero, `create_table` fails
     /// immediately with `TableBeingDeleted`.

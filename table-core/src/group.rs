@@ -57,8 +57,8 @@ use crate::selection::{Class, Partition, Point};
 /// # }.block_on().unwrap();
 /// ```
 pub trait EntityGroup: Sized {
-    /// The type of the selection that identifies a group: the key with which all keys of the group start ([`Point`]), or the partition of the
-    /// group ([`Partition`]).
+    /// The type of the selection that identifies a group: a key that is a prefix of all keys in the group ([`Point`]), or the group's partition
+    /// ([`Partition`]).
     type Named: GroupScope;
 
     /// Sorts the rows of one range into the fields of the group.

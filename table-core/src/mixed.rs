@@ -2,8 +2,8 @@
 //!
 //! A partition may contain an entity and its parts, entities of several kinds, copies and lists of indexes, and rows reserved for patterns. An entity
 //! declares which other rows may occur: the rows of its indexes, and, with `#[entity(set = Desk)]`, the rows of its [set](crate::set)'s members and
-//! their indexes. A read of one type returns the rows of this type and skips other declared rows. A row of no declared type causes an error with the
-//! row's key (PAT-HET-6).
+//! their indexes. A read of one type returns the rows of this type and skips other declared rows. A row that belongs to no declared type causes an
+//! error with the row's key (PAT-HET-6).
 
 mod fault;
 
@@ -69,7 +69,7 @@ pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
     other::<E>(is_other, E::SCHEMA.table, entity.partition_key, entity.row_key)
 }
 
-/// Classifies a key without reading its row. `Own` means that the row belongs to `E`, unless its kind differs.
+/// Classifies a key without reading its row. `Own` means that the row belongs to `E`, unless the row's `EntityType`, which is not part of the key, differs.
 ///
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, if the key belongs to no declared type.

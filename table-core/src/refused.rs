@@ -1,6 +1,7 @@
 //! Methods with names from other libraries, declared only for the compile error of their bound.
 
-/// A bound that no type satisfies. A method with this bound returns any type, so rustc reports only the method itself and no calls on its result.
+/// A bound that no type satisfies. A method with this bound has a generic return type, so rustc reports an error only for the call of the method itself,
+/// and none for calls on its result.
 pub trait Refused {
     /// Returns a value of any type. No type implements this trait.
     fn refuse<R>(&self) -> R;

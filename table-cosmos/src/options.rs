@@ -164,8 +164,8 @@ impl Options {
     /// Enables or disables writes that take effect at most once, even if the network delivers a request twice. They are enabled by default.
     ///
     /// An unconditional replace, delete or insert-or-replace then reads the entity first and is conditional on its ETag. This costs a point read for
-    /// a single operation, or one query for all operations of a transaction. If disabled, these operations are sent without a condition. After a lost
-    /// response, the error is then ambiguous more often, and a duplicate delivery can undo a later change by another writer.
+    /// a single operation, or one query for all operations of a transaction. If disabled, these operations are sent without a condition. Errors
+    /// after a lost response are then ambiguous more often, and a duplicate delivery can undo a later change by another writer.
     ///
     /// Merges, and writes with a given ETag, always take effect at most once.
     #[must_use]

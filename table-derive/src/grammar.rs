@@ -11,20 +11,20 @@ use crate::ctxt::{self, Ctxt};
 use crate::samples::{with_arguments, with_kind, with_names};
 use crate::symbol::{self, Symbol};
 
-/// The words that an attribute accepts.
+/// The keywords that an attribute accepts.
 pub(crate) struct Words {
-    /// The word that the attribute begins with.
+    /// The name of the attribute.
     pub(crate) of: Symbol,
     /// A complete example of the attribute.
     pub(crate) form: &'static str,
-    /// The known words, each with an example.
+    /// The known keywords, each with an example.
     pub(crate) known: &'static [(Symbol, &'static str)],
-    /// Words of other libraries, each with the help to show for it.
+    /// The keywords of other libraries, each with its help text.
     pub(crate) meant: &'static [(&'static str, &'static str)],
 }
 
 impl Words {
-    /// Parses the words of an attribute. `read` parses the tokens after a known word. Returns `false` if any word was invalid.
+    /// Parses the keywords of an attribute. `read` parses the tokens after each known keyword. Returns `false` if any keyword was invalid.
     pub(crate) fn read(
         &self,
         ctxt: &Ctxt,
@@ -37,7 +37,7 @@ impl Words {
         .unwrap_or(false)
     }
 
-    /// Parses one word and the tokens after it.
+    /// Parses one keyword and the tokens after it.
     pub(crate) fn word(
         &self,
         input: ParseStream,
@@ -50,7 +50,7 @@ impl Words {
         read(&word, input).and_then(|()| end(input)).map_err(|error| misread(&word, form, input, error))
     }
 
-    /// Returns the help text for a known word in a different spelling, such as `tableName`.
+    /// Returns the help text for a known keyword in a different spelling, such as `tableName`.
     fn respelt(&self, word: &str, arguments: &TokenStream) -> Option<String> {
         let mut spelt = String::with_capacity(word.len() + 1);
         for (at, character) in word.char_indices() {
@@ -167,8 +167,8 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
     Err(input.error("expected a value"))
 }
 
-/// Returns an error with an example of a keyword. It points at the unread tokens after the word, or
-/// at the word if there are none. A more specific error is kept.
+/// Returns an error with an example of a keyword. It points at the unread tokens after the keyword, or
+/// at the keyword if no token is left. A more specific error is kept.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
     // Tokens after a comma are superfluous.
     let is_more = input.peek(Token![,]);

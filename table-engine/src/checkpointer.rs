@@ -22,7 +22,7 @@ use crate::threads::Threads;
 /// The pause between attempts to write to a full disk.
 const NO_ROOM: Duration = Duration::from_millis(200);
 
-/// A job for the thread.
+/// A job for the checkpoint thread.
 pub(crate) enum Job {
     /// Write the rows of a checkpoint to the base.
     Checkpoint(Checkpoint),
@@ -54,7 +54,7 @@ pub(crate) enum Done {
     Failed(Error),
 }
 
-/// The state of the thread.
+/// The state of the checkpoint thread.
 pub(crate) struct Checkpointer {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: PathBuf,

@@ -18,7 +18,7 @@ pub(super) use search::Search;
 
 /// The maximum number of gaps in a state. If it is exceeded, all gaps are discarded, and scans find the relevant gaps again.
 const MOST: usize = 1_024;
-/// The number of written keys that are remembered. A gap is refused if it was found before the earliest of these writes.
+/// The number of written keys that are remembered. A gap is not added to a state if it was found before the earliest of these writes.
 const REMEMBERED: usize = 2_048;
 
 /// The gaps of a state. Cloning is O(1).
@@ -88,7 +88,7 @@ impl Gaps {
         }
     }
 
-    /// Adds a found gap if it certainly still has no rows in this state.
+    /// Adds a gap that a scan found, if it certainly still has no rows in this state. Returns `true` if the gap was added.
     pub(super) fn add(&mut self, found: FoundGap, written: &WrittenKeys) -> bool {
         let is_gap = written.none_in(&found, self.writes);
         if is_gap {
@@ -131,12 +131,12 @@ impl WrittenKeys {
         self.0.push_back(Key::clone(key));
     }
 
-    /// Discards all keys, because some of the writes were undone. Gaps found earlier are refused.
+    /// Discards all keys, because some of the writes were undone. A gap that a scan found before this call is then not added to a state.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Returns `true` if no row was written into a gap after it was found, given the current number of writes.
+    /// Returns `true` if certainly no row was written into a gap after it was found, given the current number of writes.
     fn none_in(&self, found: &FoundGap, writes: u64) -> bool {
         let since = writes.checked_sub(found.writes).and_then(|since| usize::try_from(since).ok());
         let Some(since) = since.filter(|since| *since <= self.0.len()) else { return false };

@@ -1,10 +1,10 @@
-//! The reserve: disk space that only operations that free space may use (`docs/format.md`, "Folder").
+//! The reserve: disk space kept for operations that free space (`docs/format.md`, "Folder").
 //!
 //! Deletions, checkpoints and merges need space before they free more. Without a reserve, the engine could never free space on a full disk. A file of
 //! zeros holds the space. Writes that add data are refused while the reserve is incomplete.
 //!
-//! Each opening of the folder replaces the file. The length of an earlier file does not prove that the file holds space: a copied folder may contain
-//! a sparse file, or one that shares its space with the original.
+//! The file is replaced each time the folder is opened. The length of an earlier file does not prove that the file holds space: a copied folder may
+//! contain a sparse file, or one that shares its space with the original.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ impl Reserve {
     /// Reserves the lent space again.
     ///
     /// # Errors
-    /// The error of a full disk, if the space cannot be reserved.
+    /// The error for a full disk, if the space cannot be reserved.
     pub(crate) fn restore(&self) -> io::Result<()> {
         let mut room = self.room();
         let Some(file) = self.file.get().filter(|_| room.held < room.wanted) else { return Ok(()) };

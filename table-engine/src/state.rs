@@ -114,7 +114,7 @@ impl State {
         self.scan_around_gaps(span, BaseView::sweep, visit)
     }
 
-    /// Adds the size of the content, and the counters of the base, to the statistics.
+    /// Adds the number of tables, the number and size of the rows in memory, and the statistics of the base to `statistics`.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         statistics.tables = self.catalog.len();
         statistics.memtable_rows = self.memtable.len() + self.frozen.as_ref().map_or(0, Memtable::len);

@@ -1,4 +1,4 @@
-//! Failures shown instead of a page: the HTTP status, the fact, and how to solve the problem.
+//! Failures shown instead of a page, each with an HTTP status, a description, and advice on how to solve the problem.
 
 use http::StatusCode;
 use table_core::{Error, ErrorCode};
@@ -80,5 +80,5 @@ impl Failure {
     }
 }
 
-/// The result of a page.
+/// A `Result` with [`Failure`] as its default error.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;

@@ -1,4 +1,4 @@
-//! The marks of rows in a grid: values of checkboxes by which a form identifies entities and their versions.
+//! Marks for selecting rows in a grid: checkbox values that identify entities and their versions in a submitted form.
 
 use table_core::{ETag, EntityKey, TableEntity};
 

@@ -54,7 +54,7 @@ impl Notebook {
             .await
     }
 
-    /// Adds a recent query, or saves a query under a name. It replaces an equal recent query, or the saved query with the same name.
+    /// Adds a recent query, or saves a query under a name. An equal recent query, or the saved query with the same name, is replaced.
     pub(crate) async fn add(&self, noted: Noted) -> Result<()> {
         if noted.query.len() > LONGEST {
             return match noted.name {

@@ -25,7 +25,7 @@
 //!
 //! # Cost
 //! A backup takes three requests (two reads and a listing), one for each new or removed row file (more for a file above 8 MiB), and one for `BASE` if it
-//! changed; the first backup also writes `BACKUP`. A file has a size of about 16 MiB. Uploaded files are not read back. Files of an earlier backup are
+//! changed; the first backup also writes `BACKUP`. Row files are about 16 MiB each. Uploaded files are not read back. Files of an earlier backup are
 //! compared by length only.
 //!
 //! # Bounds

@@ -50,7 +50,7 @@ where
 
 /// A store that creates entity handles. Implemented for every [`TableStore`].
 pub trait EntityStore: TableStore + Clone + 'static {
-    /// Returns a handle to the table named in the schema of `E`. The handle maintains everything that `E` declares. Sends no request.
+    /// Returns a handle to the table named in the schema of `E`, without sending a request. The handle maintains the indexes and the feed that `E` declares.
     ///
     /// Compiles only for entities whose indexes are all in their own partition, and that neither are copied into other entities nor hold copies. Other
     /// entities need an outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).

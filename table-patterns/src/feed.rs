@@ -156,7 +156,7 @@ pub struct FeedEntry {
 /// because the table was restored from a backup, until the feed has reached the number of the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The random identifier of the feed; 0 at the beginning of any feed.
+    /// The random identifier of the feed that the position belongs to; 0 in the default cursor, which is the beginning of every feed.
     feed: u64,
     number: u64,
 }
@@ -193,10 +193,10 @@ impl FeedEntry {
 }
 
 impl Cursor {
-    /// A cursor of no feed: the identifier of a feed has at most 53 bits.
+    /// A cursor that belongs to no feed, because the identifier of a feed has at most 53 bits.
     pub(crate) const UNKNOWN: Self = Self { feed: u64::MAX, number: 0 };
 
-    /// Returns the number of the last change before the cursor; 0 at the beginning.
+    /// Returns the number of the last change before the cursor; 0 at the beginning of the feed.
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.number

@@ -18,7 +18,7 @@
 //!
 //! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains
 //! the sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and a line with the key of the list. The name of the
-//! blob encodes that key, is legal in every store and unique per value: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new
+//! blob encodes the key of the list, is legal in every store, and is unique: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new
 //! blob, and blobs never change, so any object store works, even without conditional writes. The published layout uses the keys `Sales` /
 //! `Jones`. Here a literal precedes the value, because `Jones` and an entity's `000152` could not be distinguished in one partition (T066). A
 //! value that may contain any character is `escaped` (PAT-IX-7).

@@ -161,8 +161,8 @@ impl Tenant {
     /// Registers an entity type: its handle, and the partitions that belong to the tenant.
     ///
     /// # Errors
-    /// `InvalidInput` if the selection covers part of a partition, or a range of partitions that is not a
-    /// prefix of levels; `KeyEncoding` if a key cannot contain a value.
+    /// `InvalidInput` if the selection covers part of a partition, or a range of partitions other than all partitions with the same first levels in their
+    /// key; `KeyEncoding` if a key cannot contain a value.
     pub fn with_entities<E, S, O, C>(
         self,
         entities: &Entities<E, S, O>,

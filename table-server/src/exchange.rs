@@ -128,7 +128,8 @@ impl Exchange {
     /// Returns a header that may occur only once.
     ///
     /// # Errors
-    /// `InvalidInput` if it occurs several times or is not text. Such a header must not be treated as missing, because it may be a condition.
+    /// `InvalidInput` if it occurs several times or is not text. Such a header must not be treated as missing, because it may be a
+    /// condition such as `If-Match`.
     pub(crate) fn single(&self, name: &HeaderName) -> Result<Option<&str>, Refusal> {
         let mut values = self.headers.get_all(name).iter();
         let Some(first) = values.next() else { return Ok(None) };

@@ -140,7 +140,7 @@ impl Transaction {
         &self.partition_key
     }
 
-    /// Returns the operations in the order of their addition.
+    /// Returns the operations in the order in which they were added.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         &self.operations

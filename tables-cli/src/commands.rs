@@ -66,7 +66,7 @@ enum Command {
     Describe(describe::Describe),
     /// Show one entity
     Get(get::Get),
-    /// Show entities by parts of their keys, by keys, or by a condition
+    /// Show entities selected by key, by parts of the key, or by a condition
     Query(query::Query),
     /// Show the newest rows of a partition, and follow the rows that are added
     Tail(tail::TailTable),

@@ -1,4 +1,4 @@
-//! Defines the kinds of work that all clients perform, and the result of a round.
+//! Defines the workloads of all clients, and the result of a round.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub const READ: &str = "ReadingsToRead";
 /// The number of entities in the table [`READ`], which is ten pages.
 pub const ENTITIES: u32 = 10_000;
 
-/// A kind of work whose rate is measured.
+/// A workload whose rate is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Sequential inserts of one entity each.
@@ -28,10 +28,10 @@ pub enum Work {
 }
 
 impl Work {
-    /// All kinds of work.
+    /// All workloads.
     pub const ALL: [Self; 5] = [Self::Insert, Self::Pipelined, Self::Batch, Self::Get, Self::Page];
 
-    /// Returns the name of the work in the line-based protocol that clients in separate processes use.
+    /// Returns the name of the workload in the line-based protocol that clients in separate processes use.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Work {
         }
     }
 
-    /// Returns the name of the work in the table of results.
+    /// Returns the name of the workload as shown in the results table.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {

@@ -8,12 +8,12 @@ use table_wire::auth::{AccountKey, Scheme};
 use crate::Outcome;
 use crate::served::request::{Sent, Writer};
 
-/// The way in which a connection waits for a response.
+/// How a connection waits for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// It sleeps until the system wakes it.
+    /// The connection sleeps until the operating system wakes it.
     Asleep,
-    /// It polls, so the wake-up time is not measured. Only one connection at a time can do this.
+    /// The connection polls, so the wake-up time is not measured. Only one connection at a time can do this.
     Awake,
 }
 

@@ -1,4 +1,4 @@
-//! The kinds of work that servers perform, and the address of a server.
+//! The workloads of servers, and the address of a server.
 
 use std::sync::atomic::AtomicU32;
 
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-/// A kind of work whose rate is measured.
+/// A workload whose rate is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A point get.
@@ -65,11 +65,11 @@ pub enum Work {
 }
 
 impl Work {
-    /// All kinds of work.
+    /// All workloads.
     pub const ALL: [Self; 7] =
         [Self::Get, Self::Insert, Self::Merge, Self::Batch, Self::Page, Self::Filter, Self::Queue];
 
-    /// Returns the name of the work on the command line (`--only`).
+    /// Returns the name of the workload on the command line (`--only`).
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl Work {
         }
     }
 
-    /// Returns the name of the work in the report.
+    /// Returns the name of the workload in the report.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl Work {
         !matches!(self, Self::Queue)
     }
 
-    /// Returns the signature scheme of the service that performs the work.
+    /// Returns the signature scheme of the service that the workload uses.
     pub(super) const fn scheme(self) -> Scheme {
         if matches!(self, Self::Queue) { Scheme::Storage } else { Scheme::Table }
     }

@@ -27,7 +27,7 @@ pub(super) fn created(from: DateTime<Utc>, number: u32) -> DateTime<Utc> {
     from + Duration::minutes(i64::from(number) * 7)
 }
 
-/// Returns the ticket with the given number.
+/// Creates a ticket with the given number and text.
 pub(super) fn ticket(tenant: &str, number: u32, created: DateTime<Utc>, text: &str) -> Ticket {
     let agent = number % AGENTS;
     Ticket {

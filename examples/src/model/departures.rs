@@ -51,7 +51,7 @@ pub struct OriginWithDepartures {
     pub departures: Many<Departure>,
 }
 
-/// Returns all routes, in the partitions of their departure airports.
+/// Returns one entity for each route. Its partition is the state of the departure airport.
 #[must_use]
 pub fn departures(routes: &[Route]) -> Vec<Departure> {
     let departure = |route: &Route| Departure {
@@ -63,7 +63,7 @@ pub fn departures(routes: &[Route]) -> Vec<Departure> {
     routes.iter().map(departure).collect()
 }
 
-/// Returns all departure airports, in the same partitions as their routes.
+/// Returns one entity for each departure airport. Its partition also contains the airport's routes.
 #[must_use]
 pub fn origins(routes: &[Route], airports: &[airports::Airport]) -> Vec<Origin> {
     let names: HashMap<&str, &str> =

@@ -11,7 +11,7 @@ use table_patterns::periods::{Period, PeriodTables, Periodic};
 use crate::data::earthquakes as source;
 use crate::store::Store;
 
-/// A seismic event in the table of its day (PAT-HVD). Example: the key (`us`, `0636535600000000000_us1000chhc`) in the table `EarthquakesOf20180207`.
+/// A seismic event, stored in the table for its day (PAT-HVD). Example: the key (`us`, `0636535600000000000_us1000chhc`) in the table `EarthquakesOf20180207`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesOf")]
 #[partition_key(network)]
@@ -52,7 +52,7 @@ pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<Earthq
     PeriodTables::new(store).retain(7).precreate(0).with_clock(Clock::new(move || latest))
 }
 
-/// Writes each event to the table of its day.
+/// Writes each event to the table for its day.
 ///
 /// # Errors
 /// Any error from the store.

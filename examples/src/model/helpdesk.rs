@@ -191,7 +191,7 @@ impl View for TicketsAnHour {
     }
 }
 
-/// An entry in the audit log, in the table of its day.
+/// An entry in the audit log, stored in the table for its day.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDeskAudit")]
 #[partition_key(tenant)]

@@ -69,7 +69,7 @@ pub struct Account {
 /// A posting, as it is stored in its entry.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The number of the account.
+    /// The account number.
     pub account: u32,
     /// The amount in cents. Debits are positive, and credits are negative.
     pub cents: i64,
@@ -106,7 +106,7 @@ pub struct Entry {
     /// The 2 to 50 postings of the entry, which sum to zero.
     #[property(json)]
     pub lines: Vec<Line>,
-    /// The address of an attached document, up to 10 MB.
+    /// The address of an attached document of at most 10 MB.
     #[blob]
     pub attachment: Option<BlobRef>,
 }
@@ -115,7 +115,7 @@ pub struct Entry {
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Entry)]
 pub struct EntryLine {
-    /// The number of the entry.
+    /// The entry number.
     pub number: u32,
     /// The sum of the entry's debits in cents.
     pub volume: i64,
@@ -129,12 +129,12 @@ pub struct EntryLine {
 pub struct Posting {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the account.
+    /// The account number.
     #[digits(6)]
     pub account: u32,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
-    /// The number of the entry.
+    /// The entry number.
     #[digits(8)]
     pub entry: u32,
     /// The position of the posting within the entry.
@@ -329,7 +329,7 @@ pub mod next {
         /// The 2 to 50 postings of the entry, which sum to zero.
         #[property(json)]
         pub lines: Vec<Line>,
-        /// The address of an attached document, up to 10 MB.
+        /// The address of an attached document of at most 10 MB.
         pub attachment: Option<BlobRef>,
         /// The cost center. Entries written by the first version have none.
         #[without('_')]
@@ -340,7 +340,7 @@ pub mod next {
     #[derive(Projection, Clone, Debug, PartialEq)]
     #[projection(of = Entry)]
     pub struct CenterLine {
-        /// The number of the entry.
+        /// The entry number.
         pub number: u32,
         /// The sum of the entry's debits in cents.
         pub volume: i64,

@@ -266,7 +266,7 @@ async fn endless(stream: &mut TcpStream) {
     }
 }
 
-/// Waits forever, and lets the test's paused clock run.
+/// Waits forever, and releases the test's paused clock, so that the client's attempt reaches its time limit.
 async fn silence() -> ! {
     time::pass();
     std::future::pending().await

@@ -58,8 +58,8 @@
 /// - `fanout(n)`: a `partition`, or up to `n` partitions or ranges with at least one request each;
 /// - `scan`: every selection.
 ///
-/// A selection that costs more does not compile. For example, `fanout(n)` does not compile for a partition key with more than `n` buckets. If a
-/// fan-out is built at run time and has more than `n` ranges, its use fails.
+/// A selection that costs more does not compile. For example, `fanout(n)` does not compile for a partition key with more than `n` buckets.
+/// Using a fan-out that was built at run time with more than `n` ranges returns an error.
 ///
 /// ```compile_fail
 /// # use table_core::{Entity, access_patterns};

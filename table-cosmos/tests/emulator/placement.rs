@@ -1,5 +1,5 @@
-//! Tests where a container places keys: the items in each feed range, and the partition named in the response to each point read. The same test runs on the
-//! emulator and on an account.
+//! Tests the placement of keys in a container: the items in each feed range, and the partition named in the response to each point read. The same test runs
+//! against the emulator and against a real account.
 
 use std::collections::{BTreeMap, BTreeSet};
 

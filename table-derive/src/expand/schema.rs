@@ -13,7 +13,7 @@ use crate::model::property::Property;
 use crate::model::{Entity, Field};
 use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
 
-/// The pieces of both keys, and the proof that they are valid.
+/// The pieces of both keys, and the compile-time checks that they are valid.
 pub(super) struct Keys {
     /// `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`, and a similar constant for the other key.
     pub(super) constants: TokenStream,
@@ -21,7 +21,7 @@ pub(super) struct Keys {
     pub(super) proof: TokenStream,
 }
 
-/// Generates one constant with the proofs of all keys of an entity, because each constant costs compile time.
+/// Generates one constant with the compile-time checks of all keys of an entity, because each constant costs compile time.
 pub(super) fn proven(proofs: &TokenStream) -> TokenStream {
     quote!(const _: () = { #proofs };)
 }
@@ -45,7 +45,7 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
             }
         };
         let (count, pieces) = (key.pieces.len(), pieces(design, key));
-        // The proof has the span of the attribute's name, because rustc shows where the constant is evaluated.
+        // The check has the span of the attribute's name, because rustc shows where the constant is evaluated.
         let at = key.original.path().span();
         proof.extend([if key.levels {
             quote_spanned!(at=> __table::require_levels(#constant, #levels_of);)
@@ -64,7 +64,7 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
     Keys { constants, proof }
 }
 
-/// Generates the proof that the partition key contains more than time, unless the declaration waives it (PAT-ANTI-1).
+/// Generates the compile-time check that the partition key contains more than time, unless the declaration waives it (PAT-ANTI-1).
 fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let key = design.partition_key;
     let is_hot = design.entity.allows.get(HOT_PARTITION).is_some();
@@ -78,7 +78,7 @@ fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
         .then(|| quote_spanned!(at=> __table::require_spread(&[#(#facts.follows_time),*], #entity);))
 }
 
-/// Generates the proof that the partition key starts with a field that has many values, unless the declaration waives it (HPK-9).
+/// Generates the compile-time check that the partition key starts with a field that can have many values, unless the declaration waives it (HPK-9).
 fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let first = design.partition_key.first_level().filter(|part| part.codec.gives_back())?;
     if design.entity.allows.get(LOW_CARDINALITY).is_some() {
@@ -161,7 +161,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
         };
     }
     let stored = AsProperty(field);
-    // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
+    // The check is spanned at the field's type, because rustc shows where the constant is evaluated.
     quote_spanned! {field.span=>
         __table::property_schema(#name, #ident, #stored::FACTS)
     }
@@ -206,7 +206,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 form
             } else {
                 let facts = field.item("FACTS");
-                // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
+                // The check is spanned at the field's type, because rustc shows where the constant is evaluated.
                 let asked = if design
                     .entity
                     .fields

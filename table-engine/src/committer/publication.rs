@@ -1,8 +1,8 @@
 //! Publication of the state of an engine in memory.
 //!
-//! A published state shares its rows with the committer's state, so the next write copies each node of the map on the path to its row, with the
-//! counters of all rows in these nodes. That costs more than the write itself. If callers run the committer, the state is therefore published only for a
-//! reader: a write withdraws the published state, and the next reader takes the current state from the committer.
+//! A published state shares its rows with the committer's state, so the next write must copy each node of the map on the path to its row, and increment
+//! the reference counts of all rows in these nodes. That costs more than the write itself. If callers run the committer, the state is therefore published
+//! only for a reader: a write withdraws the published state, and the next reader takes the current state from the committer.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use table_store::Result;
 use super::Committer;
 use crate::state::State;
 
-/// The way in which readers get the committer's state.
+/// How readers get the committer's state.
 #[derive(Debug, Default)]
 pub(super) struct Publication {
     /// `true` if the state is published when a reader asks for it; `false` if it is published after each group.

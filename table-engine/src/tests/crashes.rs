@@ -11,7 +11,7 @@ use crate::failpoint::{Action, Hook, Step};
 /// Copies of the folder at every step, each with the number of transactions that had been acknowledged.
 type Images = Arc<Mutex<Vec<(Step, tempfile::TempDir, i32)>>>;
 
-/// Writes `n` to three keys. The next transaction deletes one of them. A transaction is visible completely or not at all.
+/// Commits a transaction that writes `n` to the keys `a`, `b` and `n`, and deletes the key `n - 1`, so that a partly visible transaction is detected.
 fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     let old = format!("{:03}", n - 1);
     let mut operations = vec![("a", upsert(n)), ("b", upsert(n))];
@@ -23,7 +23,7 @@ fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     submit(engine, "Sales", operations)
 }
 
-/// Returns the transaction whose state the engine shows. Panics if the state does not belong to any transaction.
+/// Returns the number of the last visible transaction. Panics if the rows are not those after a complete transaction.
 fn shown(engine: &Engine) -> i32 {
     let found = all(engine);
     let Some((_, _, n)) = found.first().cloned() else { return 0 };

@@ -1,4 +1,4 @@
-//! Tests of backups that fail at every request, and of restores of damaged backups.
+//! Tests of backups that fail at each request in turn, and of restores of damaged backups.
 
 use pollster::block_on;
 use table_core::{ErrorCode, TableEntity, TableStoreExt};

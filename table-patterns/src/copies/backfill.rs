@@ -31,8 +31,8 @@ pub struct CopiesReport {
     pub scanned: u64,
     /// The number of entities that were written.
     pub written: u64,
-    /// The entities whose copies could not be settled, with the errors; at most 1,000.
-    /// Correct them, then settle them with [`settle_copies`](crate::Entities::settle_copies).
+    /// The entities whose copies could not be updated, with the errors; at most 1,000.
+    /// Correct them, then update their copies with [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
     /// The delay before the next run, if the backfill could not begin: until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
@@ -99,7 +99,7 @@ impl Place {
 /// updates all known holders. The backfill of the holders records their references and sets their copies. Once both are
 /// complete, the copies include every write by an older program.
 ///
-/// - Online: writers continue. Each entity is settled only if its version is unchanged, sixteen concurrently.
+/// - Online: writers continue. Up to sixteen entities are processed concurrently. An entity is written only if its version has not changed meanwhile.
 /// - Rolling updates: as for the backfill of an [index](crate::index::Backfill). While older programs may have requests in flight, a run
 ///   returns immediately, with [`retry_after`](CopiesReport::retry_after).
 /// - One relation at a time: a type with several new relations needs a pass for each.

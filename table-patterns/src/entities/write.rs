@@ -152,8 +152,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Makes one attempt to commit a write. Returns `None` if the write must be planned again. Separate from planning, so this code is not compiled
-    /// for each kind of plan.
+    /// Makes one attempt to commit a write. Returns `None` if the write must be planned again. This function is separate from planning so that it is not
+    /// monomorphized for each kind of plan.
     async fn submit(&self, rounds: &mut Rounds<'_>, write: EntityWrite<'_>) -> Result<Option<Option<ETag>>> {
         let outcome = rounds.submit(&self.site(self.table.name()?), &Draft::of(write)?).await?;
         let etags = outcome.map(Outcome::committed).transpose()?;

@@ -20,9 +20,9 @@
 //! - The guard remains after a deletion. An insert that arrives later is then recognised as older.
 //! - If a worker dies before the transaction, nothing has changed. If it dies after the transaction, the next delivery is skipped.
 //!
-//! If two sources claim the same target, which should not happen in a unique index, the newer version wins. A deletion by a
-//! source that does not own the entity leaves the entity unchanged. Merges of several sources into one target all take effect, in the
-//! order of each source, so they must write different properties.
+//! If two sources write the same target, which should not happen in a unique index, the newer version wins. A deletion by a source that does not own the
+//! entity leaves the entity unchanged. Merges from several sources into one target do not supersede each other, so the sources must write different
+//! properties.
 //!
 //! # Cost
 //! A step takes a read and a transaction of two operations; a deletion needs a second read. A guard occupies about 150 bytes and remains after the
@@ -35,8 +35,9 @@
 //! If this is not sufficient, assign versions. If Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a
 //! guarded step without a version is refused when it is recorded.
 //!
-//! The RowKey of a guarded target has at most 505 UTF-16 code units. Versions of sources in different partitions of the service come from
-//! the clocks of different machines. They are compared only if the sources claim the same target.
+//! The RowKey of a guarded target has at most 505 UTF-16 code units. In the service, the Timestamps of sources in
+//! different partitions come from the clocks of different machines. The versions of different sources are compared only if the sources write the same
+//! target.
 
 use std::fmt::Write as _;
 use std::iter;
@@ -156,7 +157,7 @@ impl Guard {
     /// Records a step in the guard, and returns how the step affects its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges of several sources coexist: none of them changes the owner, and none is too late.
+        // Merges from several sources coexist: none of them changes the owner, and none is too late.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.knows(origin) {
             return Effect::Stale;

@@ -1,4 +1,4 @@
-//! Messages: types of requests to handlers, each with a name and a version.
+//! Messages: typed requests to handlers. Each message type has a name and a version.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,4 +1,4 @@
-//! The writers' side of the outbox: records intents.
+//! The outbox as writers use it: records intents in transactions, and sends them to workers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -189,7 +189,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send(&work).await
     }
 
-    /// Returns `true` if an intent from the queue has a valid seal: a program that has the key of the outbox has sent it.
+    /// Returns `true` if an intent from the queue has a valid seal, that is, if it was sent by a program that has the outbox's key.
     pub(crate) async fn is_genuine(
         &self,
         table: &TableName,

@@ -28,7 +28,7 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
 ///
 /// # Errors
 /// `Corrupted` if the stored row is not the row of a sequence; `SchemaMismatch` if the sequence belongs to a different entity type;
-/// `InvalidInput` if `count` is 0, or if a number is above `i64::MAX`.
+/// `InvalidInput` if `count` is 0, or if the next free number would exceed `i64::MAX`.
 pub(super) fn take(
     found: Option<StoredRow>,
     (row_key, owner): (&RowKey, &'static str),

@@ -94,7 +94,7 @@ impl Tenant {
     }
 
     /// Copies the tenant to another store, or to other partitions of the same store. An interrupted copy cannot be continued:
-    /// erase the target and repeat the copy, or push an export to an import that [resumes](Import::resume).
+    /// erase the target and repeat the copy. For a copy that can be continued, push the lines of an export to an import that [resumes](Import::resume).
     ///
     /// # Errors
     /// Any error from [`Export::step`](super::Export::step), [`Import::push`] or [`Import::finish`].

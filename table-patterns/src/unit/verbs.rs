@@ -1,4 +1,4 @@
-//! Writes and conditions of single entities in a unit.
+//! Writes of single entities in a unit of work, and conditions on single entities.
 
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
@@ -21,11 +21,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// # Errors
     /// - `InvalidInput` if the operations exceed the limit (EGT-2), or the entity is in another table (EGT-1).
     /// - `RequestBodyTooLarge` if the bytes exceed the limit (EGT-3).
-    /// - `InvalidDuplicateRow` if the unit already writes the row (EGT-4).
+    /// - `InvalidDuplicateRow` if the unit of work already writes the row (EGT-4).
     /// - `CommandsInBatchActOnDifferentPartitions` if the entity is in another partition (EGT-5).
-    /// - `UniqueViolation` if another entity in the unit has the same unique value (PAT-INTRA-5).
+    /// - `UniqueViolation` if another entity in the unit of work has the same unique value (PAT-INTRA-5).
     ///
-    /// An error leaves the unit unchanged.
+    /// An error leaves the unit of work unchanged.
     pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
         self.write("insert", entity.key_of()?, kind, None, Some(entity))
@@ -143,7 +143,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 
     /// Adds a step in another partition, table or store, on behalf of an entity.
-    /// A worker performs it after the unit is committed (PAT-EC-8). The handle needs an outbox.
+    /// A worker performs it after the unit of work is committed (PAT-EC-8). The handle needs an outbox.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert). If one entity has two guarded steps with the same target, the commit fails.

@@ -89,7 +89,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
     /// - Any error from [`View::project`].
     ///
-    /// After any of these errors, all other partitions of the view have been written.
+    /// Even if one of these errors is returned, the partitions of the view in which no error occurred have been written.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
         let failed = self.apply_all([source.clone().into()]).await?;
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))

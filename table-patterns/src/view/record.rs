@@ -24,7 +24,7 @@ pub(super) const STATE_PARTITION: &str = "view";
 /// The property that marks a row of sums during a recount. Its value identifies the recount.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
-/// Amounts in one row, by the name of the property.
+/// The amounts in one row, by property name.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
 /// The record of one source entity's contribution to one partition of the view.
@@ -32,7 +32,7 @@ pub(super) type Amounts = BTreeMap<String, i64>;
 pub(super) struct Share {
     /// The keys of the rows that the entity has contributed.
     pub(super) rows: BTreeSet<String>,
-    /// The amounts that the entity has added to sums, by row and property. Zeros are omitted.
+    /// The amounts that the entity has contributed to the view's sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
     /// The amounts at the start of a recount, if some have changed since.
     pub(super) cut: Option<Cut>,

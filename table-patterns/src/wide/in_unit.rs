@@ -53,7 +53,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert) for all parts together, or from [`WideTable::insert`](crate::wide::WideTable::insert).
-    /// An error leaves the unit unchanged.
+    /// An error leaves the unit of work unchanged.
     pub fn put_wide<W: Wide>(&mut self, old: Option<&WideVersion>, whole: &W) -> Result<&mut Self> {
         const { check_parts::<W>() }
         let (key, rows) = rows_of(whole)?;

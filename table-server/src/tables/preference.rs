@@ -23,12 +23,12 @@ impl Preference {
         }
     }
 
-    /// Returns the first supported preference in the headers of a request.
+    /// Returns the first supported preference in the `Prefer` headers of a request.
     pub(super) fn of(exchange: &Exchange) -> Option<Self> {
         Self::read(exchange.all(&PREFER))
     }
 
-    /// Returns the first supported preference in the values of `Prefer` headers, which are lists (RFC 7240). Unsupported preferences are ignored.
+    /// Returns the first supported preference in the values of `Prefer` headers, each of which is a list (RFC 7240). Unsupported preferences are ignored.
     pub(super) fn read<'a>(mut values: impl Iterator<Item = &'a str>) -> Option<Self> {
         let is = |known: Self, name: &str| known.name().eq_ignore_ascii_case(name.trim());
         let first_of = |list: &str| {

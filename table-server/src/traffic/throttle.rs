@@ -8,9 +8,9 @@ use table_core::Clock;
 
 use crate::refusal::Refusal;
 
-/// The limit of entities per second in a partition, and of messages per second in a queue (SCL-1).
+/// The limit on entities per second for a partition, and on messages per second for a queue (SCL-1).
 const PARTITION: u64 = 2_000;
-/// The limit of requests per second in an account (SCL-1).
+/// The limit on requests per second for an account (SCL-1).
 const ACCOUNT: u64 = 20_000;
 /// The number of ticks per second.
 const SECOND: u64 = 10_000_000;

@@ -47,7 +47,7 @@ macro_rules! key_text {
         pub struct $name(String);
 
         impl $name {
-            /// Validates a key.
+            /// Creates a key from a string, after validating it.
             ///
             /// # Errors
             /// `OutOfRangeInput` if the key has an illegal character (KEY-4); `PropertyValueTooLarge` if it has more than 1,024 code units (KEY-8).
@@ -133,7 +133,7 @@ pub struct EntityKey {
 }
 
 impl EntityKey {
-    /// Validates both keys.
+    /// Creates an entity key from two strings, after validating both.
     ///
     /// # Errors
     /// `OutOfRangeInput` or `PropertyValueTooLarge`, as in [`PartitionKey::new`] and [`RowKey::new`].

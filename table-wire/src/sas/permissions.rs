@@ -1,4 +1,4 @@
-//! The sets of letters in a token: permissions, services and resource types; and its protocols.
+//! The permissions in a SAS token, the protocols over which it may be used, and the macro for types whose values are sets of letters.
 
 use table_core::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! `tables query`: shows entities by parts of their keys, by keys, or by a condition.
+//! `tables query`: shows entities selected by key, by parts of the key, or by a condition.
 
 use std::io::Write;
 

@@ -13,20 +13,20 @@ use tables::{Entity, access_patterns};
 pub struct Employee {
     /// The department.
     pub department: String,
-    /// The number of the employee.
+    /// The employee number.
     pub id: u32,
     /// The address.
     pub email: String,
 }
 
-/// The photo of a person.
+/// A person's photo.
 #[derive(Debug, Entity, Large)]
 #[partition_key(department)]
 #[row_key(id)]
 pub struct Photo {
     /// The department.
     pub department: String,
-    /// The number of the employee.
+    /// The employee number.
     pub id: u32,
     /// The address.
     #[blob]
@@ -38,7 +38,7 @@ pub struct Photo {
 #[partition_key(id)]
 #[row_key(year)]
 pub struct Year {
-    /// The number of the employee.
+    /// The employee number.
     pub id: u32,
     /// The year.
     pub year: u16,
@@ -52,7 +52,7 @@ pub struct Year {
 #[partition_key(id)]
 #[row_key(year)]
 pub struct EmptyYear {
-    /// The number of the employee.
+    /// The employee number.
     pub id: u32,
     /// The year.
     pub year: u16,

@@ -31,9 +31,9 @@ pub fn check(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-/// The number of counters.
+/// The number of counters that a history uses.
 pub(super) const COUNTERS: usize = 2;
-/// The number of rows.
+/// The number of rows that a history uses.
 pub(super) const ROWS: usize = 2;
 
 fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> String {

@@ -211,7 +211,7 @@ fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
 
 /// From Azurite's `table.entity.test.ts`, tests 03 and 38. JavaScript writes an invalid date, `NaN` and `Infinity` as `null`. Azurite rejects `null`
 /// for every type. `azure-data-tables` 12.5 for Python (`test_encoder_create_entity_tuple`) and `azure-storage` for Android (`testNulls`) write
-/// `null` for types except Double, and the service returns their entities without these properties. All services reject text that is not valid for
+/// `null` for all types except Double, and the service returns their entities without these properties. All services reject text that is not valid for
 /// its type.
 #[test]
 fn ent_3_a_null_is_not_stored_except_that_a_null_double_and_text_of_another_type_are_refused() {

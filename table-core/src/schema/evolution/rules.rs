@@ -1,4 +1,4 @@
-//! The rules of schema evolution: a compatibility and a remedy for each change.
+//! The rules of schema evolution: how compatible each kind of change is, and how to remedy its effects.
 
 use std::fmt;
 

@@ -22,7 +22,7 @@ pub(in super::super) struct Layers {
 }
 
 impl Layers {
-    /// Creates a cursor for merges over some layers, the newest first. It counts the entries that newer entries replaced.
+    /// Creates a cursor over the given layers (newest first) for a merge. It counts the entries that newer entries replaced.
     pub(in super::super) fn counting(layers: &[Layer], start: &[u8], end: Option<&[u8]>) -> Result<Self> {
         Ok(Self { shadowed: Some(Tally::default()), ..Self::new(layers, start, end, false)? })
     }
@@ -32,7 +32,7 @@ impl Layers {
         self.shadowed.unwrap_or_default()
     }
 
-    /// Creates a cursor over some layers, the newest first, before their first entry from `start` (inclusive) to `end` (exclusive).
+    /// Creates a cursor over the given layers (newest first), positioned before their first entry between `start` (inclusive) and `end` (exclusive).
     pub(in super::super) fn new(
         layers: &[Layer],
         start: &[u8],

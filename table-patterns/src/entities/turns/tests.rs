@@ -1,4 +1,4 @@
-//! Tests that a group of units leaves the same rows as the serial execution of its units, regardless of the reads and writes of the units.
+//! Tests that units of work that are committed as a group leave the same rows as their serial execution, regardless of their reads and writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::group::{Group, GroupOutcome, GroupRead};
 use crate::entities::plan::touch;
 use crate::outbox::rows::together;
 
-/// The write that a unit makes to one row, depending on the row that it reads.
+/// A kind of write by a unit of work to one row. Most kinds depend on the row's content, which the unit of work reads first.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Replace,
@@ -169,7 +169,7 @@ proptest! {
         for unit in &units {
             let one_by_one = unit.iter().filter_map(|(at, write)| operation(*at, *write, serial.get(*at).as_ref()));
             serial.submit(one_by_one.collect());
-            // A unit that the group refuses, or that reads a row of unknown content, begins the next group.
+            // A unit of work that the group refuses, or that reads a row of unknown content, begins the next group.
             let mut is_alone = false;
             loop {
                 let mut operations = Vec::new();

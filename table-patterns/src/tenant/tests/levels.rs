@@ -1,4 +1,5 @@
-//! Tests of tenants that are all partitions with a prefix of levels, whose lists are stored in blobs: an erasure finds the blobs of partitions with long keys.
+//! Tests of tenants that consist of all partitions with the same first levels, and whose lists are stored in blobs: an
+//! erasure finds the blobs of partitions with long keys.
 
 use std::sync::Arc;
 

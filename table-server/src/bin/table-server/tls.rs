@@ -50,7 +50,7 @@ enum Source {
 }
 
 impl TlsFlags {
-    /// Returns the source of the certificate according to the flags or, without such flags, to the configuration file.
+    /// Returns the source of the certificate given by the flags or, if no flag is given, by the configuration file; `None` if neither gives one.
     fn source(&self, file: &File) -> Result<Option<Source>> {
         let own = (&self.certificate, &self.key, &self.self_signed);
         let files = (&file.tls_certificate, &file.tls_key, &file.tls_self_signed);

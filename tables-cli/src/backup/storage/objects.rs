@@ -60,11 +60,11 @@ impl Objects {
     }
 }
 
-/// Opens the storage that a URL names: `s3://bucket/path`, `az://container/path`, `gs://bucket/path`, `memory:///`, and the other formats that the
-/// `object_store` crate supports; `file:///path` is a folder. Credentials and options come from the environment, such as `AWS_ACCESS_KEY_ID`.
+/// Opens the storage at a URL: `s3://bucket/path`, `az://container/path`, `gs://bucket/path`, `memory:///`, or another URL that the `object_store`
+/// crate supports; `file:///path` is a folder. Credentials and options come from environment variables such as `AWS_ACCESS_KEY_ID`.
 ///
 /// # Errors
-/// `Usage` if the URL is not in such a format, or if options are missing.
+/// `Usage` if the URL is not one of these, or if options are missing.
 pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
     let usage = |reason: &dyn fmt::Display| {
         Failure::Usage(format!("{} is not an object store: {reason}", public(url)))

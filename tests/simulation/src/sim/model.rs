@@ -48,8 +48,8 @@ impl Open {
     }
 }
 
-/// A world: one possible course of events. It consists of a state, and the outcomes of the first open writes (writes whose result is not known),
-/// which led to that state.
+/// A world: one possible course of events. It consists of a state, and of the outcomes that led to it: those assumed for the oldest open writes (writes
+/// whose results are not known).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     state: Arc<State>,

@@ -6,7 +6,7 @@ use table_core::embedded::testing::Step;
 
 use crate::power::Fault;
 
-/// One life of an engine, from its opening to its end.
+/// One life of an engine, from the time at which it is opened until it ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Life {
     pub(super) work: Work,
@@ -65,9 +65,9 @@ pub(super) enum Trouble {
         nth: u32,
         panics: bool,
     },
-    /// A file of the base changes while it is in use.
+    /// A bit in a file with rows is flipped while the file is in use.
     Rot,
-    /// A sector in a file of the base cannot be read.
+    /// A sector of a file with rows cannot be read.
     Unreadable,
     /// The clock jumps.
     Clock,
@@ -170,7 +170,7 @@ impl Trouble {
         matches!(self, Self::Disk(Fault::SyncFails(_) | Fault::CallFails(_) | Fault::CallFull(_)))
     }
 
-    /// Returns `true` if the trouble is a lack of space or descriptors, which makes calls fail but stops nothing.
+    /// Returns `true` if the trouble is a shortage of disk space or file descriptors, which makes calls fail but does not stop the engine.
     pub(super) fn is_shortage(self) -> bool {
         matches!(self, Self::Disk(Fault::FullAfter(_) | Fault::NoDescriptors(..)))
     }

@@ -1,4 +1,4 @@
-//! Levels of every kind, a rule of thumb that is waived, and named prefixes.
+//! Key levels of every kind, a declaration that opts out of a check, and types for the first levels of a key.
 #![deny(warnings)]
 
 use table_core::selection::{Partition, PartitionRange};

@@ -86,9 +86,9 @@ pub(super) mod sealed {
 
     /// A date or time that can be split into units.
     pub trait InUnits: Sized + Debug {
-        /// The largest unit that a pattern of this type may contain, where 0 is the year and 3 is the hour.
+        /// The index of the largest unit that a pattern of this type may contain: 0 for the year, 3 for the hour.
         const FIRST: u8;
-        /// The smallest unit that a pattern of this type may contain, where 2 is the day and 6 is the fraction of a second.
+        /// The index of the smallest unit that a pattern of this type may contain: 2 for the day, 6 for the fraction of a second.
         const LAST: u8;
 
         fn units(&self) -> Option<Units>;

@@ -11,7 +11,8 @@ pub(super) enum Token {
 }
 
 const BITS: u32 = 5;
-/// The code of a fractional digit in a packed pattern. The codes of the units start at 1 for `yyyy`, and the codes of literals follow this code.
+/// The code of a fractional digit in a packed pattern. Smaller codes stand for units of date and time, from 1 for `yyyy` to 6 for `ss`; larger codes stand
+/// for literals.
 const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];

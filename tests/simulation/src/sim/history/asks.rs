@@ -213,7 +213,7 @@ impl History {
         Ok(())
     }
 
-    /// Returns `true` if an error means that nothing was done, and the history contains a cause for it, such as a fault.
+    /// Returns `true` if the error means that nothing was done and the history explains the error, for example by a fault.
     fn is_excused(&self, error: &Error) -> bool {
         match error.code() {
             ErrorCode::DiskFull => self.is_full(),

@@ -19,7 +19,7 @@ impl History {
             Trouble::Disk(fault) => {
                 self.log.add(format!("from here on {fault:?}"));
                 self.disk.set_fault(Some(fault));
-                // A write that was refused for a lack of resources was not done, even if its caller has gone away.
+                // A write that was refused because of a shortage of resources was not done, even if its caller has gone away.
                 self.model.may_skip |= !matches!(
                     fault,
                     Fault::PowerAtSync(_) | Fault::PowerAtCall(_) | Fault::SyncFails(_) | Fault::CallFails(_)
@@ -32,7 +32,7 @@ impl History {
         }
     }
 
-    /// Ends a lack of disk space or descriptors at a random time.
+    /// Ends a shortage of disk space or file descriptors at a random time.
     pub(super) fn end_trouble_of_room(&mut self) {
         if self.random.random() {
             self.disk.set_fault(None);

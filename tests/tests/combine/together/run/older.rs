@@ -9,7 +9,8 @@ use crate::together::desk::{
 use crate::together::run::Run;
 
 impl Run {
-    /// Runs the earlier release: it writes tickets without the newer properties until the current release opens the table. Its next write then fails.
+    /// Runs the earlier release: it writes tickets without the newer properties until the current release opens the table.
+    /// After that, the earlier release's next write fails.
     pub(super) fn older_program(&mut self) {
         let process = self.world.alive();
         let old = block_on(process.before().create_if_missing()).unwrap();
