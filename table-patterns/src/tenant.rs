@@ -288,8 +288,8 @@ where
             encode: crate::blob::encode_caseless,
             decode: crate::blob::decode_caseless,
             partition_in: |content| {
-                let (_, list) = crate::index::list_place(content).ok()?;
-                Some(list.partition_key.into_string())
+                let (_, list) = crate::index::list_place(content)?;
+                Ok(Some(list.partition_key.into_string()))
             },
             is_bound: true,
         });

@@ -8,7 +8,7 @@ use table_wire::auth::{AccountKey, Scheme};
 use crate::Outcome;
 use crate::served::request::{Sent, Writer};
 
-/// How a connection waits for a response.
+/// The way in which a connection waits for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The connection sleeps until the operating system wakes it.

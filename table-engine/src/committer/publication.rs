@@ -11,7 +11,7 @@ use table_store::Result;
 use super::Committer;
 use crate::state::State;
 
-/// How readers get the committer's state.
+/// The way in which readers get the committer's state.
 #[derive(Debug, Default)]
 pub(super) struct Publication {
     /// `true` if the state is published when a reader asks for it; `false` if it is published after each group.

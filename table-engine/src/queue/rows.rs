@@ -79,8 +79,8 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a message in the order in which messages become visible, given its key. No intact key between the position and the key
-/// exists, even if the key is damaged: each number ends at its first byte that is not a digit.
+/// Returns the position of a message in the order in which messages become visible, given its key. No intact key lies between the position and the key,
+/// even if the key is damaged: each number ends at its first byte that is not a digit.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let (_, row_key) = key::KeyReader::default().split(key)?;
     let mut digits =

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use object_store::ObjectStore;
 use object_store::path::Path;
+use table_core::Result;
 
 /// The blobs of one table: a folder with a subfolder for each partition, and a folder of marks.
 #[derive(Clone)]
@@ -16,9 +17,9 @@ pub(crate) struct BlobFolder {
     /// Encodes a PartitionKey as a segment of a blob name.
     pub(crate) encode: fn(&str) -> String,
     pub(crate) decode: fn(&str) -> Option<String>,
-    /// Returns the PartitionKey that the content of a blob names; `None` if the content names none. For a blob whose name contains only a hash of the
-    /// PartitionKey.
-    pub(crate) partition_in: fn(&[u8]) -> Option<String>,
+    /// Returns the PartitionKey that the content of a blob contains; `None` if this kind of blob contains none. For a blob whose name contains only a hash
+    /// of the PartitionKey.
+    pub(crate) partition_in: fn(&[u8]) -> Result<Option<String>>,
     /// `true` if the content of each blob contains the name of its partition.
     pub(crate) is_bound: bool,
 }

@@ -81,7 +81,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
             encode,
             decode,
             // The names of these blobs contain whole keys.
-            partition_in: |_| None,
+            partition_in: |_| Ok(None),
             is_bound: false,
         })
     }

@@ -150,7 +150,10 @@ impl BlobFolder {
     }
 
     /// Returns `true` if the PartitionKey of a subfolder begins with `prefix`. If its name contains only the beginning and a hash of the PartitionKey, and
-    /// the beginning is too short to decide, reads one of its blobs.
+    /// the beginning is too short to decide, reads its blobs until one shows the PartitionKey.
+    ///
+    /// # Errors
+    /// `Corrupted` or `FormatTooNew` if none of the blobs can be read: the folder may belong to the tenant.
     async fn begins(&self, folder: &Path, prefix: &str) -> Result<bool> {
         let segment = folder.filename().unwrap_or_default();
         let Some(beginning) = hashed_beginning(segment) else {
@@ -159,16 +162,27 @@ impl BlobFolder {
         if let Some(begins) = begins_with(beginning, prefix) {
             return Ok(begins);
         }
-        let Some(meta) = self.blobs.list(Some(folder)).try_next().await.in_blob(folder)? else {
-            return Ok(false);
-        };
-        let found = match self.blobs.get(&meta.location).await {
-            Err(object_store::Error::NotFound { .. }) => return Ok(false),
-            found => found.in_blob(&meta.location)?,
-        };
-        let content = found.bytes().await.in_blob(&meta.location)?;
-        Ok((self.partition_in)(&content).is_some_and(|text| text.starts_with(prefix)))
+        let (mut listing, mut unreadable) = (self.blobs.list(Some(folder)), None);
+        while let Some(meta) = listing.try_next().await.in_blob(folder)? {
+            let found = match self.blobs.get(&meta.location).await {
+                Err(object_store::Error::NotFound { .. }) => continue,
+                found => found.in_blob(&meta.location)?,
+            };
+            match (self.partition_in)(&found.bytes().await.in_blob(&meta.location)?) {
+                Ok(text) => return Ok(text.is_some_and(|text| text.starts_with(prefix))),
+                Err(error) => unreadable = Some(unknown_partition(&meta.location, error)),
+            }
+        }
+        unreadable.map_or(Ok(false), Err)
     }
+}
+
+/// Returns the error for a blob that does not show its partition, with the code of its cause.
+fn unknown_partition(path: &Path, cause: Error) -> Error {
+    let message = format!(
+        "the partition of the blob `{path}` is unknown, so the blob may belong to the tenant; restore it, or read it with a newer program"
+    );
+    Error::new(cause.code(), message).with_source(cause)
 }
 
 /// Creates a writer for a new blob, to be uploaded in parts.

@@ -25,7 +25,7 @@ use crate::view::following::Following;
 use crate::view::record;
 use crate::view::state_row::Standing;
 
-/// How long a view is assumed to be ready after a check found it ready: ten seconds.
+/// The duration for which a view is assumed to be ready after a check found it ready: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;
 /// The default time after which the lease of a follower expires.
 const LEASE: Duration = Duration::from_secs(30);

@@ -25,7 +25,7 @@ use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// How long an entry is hidden while it is requeued or discarded.
+/// The duration for which an entry is hidden while it is requeued or discarded.
 const HIDDEN: Duration = Duration::from_secs(60);
 /// The number of entries per receive request; at most 32 (QUE-10).
 const PORTION: usize = 32;

@@ -61,7 +61,7 @@ pub(super) async fn store<S: TableStore>(
     }
 }
 
-/// The next step when a schema is to be stored.
+/// The next step in storing a schema.
 enum Next {
     /// This schema, or a newer compatible schema, is already stored. No further step is needed.
     Stored(Stored),

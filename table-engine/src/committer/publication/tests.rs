@@ -1,4 +1,5 @@
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 use std::thread;
@@ -81,6 +82,39 @@ fn threads_read_their_own_writes() {
         }
     });
     assert_eq!(engine.inner.state().unwrap().memtable.len(), 2_000);
+}
+
+#[test]
+fn a_read_sees_every_write_that_was_acknowledged_to_another_thread_before() {
+    const WRITES: usize = 2_000;
+    let engine = engine();
+    let acknowledged: [AtomicUsize; 2] = Default::default();
+    thread::scope(|scope| {
+        for (writer, count) in acknowledged.iter().enumerate() {
+            let engine = engine.clone();
+            scope.spawn(move || {
+                for number in 0..WRITES {
+                    block_on(engine.submit(&employees(), insert(&format!("{writer}-{number}")))).unwrap();
+                    count.store(number + 1, Ordering::Release);
+                }
+            });
+        }
+        for _ in 0..2 {
+            let (engine, acknowledged) = (engine.clone(), &acknowledged);
+            scope.spawn(move || {
+                while acknowledged.iter().any(|count| count.load(Ordering::Acquire) < WRITES) {
+                    for (writer, count) in acknowledged.iter().enumerate() {
+                        if let Some(last) = count.load(Ordering::Acquire).checked_sub(1) {
+                            assert!(
+                                is_there(&engine, &format!("{writer}-{last}")).unwrap(),
+                                "{writer}-{last}"
+                            );
+                        }
+                    }
+                }
+            });
+        }
+    });
 }
 
 #[test]

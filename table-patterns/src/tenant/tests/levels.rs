@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use futures_util::TryStreamExt;
-use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use object_store::{ObjectStore, ObjectStoreExt};
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::Entity;
 use table_core::embedded::Engine;
+use table_core::{Entity, ErrorCode};
 
 use crate::EntityStore;
 use crate::index::ListBlobs;
@@ -65,4 +65,35 @@ proptest! {
             prop_assert_eq!(blobs_in(&blobs), left);
         }
     }
+}
+
+#[test]
+fn an_erasure_never_ignores_blobs_whose_partition_is_unknown() {
+    let (store, blobs) = (Engine::in_memory(), Arc::new(InMemory::new()));
+    let lists = ListBlobs::new(blobs.clone(), "lists").spill_above(0);
+    let tickets = store.entities::<Ticket>().with_list_blobs(lists);
+    let tickets = block_on(tickets.create_if_missing()).unwrap();
+    let tenant = "\u{e9}".repeat(60);
+    for number in 0..2 {
+        let (tenant, region, tag) = (tenant.clone(), "EU".to_owned(), "red".to_owned());
+        block_on(tickets.insert(&Ticket { tenant, region, number, tag })).unwrap();
+    }
+    let data = Tenant::new().with_entities(&tickets, Ticket::within(&tenant)).unwrap();
+    let paths: Vec<_> = block_on(blobs.list(None).try_collect::<Vec<_>>()).unwrap();
+    let content = |path| block_on(async { blobs.get(path).await.unwrap().bytes().await.unwrap() });
+    let contents: Vec<_> = paths.iter().map(|meta| content(&meta.location)).collect();
+    for (damaged, code) in [("", ErrorCode::Corrupted), ("tables list 9\n", ErrorCode::FormatTooNew)] {
+        for meta in &paths {
+            block_on(blobs.put(&meta.location, damaged.into())).unwrap();
+        }
+        let refused = block_on(data.remaining()).unwrap_err();
+        assert_eq!(refused.code(), code, "{refused}");
+        assert!(refused.message().contains("may belong to the tenant"), "{refused}");
+    }
+    // One readable blob shows the partition of all.
+    block_on(blobs.put(&paths[1].location, contents[1].clone().into())).unwrap();
+    assert_eq!(block_on(data.count()).unwrap().blobs, 2);
+    block_on(blobs.put(&paths[0].location, contents[0].clone().into())).unwrap();
+    block_on(data.erase()).unwrap();
+    assert_eq!(blobs_in(&blobs), 0);
 }
