@@ -17,7 +17,7 @@
 //! of time does not compile unless the declaration explicitly allows it.
 //!
 //! # Cost
-//! A measurement sends no requests. It needs memory for the key of each partition, and for one number per write in a run.
+//! A measurement sends no requests. It keeps the key of each partition in memory, and one integer for each of the consecutive writes.
 //!
 //! # Bounds
 //! Only the keys are measured, not the servers: several adjacent partitions may share a server.

@@ -23,8 +23,8 @@ macro_rules! __refused_methods {
 }
 pub(crate) use __refused_methods as refused_methods;
 
-/// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. rustc shows the bound's message for calls with any
-/// arguments, because it checks the bound of an `impl` before the arguments. This does not work for a name that `Iterator` or [`refused_of_values`] also
+/// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. Whatever the arguments of a call are, rustc shows the
+/// message of the bound, because it checks the bound of an `impl` first. This does not work for a name that `Iterator` or [`refused_of_values`] also
 /// uses: rustc would then find several missing bounds and show no message.
 #[doc(hidden)]
 #[macro_export]

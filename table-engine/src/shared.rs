@@ -62,7 +62,7 @@ impl Shared {
         self.gap.lock().unwrap_or_else(PoisonError::into_inner).replace(found).is_some()
     }
 
-    /// Takes the gap that was left for the committer.
+    /// Takes the gap that a reader has left for the committer, if any.
     pub(crate) fn take_gap(&self) -> Option<FoundGap> {
         self.gap.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -38,7 +38,7 @@ pub(crate) fn caught<T>(code: &str, call: impl FnOnce() -> Result<T>) -> Result<
 /// Waits for a future that calls application code. `code` names the code in the error.
 ///
 /// # Errors
-/// The error of the future; `InvalidInput` if the code panics.
+/// The future's error, or `InvalidInput` if the code panics.
 pub(crate) async fn caught_in<T>(code: &str, future: impl Future<Output = Result<T>>) -> Result<T> {
     let outcome = AssertUnwindSafe(future).catch_unwind().await;
     outcome.unwrap_or_else(|panic| Err(Panicked::error(code, &*panic)))

@@ -4,7 +4,7 @@
 pub mod next {
     use table_core::Entity;
 
-    /// An employee with the added fields. Example key: (`Sales`, `empid_000123`).
+    /// An employee, with the fields that this version adds. Example key: (`Sales`, `empid_000123`).
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "Company")]
     #[partition_key(department)]

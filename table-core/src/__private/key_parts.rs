@@ -1,5 +1,5 @@
-//! Support for generated code that reads the key of an index row. Computes the key of the entity that the row belongs to, and the properties that a
-//! copy stores only in its key.
+//! Support for generated code that reads the key of an index row: computes the key of the entity that the row belongs to. If the row contains a copy of
+//! the entity, also computes the properties that are stored only in the row's key.
 //!
 //! Expansions are chains of calls, because each `let … else` in an expansion adds to the compile time.
 

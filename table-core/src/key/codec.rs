@@ -143,7 +143,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// Creates a form with a fixed width.
+    /// Describes an encoding with a fixed width.
     #[must_use]
     pub const fn fixed(width: usize, ordered: bool, alphabet: Alphabet) -> Self {
         Self { min: width, max: width, ordered, alphabet }
@@ -175,7 +175,7 @@ pub struct Facts {
     /// consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
     /// Describes the mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid. `#[derive(Entity)]`
-    /// and `#[derive(KeyPart)]` report this text at the field, with `, name` in place of `{, field}`.
+    /// and `#[derive(KeyPart)]` report this text at the field. They replace `{, field}` in it with `, name`.
     pub fault: Option<&'static str>,
 }
 

@@ -32,7 +32,7 @@ pub(super) fn name_of(source: &Source) -> String {
     }
 }
 
-/// Writes the lines that determine the stored bytes. `name` returns the name of a key part's source.
+/// Writes the lines that describe how entities are stored. `name` returns the name of the field or property that a key part contains.
 pub(super) fn write_facts(
     schema: &StoredSchema,
     name: &dyn Fn(&Source) -> String,

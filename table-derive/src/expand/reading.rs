@@ -93,7 +93,7 @@ pub(super) struct Keys {
     parts: TokenStream,
 }
 
-/// Returns the body of a function that reads keys and properties. All failures exit one block, because each call of `fail` costs compile time.
+/// Returns the body of a function that reads keys and properties. All failures leave through one block, because each call to `fail` costs compile time.
 pub(super) fn body(keys: &Keys, properties: &TokenStream, value: &TokenStream) -> TokenStream {
     let (reader, fail) = (local("reader"), fail());
     let Keys { reader: start, parts } = keys;

@@ -64,7 +64,7 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
     Keys { constants, proof }
 }
 
-/// Generates the compile-time check that the partition key contains more than time, unless the declaration waives it (PAT-ANTI-1).
+/// Generates the compile-time check that the partition key does not consist only of time, unless the declaration waives it (PAT-ANTI-1).
 fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let key = design.partition_key;
     let is_hot = design.entity.allows.get(HOT_PARTITION).is_some();

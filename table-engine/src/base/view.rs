@@ -71,7 +71,7 @@ impl BaseView {
         self.layers_of(&span).map(share).sum()
     }
 
-    /// Returns the layers that may have rows of a span.
+    /// Returns the layers that may contain rows in `span`.
     fn layers_of(&self, span: &Span) -> impl Iterator<Item = &Layer> {
         let version = &self.stored.version;
         let segments = version.segments().get(version.find(&span.start)..).unwrap_or_default();

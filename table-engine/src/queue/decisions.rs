@@ -62,7 +62,7 @@ struct Visible {
     front: Front,
 }
 
-/// The part of a queue that a decision did not examine.
+/// The part of a queue that was not examined when a decision was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The queue contains no further visible messages.

@@ -33,7 +33,7 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// Images of a disk, each with the transactions acknowledged before it was taken, and the step of the engine.
+/// Images of a disk, each with the transactions acknowledged before it was taken, and the step in which the engine was.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
 /// Returns images of a disk, taken while eight writers insert pairs of rows, each pair in a separate transaction.

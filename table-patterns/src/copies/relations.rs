@@ -25,7 +25,7 @@ use crate::entities::{
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
 
-/// The relations of an entity type, both as a source and as a holder.
+/// The relations of an entity type: those from which other entities copy its properties, and those by which it holds copies.
 pub(super) struct Relations<E: 'static, S> {
     declared: &'static Declared<E>,
     pub(super) gives: Vec<Given<E, S>>,

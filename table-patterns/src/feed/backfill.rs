@@ -15,7 +15,7 @@ use crate::fence::{self, Fence};
 const FEED: &str = "feed";
 /// The name of the feed in the stored schema's list of pending parts.
 const NOTE: &str = "keeps feed";
-/// The position of a backfill that has begun. It is the only position, because the backfill needs no pass over the rows.
+/// The stored position of a backfill that has begun. A backfill of a feed has no other position, because it does not scan the rows.
 const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).

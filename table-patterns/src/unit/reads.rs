@@ -21,7 +21,7 @@ use crate::unit::rivals::ReadRow;
 /// The rows that a unit has read.
 #[derive(Default)]
 pub(super) struct Reads {
-    /// The group with the previous, uncommitted units of the turn.
+    /// The group of earlier transactions that will be committed together with this one. They are not committed yet.
     pub(super) group: Option<Arc<Group>>,
     /// The rows as they were first read; `None` for a row that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,

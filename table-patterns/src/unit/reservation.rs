@@ -39,7 +39,7 @@ pub(super) const HOLD: &str = "HoldMillis";
 
 /// The number of lost attempts after which a transaction reserves its partition.
 pub(super) const LOSSES: usize = 3;
-/// The shortest and the longest hold of a reservation.
+/// The shortest and the longest time for which a reservation is held.
 const HOLDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 /// The shortest and the longest pause between two reads of the queue.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));

@@ -34,7 +34,7 @@ pub(super) struct Share {
     pub(super) rows: BTreeSet<String>,
     /// The amounts that the entity has contributed to the view's sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
-    /// The amounts at the start of a recount, if some have changed since.
+    /// The amounts at the start of a recount; `None` if no amount has changed since then.
     pub(super) cut: Option<Cut>,
 }
 

@@ -42,7 +42,7 @@ pub(super) fn has_secret(text: &str) -> bool {
 pub enum Location {
     /// An empty engine in memory, which exists until the command ends.
     Memory,
-    /// A folder of the embedded engine.
+    /// A folder with the data of an embedded engine.
     Folder(PathBuf),
     /// An account, an emulator or a server, given by a connection string.
     ConnectionString(String),

@@ -1,4 +1,4 @@
-//! The closures of updates, and their results.
+//! The closures passed to updates, and the values that they return.
 
 use table_store::Result;
 

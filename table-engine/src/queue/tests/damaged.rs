@@ -1,4 +1,4 @@
-//! Tests that one damaged row of a queue stops no other message.
+//! Tests that a damaged row of a queue does not block the other messages.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -126,7 +126,7 @@ impl Scene {
     }
 }
 
-/// Settles the remote lists for all recorded changes, and deletes the records.
+/// Brings the remote lists up to date with all recorded changes, and deletes the records of these changes.
 pub(super) async fn settle_all<S: TableStore + Clone + 'static>(people: &People<S>) -> Result<()> {
     for department in DEPARTMENTS {
         let store = people.table().store();

@@ -63,7 +63,7 @@ pub struct Person {
     pub firm: Option<String>,
 }
 
-/// The firm that employs all owners, in the tickets' partition.
+/// The firm that employs all owners. It is stored in the partition of the tickets.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Employer))]
 #[partition_key(home)]

@@ -116,7 +116,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
     });
 }
 
-/// Tests that an index is also announced (recorded as not yet ready) if its table is empty, because an older program may write the first rows.
+/// Tests that an index is announced (recorded as not yet ready) even if its table is empty, because an older program may write the first rows.
 #[test]
 fn an_index_of_an_empty_table_is_announced_as_well() {
     block_on(async {
