@@ -26,8 +26,8 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Returns the names of the files in a folder, in any order.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. An existing file is then removed under this name but not
-    /// changed, because it may have other names: snapshots are often folders of hard links.
+    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. A file that already has this
+    /// name loses the name, but its content does not change, because it may have other names: snapshots are often folders of hard links.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Opens a file for reading only. No write permission is needed.
@@ -51,7 +51,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Locks a file, which is created if it does not exist. The lock is held until the value is dropped or the process ends.
+    /// Locks a file, creating it if it does not exist. The lock is held until the returned value is dropped or the process ends.
     ///
     /// # Errors
     /// `WouldBlock` if the lock is already held.
@@ -67,13 +67,13 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Returns the length in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Fills the buffer with the bytes from an offset.
+    /// Fills the buffer with the bytes that begin at `offset`.
     ///
     /// # Errors
     /// `UnexpectedEof` if the file ends before the buffer is full.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// Writes all bytes at an offset, extending the file if needed.
+    /// Writes all bytes at `offset`, extending the file if needed.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Truncates the file or extends it with zeros.

@@ -10,16 +10,16 @@ use crate::gaps::FoundGap;
 use crate::state::State;
 use crate::statistics::Groups;
 
-/// The published state of an engine, and the reason why writing has stopped.
+/// The published state of an engine and, if writes are no longer possible, the reason.
 pub(crate) struct Shared {
-    /// IMPORTANT: the end of an engine is published as a state, not as a flag. One load returns both the state and whether the engine is open, so no
-    /// reader mistakes the empty state of a closed engine for its content.
+    /// IMPORTANT: a closed engine is marked in the published state, not by a separate flag. One load returns both the state and whether the engine is
+    /// open, so no reader mistakes the empty state of a closed engine for its content.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,
     /// The last gap that a scan found and the committer has not taken yet.
     gap: Mutex<Option<FoundGap>>,
-    /// Counters of the commit groups.
+    /// Counters of the groups of writes that were committed together.
     pub(crate) groups: Groups,
 }
 
@@ -34,7 +34,7 @@ impl Shared {
         }
     }
 
-    /// Creates the state of an engine that refuses writes.
+    /// Creates the shared state of an engine that was opened for reading only.
     pub(crate) fn read_only(state: State) -> Self {
         Self { read_only: true, ..Self::new(state) }
     }
@@ -78,12 +78,12 @@ impl Shared {
         outcome.or_else(|error| self.check_open().and(Err(error)))
     }
 
-    /// Ends reads and writes, and releases the base.
+    /// Makes all later reads and writes fail, and releases the base.
     pub(crate) fn close(&self) {
         self.publish(State::closed());
     }
 
-    /// Ends writes with `cause`. Reads continue, because all published writes are durable.
+    /// Makes all later writes fail with `EnginePoisoned`, which contains `cause`. Reads still work, because every published write is durable.
     pub(crate) fn poison(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
         tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
@@ -92,7 +92,7 @@ impl Shared {
     /// Returns an error if writes are no longer accepted.
     ///
     /// # Errors
-    /// `EnginePoisoned` if a write failed, `EngineClosed` if the engine was closed, `ReadOnly` if it was opened for reading only.
+    /// `EnginePoisoned` if an earlier failure stopped all writes, `EngineClosed` if the engine was closed, `ReadOnly` if it was opened for reading only.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.read_only {
             self.check_open()?;
@@ -110,7 +110,7 @@ impl Shared {
     }
 }
 
-/// Returns the error of a closed engine.
+/// Returns the error for a call to a closed engine.
 pub(crate) fn closed() -> Error {
     Error::of(EngineFault::Closed)
 }

@@ -33,9 +33,9 @@ pub(crate) struct State {
     pub(crate) gaps: Gaps,
     /// The time of the last decision included in the state.
     pub(crate) decided: u64,
-    /// `true` if the engine was closed. The state is then empty.
+    /// `true` if the engine was closed. All other fields are then empty.
     pub(crate) is_closed: bool,
-    /// `true` if only the committer has the current state. The state is then empty.
+    /// `true` if this is a placeholder for the current state, which only the committer has. All other fields are then empty.
     pub(crate) is_withdrawn: bool,
 }
 
@@ -45,7 +45,7 @@ impl State {
         Self { is_closed: true, ..Self::default() }
     }
 
-    /// Creates the state that replaces a published state while it is being changed.
+    /// Creates the placeholder that replaces the published state until a reader asks the committer for the current state.
     pub(crate) fn withdrawn() -> Self {
         Self { is_withdrawn: true, ..Self::default() }
     }

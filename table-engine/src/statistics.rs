@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 /// Statistics of an [`Engine`](crate::Engine): the size of its content, and counters since it was opened.
 ///
+/// Recently written rows are in memory, in the *memtable*. A checkpoint writes them to the files on disk, which together are the *base*.
+///
 /// Collecting the statistics reads no file and never blocks. Sizes in bytes include encoded rows and their overhead.
 ///
 /// ```
@@ -30,9 +32,9 @@ pub struct Statistics {
     pub memtable_bytes: usize,
     /// The time since the last checkpoint; `None` before the first checkpoint since the engine was opened.
     pub checkpoint_age: Option<Duration>,
-    /// The number of files of the base.
+    /// The number of files in the base.
     pub runs: usize,
-    /// The total size in bytes of the base's files, excluding merged files that are still being read.
+    /// The total size in bytes of the base's files, excluding files that have been merged into others but are still being read.
     pub base_bytes: u64,
     /// The number of segments: key ranges that are merged independently of each other.
     pub segments: usize,
@@ -56,9 +58,9 @@ pub struct Statistics {
     pub grouped_writes: u64,
     /// The number of writes in the largest group.
     pub largest_group: u64,
-    /// The number of blocks of the base that readers found in the cache.
+    /// The number of times that a reader found a block of the base's files in the cache.
     pub cache_hits: u64,
-    /// The number of blocks of the base that readers read from a file.
+    /// The number of times that a reader had to read a block from one of the base's files.
     pub cache_misses: u64,
 }
 

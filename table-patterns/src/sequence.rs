@@ -14,15 +14,15 @@
 //! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
 //!
 //! # Key layout
-//! The row is in the partition where the numbers are used. Its `RowKey` is `U+FFFC sequence_` followed by the name; its properties are `Next`: Int64 and
-//! `Owner`: String, the name of the entity type's schema. Numbers below `Next` have been taken. Workers and readers of the
-//! partition skip the row; a [migration](crate::migrate) copies it.
+//! A sequence is stored in one row in the partition where its numbers are used. The row's `RowKey` is `U+FFFC sequence_` followed by the name of the
+//! sequence. Its properties are `Next`: Int64 and `Owner`: String, the name of the entity type's schema. Numbers below `Next` have been taken. Workers
+//! and readers of the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is committed at most once, regardless of failures and concurrent processes, because `Next` changes only if its `ETag` is current,
-//! and only [`set`](GaplessSequence::set) can lower it. If a unit fails, the next unit gets the same number. Both types may take numbers from
-//! the same sequence, which then can have gaps. A sequence belongs to the entity type that takes its first number. Another type with a sequence of the
-//! same name in the partition is refused; to share numbers, two types must take them through one handle.
+//! A number is committed at most once, regardless of failures and concurrent processes, because `Next` is changed only if the row's `ETag` is still
+//! current, and only [`set`](GaplessSequence::set) can lower `Next`. If a gapless unit fails, the next unit gets the same number. Both types may take
+//! numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that takes its first number. Another entity type gets
+//! an error if it uses a sequence with the same name in the partition; to share numbers, two entity types must take them through one handle.
 //!
 //! # Bounds
 //! After a table is restored from a backup, restart the programs that use a [`BlockSequence`]: they still have numbers of blocks that the restored

@@ -40,13 +40,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// Configures one account on the ports of the emulator, reachable only from this machine (AUTH-30).
+    /// Configures one account on the default ports of the storage emulator, reachable only from this machine (AUTH-30).
     #[must_use]
     pub fn on_loopback(account: Account) -> Self {
         Self::listening_on(IpAddr::V4(Ipv4Addr::LOCALHOST), vec![account])
     }
 
-    /// Configures accounts on the ports of the emulator, at the given address.
+    /// Configures accounts on the default ports of the storage emulator, at the given address.
     #[must_use]
     pub fn listening_on(address: IpAddr, accounts: Vec<Account>) -> Self {
         let at = |port| SocketAddr::new(address, port);
@@ -76,7 +76,7 @@ impl Config {
         self
     }
 
-    /// Returns the transport of requests.
+    /// Returns the transport for requests: HTTPS if a certificate is set, otherwise HTTP.
     #[cfg_attr(
         not(feature = "tls"),
         expect(clippy::unused_self, reason = "without the feature there is one transport")

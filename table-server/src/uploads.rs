@@ -1,4 +1,5 @@
-//! Permits for requests whose bodies are being read. Each account has permits of its own, so slow bodies of one account do not use up those of others.
+//! Permits for requests whose bodies are being read. Some permits are reserved for each account, so slow uploads to one account cannot block those to
+//! another.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 

@@ -27,11 +27,11 @@ pub use check::PropertiesFault;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
-    /// The settings for logging. In a request, a field that is `None` keeps its current value; this applies to all four fields.
+    /// The settings for logging. In a request, `None` leaves the current settings unchanged; this applies to all four fields.
     pub logging: Option<Logging>,
     /// The settings for hourly metrics.
     pub hour_metrics: Option<Metrics>,
-    /// The settings for metrics per minute.
+    /// The settings for minute metrics.
     pub minute_metrics: Option<Metrics>,
     /// The rules for cross-origin requests. An empty list removes all rules.
     pub cors: Option<Vec<CorsRule>>,
@@ -85,10 +85,10 @@ impl ServiceProperties {
         Self::of(&root(text)?)
     }
 
-    /// Reads the properties from a request, and validates them by the rules of the service. Missing elements are `None`.
+    /// Reads the properties from a request and validates them against the rules of the service. Missing elements become `None`.
     ///
     /// # Errors
-    /// The first error that was found, which has the service's error code.
+    /// The first violation found. Its code is the one with which the service would reject the request.
     ///
     /// ```
     /// use table_wire::{PropertiesFault, ServiceProperties};
@@ -188,7 +188,7 @@ fn root(text: &str) -> Option<Element> {
     Element::of_request(text).filter(|root| root.name() == "StorageServiceProperties")
 }
 
-/// Reads an optional element. The outer `None` means that the element is invalid.
+/// Reads an optional element. The outer `None` means that the element is invalid, the inner one that it is missing.
 #[expect(clippy::option_option, reason = "a missing element is valid")]
 fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Option<Option<T>> {
     match element {

@@ -1,4 +1,5 @@
-//! Measures point gets in a large table compared with a small one: with a cache that fits both tables, and with one too small for the large table.
+//! Compares the time of a point get in a large table with that in a small one: with a cache that fits both tables, and with one too small for the large
+//! table.
 
 use table_core::embedded::Engine;
 
@@ -16,7 +17,7 @@ const WARM: usize = 6 << 30;
 /// The distance between the entities read to warm up the cache. It is less than the number of entities in a block, so every block is read.
 const STEP: usize = 20;
 
-/// Measures the point gets, and adds the ratios to the report.
+/// Measures point gets in both tables and adds the ratio of their times to the report, for each cache size.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let [large, small] = [stage.large(), stage.small()].map(|entities| short(entities.into()));
     let work = format!("time of a point get at {large} against {small}");

@@ -146,7 +146,7 @@ pub struct Posting {
     pub reference: String,
 }
 
-/// The current balances of 200 of a tenant's accounts. Example key: (`contoso`, `balances_0000`).
+/// The current balances of a group of 200 accounts of a tenant. Example key: (`contoso`, `balances_0000`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -167,7 +167,7 @@ impl Series for Balances {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// The sums of one month for 200 of a tenant's accounts. Example key: (`contoso`, `month_0000_2026_03`).
+/// One month's total for each account in a group of 200 accounts of a tenant. Example key: (`contoso`, `month_0000_2026_03`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -238,7 +238,7 @@ pub enum Ledger {
     Posting(Posting),
     /// The balances of 200 accounts.
     Balances(Balances),
-    /// The sums of one month for 200 accounts.
+    /// One month's totals for 200 accounts.
     MonthSums(MonthSums),
     /// A completed request.
     Request(Request),
@@ -359,7 +359,7 @@ pub mod next {
         Posting(Posting),
         /// The balances of 200 accounts.
         Balances(Balances),
-        /// The sums of one month for 200 accounts.
+        /// One month's totals for 200 accounts.
         MonthSums(MonthSums),
         /// A completed request.
         Request(Request),

@@ -70,7 +70,7 @@ pub trait ReadsAll<E>: Refused {}
 )]
 pub trait Begins<E>: Refused {}
 
-/// Declares methods with names from other libraries in the `impl` of a handle.
+/// Declares methods that users may expect from other libraries. Calling one on a handle does not compile, and the error names the right method.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {

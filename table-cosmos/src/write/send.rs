@@ -38,7 +38,7 @@ pub(super) enum Refused {
     Acknowledged(Error),
 }
 
-/// Returns the options for all writes. They prevent the Azure SDK from retrying a request without a response.
+/// Returns the options for all writes. They prevent the Azure SDK from retrying a request that received no response.
 ///
 /// Retries after 429, 449 and 403/3 are not affected, because those requests had no effect.
 fn once() -> OperationOptions {

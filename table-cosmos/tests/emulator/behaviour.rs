@@ -19,7 +19,7 @@ enum On {
     Restless,
     /// A container that first responds to requests with 429.
     Throttled,
-    /// Containers of another program, with a mapping.
+    /// Containers that belong to another program and are accessed through a mapping of their properties.
     Mapped,
 }
 

@@ -43,8 +43,8 @@ pub(super) fn slot_name(ctxt: &Ctxt, word: &LitStr) {
     }
 }
 
-/// Reports `#[property("Name")]` on a key field, which is stored as a property only with `also`. It is allowed if an index has copies whose keys do
-/// not contain the field, because they store it under this name.
+/// Reports `#[property("Name")]` on a key field, which is stored as a property only with `also`. The attribute is allowed if an index has copies whose
+/// keys do not contain the field, because these copies store the field under that name.
 fn name_of_key_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_key = |field: &Field<'_>| field.property.is_none() && field.attrs.rest.is_none();
     for (at, field) in entity.fields.iter().enumerate().filter(|(_, field)| of_key(field)) {
@@ -98,8 +98,8 @@ fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Checks chunked values, which must be bytes or strings and not part of keys. Only copies of the entire entity include chunked values and the
-/// remaining properties, because a projection has no column for them.
+/// Checks that no `chunks` field is JSON or part of a key, and that no index names a `chunks` or `rest` field in `include(…)`. Each such field is stored
+/// as several properties, so only copies of the entire entity can contain it.
 fn chunks(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, field) in entity.fields.iter().enumerate() {
         let FieldAttrs { json, chunks, rest, .. } = &field.attrs;

@@ -15,14 +15,14 @@ use crate::expand::{partitions, rows};
 use crate::model::index::Index;
 use crate::model::key::Key;
 
-/// The additions to an expansion for its indexes.
+/// The code that an entity's indexes add to the expansion of its derive macro.
 #[derive(Default)]
 pub(super) struct Indexes {
-    /// The types outside the entity: `EmployeeByEmail`, `EmployeeByEmailRows`.
+    /// The types generated next to the entity: `EmployeeByEmail`, `EmployeeByEmailRows`.
     pub(super) types: TokenStream,
     /// The constant `const INDEXES: &'static [IndexOf<Self>] = …;`.
     pub(super) list: Option<TokenStream>,
-    /// The constants and impls of the types outside the entity.
+    /// The trait implementations, constants and methods of these types.
     pub(super) impls: TokenStream,
     /// The functions of the entity: `by_email`, `by_email_rows`.
     pub(super) selections: TokenStream,

@@ -17,8 +17,9 @@ pub(crate) use writer::BlockWriter;
 const COUNTS: usize = 4;
 /// The number of bytes that encode the end of a key.
 const KEY_END: usize = 2;
-/// The number of bytes that encode the end of a body and the number of a shape.
+/// The number of bytes that encode the end of a row's body.
 const ROW_END: usize = 4;
+/// The number of bytes that encode the number of a row's shape.
 const ROW_SHAPE: usize = 2;
 const ROW: usize = ROW_END + ROW_SHAPE;
 /// The number of bytes that encode the number of shapes.
@@ -138,7 +139,7 @@ impl Layout {
         number::<SHAPE_END>(block, self.shape_ends + shape * SHAPE_END)
     }
 
-    /// Returns the key of an entry without the prefix.
+    /// Returns the key of an entry without the block's common prefix.
     #[inline]
     pub(crate) fn key(self, block: &[u8], index: usize) -> Result<&[u8]> {
         let start = index.checked_sub(1).map_or(Some(0), |before| self.key_end(block, before));
@@ -182,7 +183,8 @@ impl Layout {
         }
     }
 
-    /// Returns the position of the first entry at or after `from` whose key is not less than the given key. A nearby entry is found in few steps.
+    /// Returns the position of the first entry at or after `from` whose key is not less than the given key. The search begins at
+    /// `from`, so an entry close to it is found in a few steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {

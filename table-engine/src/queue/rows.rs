@@ -24,20 +24,21 @@ const ASIDE: usize = 1_024;
 /// The number of digits that represent a message's index within its transaction.
 const PLACE: usize = 2;
 
-/// Returns the key of a message by its visibility, transaction and index in the transaction. The digits of the key are the pop receipt.
+/// Returns the key that contains the time at which a message becomes visible, and the pop receipt, which consists of the key's digits. `ticks` is the
+/// timestamp of the transaction that writes the key, and `place` is the message's index in that transaction.
 pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
     let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
 }
 
-/// Returns the key that a receipt refers to, or `None` if the string is not a receipt.
+/// Returns the key to which a receipt refers, or `None` if the receipt is malformed.
 pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     let digits = receipt.as_str();
     let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
     legal.then(|| key_of(table, &format!("v{digits}")))
 }
 
-/// Returns the key of a message by its id, or `None` if the string is not an id.
+/// Returns the key of the message with the given id, or `None` if the id is not a GUID.
 pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
     let id = Uuid::parse_str(id.as_str()).ok()?;
     Some(key_of(table, &format!("m{}", id.simple())))
@@ -190,7 +191,7 @@ pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Messag
     ))
 }
 
-/// Reports a row of a visibility that cannot be read.
+/// Logs that the row with a message's visibility cannot be read.
 pub(super) fn report(key: &[u8], error: &Error) {
     let row_key = key::KeyReader::default()
         .split(key)
@@ -199,7 +200,7 @@ pub(super) fn report(key: &[u8], error: &Error) {
     tracing::warn!(target: "table_core::engine", row_key, %error, "the visibility of a message cannot be read");
 }
 
-/// Combines the two rows of a message; `None` if its text is damaged.
+/// Returns a message, combined from its two rows, or `None` if its text is damaged.
 pub(crate) fn readable(state: &State, table: u32, shown: &Shown) -> Result<Option<Message>> {
     match message(state, table, shown) {
         Err(error) if error.code() == ErrorCode::Corrupted => {

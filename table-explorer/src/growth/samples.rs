@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// smallest tables are dropped.
 const STORES: usize = 16;
 const TABLES: usize = 64;
-/// The density of the samples: one per minute for an hour, one per hour for two days, and one per day for 400 days. Each pair contains an age, and the
-/// length of a period from that age on, in seconds.
+/// The density of the samples: one per minute for an hour, one per hour for two days, and one per day for 400 days. Each pair contains an age
+/// and the interval between samples from that age on, both in seconds.
 const PERIODS: [(i64, i64); 3] = [(0, 60), (HOUR, HOUR), (2 * DAY, DAY)];
 const LONGEST: i64 = 400 * DAY;
 const HOUR: i64 = 3_600;

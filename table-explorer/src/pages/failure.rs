@@ -16,7 +16,7 @@ pub(crate) fn page(context: &Context<'_>, failure: &Failure) -> Response<Body> {
     response::page(failure.status(), frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the failure page without a session. It shows no data of the store.
+/// Returns the failure page for a request without a session, or if the tables cannot be listed. The page shows only the failure, without navigation.
 pub(crate) fn outside(failure: &Failure) -> Response<Body> {
     let markup = html! {
         (DOCTYPE)

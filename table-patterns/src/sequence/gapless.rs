@@ -1,4 +1,4 @@
-//! Sequences without gaps: a number is taken by the unit of work that uses it.
+//! Sequences without gaps: a number is allocated in the same unit of work that uses it.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
 use crate::unit::{Decide, UnitOfWork, partition_key};
 
-/// A sequence without gaps. A number is taken only in the transaction that uses it. See [the module](crate::sequence) for its costs.
+/// A sequence without gaps. A number is allocated only in the transaction that uses it. See [the module](crate::sequence) for its costs.
 ///
 /// Clones are handles to the same sequence.
 pub struct GaplessSequence<E, S, O = NoOutbox> {
@@ -30,12 +30,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(Self { entities: entities.clone(), row_key: row::row_key(name)? })
     }
 
-    /// Takes the next number of a partition, and commits a unit that uses it, as a [`transaction`](Entities::transaction). `uses` may be
-    /// called several times, each time with a different number and an empty unit.
+    /// Takes the next number in a partition and commits a unit of work that uses it, like [`transaction`](Entities::transaction). `uses` may be
+    /// called several times, each time with an empty unit and possibly a different number.
     ///
     /// # Errors
     /// - Any error from `uses` or from [`UnitOfWork::commit`]. The number is then free again.
-    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts that the [policy](Entities::with_retry) allows.
     /// - `InvalidInput` if an `N` cannot represent the number.
     /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
     ///

@@ -35,7 +35,7 @@ pub struct Erased {
     pub rows: u64,
     /// The number of deleted or changed rows in other partitions and tables: index rows, members of lists, references, copies.
     pub remote_rows: u64,
-    /// The number of registered partitions with feeds whose registration was deleted, plus those with outboxes whose registration was marked as erased.
+    /// The number of partition registrations that were deleted (for feeds) or marked as erased (for outboxes).
     pub registrations: u64,
     /// The number of deleted blobs.
     pub blobs: u64,

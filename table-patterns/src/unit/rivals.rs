@@ -67,8 +67,8 @@ impl Rivals {
         }
     }
 
-    /// Waits for other processes that have reserved the partition, then reads a row. The queue of reservations is read only if another process has written
-    /// rows of the partition, and only once per run.
+    /// Waits for other processes that have reserved the partition, then reads a row. The reservations are checked only if this transaction has a reservation
+    /// itself, or another process has recently written rows in the partition, and at most once per run of the transaction.
     pub(super) async fn read<S: TableStore>(
         &mut self,
         queue: &Queue<'_, S>,

@@ -104,7 +104,7 @@ pub(super) fn recount_key(place: &PartitionKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{VIEW_PREFIX}recount"))? })
 }
 
-/// Returns the identifier of the recount that has marked a row with sums; `None` if the row is not marked.
+/// Returns the identifier of the recount that marked the given row of sums, or `None` if the row is not marked.
 pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
     Ok(match row.find(RECOUNT, &mut 0)? {
         Some(ValueRef::String(id)) => Some(id.to_owned()),

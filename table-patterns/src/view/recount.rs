@@ -2,7 +2,8 @@
 //!
 //! Sums that agree with the records, and do not change while both are read, are correct and skipped. For all others, a *recount* marks each row.
 //! A writer that changes a marked row stores the earlier amounts in the entity's record, once per recount. The records therefore determine the
-//! correct sums at the time of the mark, regardless of how long reading them takes. The difference is then added to the current sums.
+//! correct sums at the time of the mark, regardless of how long reading them takes. The difference between
+//! these and the stored sums at that time is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Callers of a server. A token's `sip` and `spr` restrictions are validated when the token is signed, and compared with the caller when it is used (SAS-1).
+//! Callers of a server. A token's `sip` and `spr` restrictions are validated when the token is signed. When the token is used,
+//! the caller is checked against them (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -40,7 +41,7 @@ pub struct Caller {
     pub secure: bool,
 }
 
-/// Compares the restrictions of a token with the caller, if a caller is set (ASAS-5).
+/// Checks the caller, if set, against the restrictions of a token (ASAS-5).
 ///
 /// # Errors
 /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the caller.
@@ -63,10 +64,10 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
     Ok(())
 }
 
-/// Validates addresses before they are signed. Empty text allows every address.
+/// Validates addresses before they are signed. An empty string allows every address.
 ///
 /// # Errors
-/// `InvalidInput` if the text is neither an IPv4 address nor a range of IPv4 addresses.
+/// `InvalidInput` if the string is neither an IPv4 address nor a range of IPv4 addresses.
 pub(super) fn check(addresses: &str) -> Result<()> {
     if addresses.is_empty() { Ok(()) } else { range(addresses).map(drop) }
 }

@@ -47,7 +47,7 @@ impl Sums {
         }
     }
 
-    /// Adds a stored row.
+    /// Adds a row found in the store to the sums of the stored rows.
     pub(super) fn find(&mut self, row: &TableEntity) {
         if let Some(bucket) = self.bucket(row.key()) {
             bucket.found.add(row);

@@ -31,7 +31,8 @@ impl Importing<'_> {
     ///
     /// # Errors
     /// - `Refused` if a record is rejected and no file for rejected records was given. All earlier records have then been written.
-    /// - `Refused` if the file's first records differ from those that the state counts, or if the table is empty although the state counts written records.
+    /// - `Refused` if the file does not begin with the records that were written or rejected according to `state`, or if `state` has no checksum of them.
+    /// - `Refused` if the table is empty although `state` says that records were written.
     /// - Any error from the store or the file.
     ///
     /// Another call with the same state continues the import.

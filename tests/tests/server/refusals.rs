@@ -1,4 +1,4 @@
-//! Tests based on public bug reports: requests that the service refuses. Each test names its reports, and expects the service's code.
+//! Tests based on public bug reports: requests that the service rejects. Each test names its reports and expects the error code of the service.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn create(table: &str) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-/// Sends a batch of operations, each with its headers and body, in a change set or, if `is_query`, outside one.
+/// Sends a batch with the given operations, each with its headers and body. They are in a change set unless `is_query` is `true`.
 fn batch(operations: &[String], is_query: bool) -> Answer {
     let begin = if is_query { "--b\r\n" } else { "--c\r\n" };
     let part = |operation: &String| format!("{begin}Content-Type: application/http\r\n\r\n{operation}\r\n");
@@ -38,7 +38,8 @@ fn inner(answer: &Answer) -> &str {
     inner.get(..3).unwrap()
 }
 
-/// azure-sdk-for-js 20913, Storage Explorer 5407, 5434, 5579 and 5584: a client sent an empty parameter for a token that it had not received.
+/// azure-sdk-for-js 20913, Storage Explorer 5407, 5434, 5579 and 5584: a client sent an empty parameter in place of a token that it
+/// had not received.
 #[test]
 fn page_2_and_9_an_empty_token_is_refused() {
     create("EmptyTokens");
@@ -91,7 +92,7 @@ fn json_1_a_part_in_atom_is_refused() {
     assert_eq!(inner(&batch(&[json("1"), json("2")], false)), "204");
 }
 
-/// Azurite 1216: a client puts `$format` into the URLs of parts. Other options in such URLs are known or refused, as outside a batch.
+/// Azurite 1216: a client puts `$format` into the URLs of parts. Other options in such URLs are accepted or rejected as outside a batch.
 #[test]
 fn qry_1_and_2_options_of_a_part_are_known_or_refused() {
     create("PartOptions");
@@ -114,7 +115,7 @@ fn qry_1_and_2_options_of_a_part_are_known_or_refused() {
     }
 }
 
-/// Azurite 1829 and 2013, azure-storage-net 904: a malformed ETag is refused by the documented sentence.
+/// Azurite 1829 and 2013, azure-storage-net 904: a malformed ETag is rejected with the documented message.
 #[test]
 fn ifm_1_and_3_a_malformed_etag_is_refused_by_the_services_sentence() {
     create("Etags");
@@ -135,7 +136,8 @@ fn ifm_1_and_3_a_malformed_etag_is_refused_by_the_services_sentence() {
     }
 }
 
-/// azure-functions-host 8728, serilog-sinks-azuretablestorage 44: a batch with more than 100 operations is refused by the documented sentence.
+/// azure-functions-host 8728, serilog-sinks-azuretablestorage 44: a batch with more than 100 operations is rejected with the
+/// documented message.
 #[test]
 fn egt_2_a_hundred_and_first_operation_is_refused_by_the_services_sentence() {
     create("Many");
@@ -153,7 +155,7 @@ fn egt_2_a_hundred_and_first_operation_is_refused_by_the_services_sentence() {
     assert_eq!(inner(&batch(&operations[..100], false)), "204");
 }
 
-/// A differential with Azurite: each service has its own code for a method that a resource does not support.
+/// Found by a comparison with Azurite: if a resource does not support a method, the table service and the queue service return different error codes.
 #[test]
 fn err_3_a_method_that_a_resource_does_not_support_has_the_code_of_its_service() {
     create("Methods");
@@ -176,7 +178,7 @@ fn err_3_a_method_that_a_resource_does_not_support_has_the_code_of_its_service()
     }
 }
 
-/// sling-cli 635, Azurite 662: no signature of a table or a queue permits these operations, whatever its permissions.
+/// sling-cli 635, Azurite 662: a signature for a table or a queue never permits these operations, regardless of its permissions.
 #[test]
 fn sas_5_a_signature_of_one_table_or_queue_never_permits_operations_on_the_account() {
     create("Signed");
@@ -228,7 +230,7 @@ fn sas_5_a_signature_of_one_table_or_queue_never_permits_operations_on_the_accou
     );
 }
 
-/// azure-storage-python 301, azure-storage-cpp 157: a client appended `?` and the text of a token, which began with `?`.
+/// azure-storage-python 301, azure-storage-cpp 157: a client appended `?` and a token that already began with `?`.
 #[test]
 fn sas_1_a_signature_after_a_second_question_mark_has_no_version() {
     let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);
@@ -261,7 +263,7 @@ fn sas_1_a_signature_after_a_second_question_mark_has_no_version() {
     }
 }
 
-/// MicrosoftDocs/feedback 2842, waz-storage 1: the `+` of a receipt was not escaped, so it became a space. The service's answer is recorded in the tests
+/// MicrosoftDocs/feedback 2842, waz-storage 1: the `+` in a receipt was not escaped, so it became a space. The service's response is recorded in the tests
 /// of `@azure/storage-queue` (`delete message negative`).
 #[test]
 fn que_13_and_16_text_that_is_no_receipt_is_not_taken_for_an_outdated_one() {
@@ -283,7 +285,7 @@ fn que_13_and_16_text_that_is_no_receipt_is_not_taken_for_an_outdated_one() {
     }
 }
 
-/// azure-cli 13232: tables have no logging of version 2.0.
+/// azure-cli 13232: the table service does not support version 2.0 of the logging settings.
 #[test]
 fn a_wrong_version_of_logging_is_no_valid_document() {
     let properties = |version: &str| {

@@ -1,5 +1,5 @@
-//! Tests of completion and hover of rust-analyzer inside the attributes of a declaration. They are skipped if it is not installed (`rustup component
-//! add rust-analyzer`).
+//! Tests rust-analyzer's completion and hover inside the attributes of a declaration. The tests are skipped if rust-analyzer is not installed
+//! (`rustup component add rust-analyzer`).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 use std::{env, fs, thread};
 
-/// The part of the standard library that the names of a declaration require, because its sources may not be installed.
+/// The parts of the standard library to which the declaration refers. The real library is not used, because its sources may not be installed.
 const STD: &str = "
 pub mod macros { #[rustc_builtin_macro] pub macro derive($item:item) {} }
 pub mod option { pub enum Option<T> { None, Some(T) } }
@@ -69,7 +69,7 @@ const SHOWN: [(&str, &str); 5] = [
 struct Installed {
     /// The program that runs macros.
     server: PathBuf,
-    /// The library of the derive with which this test is linked.
+    /// The compiled derive macro with which this test was built.
     derive: PathBuf,
 }
 
@@ -96,7 +96,7 @@ fn json(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// Writes the project, described without cargo, so nothing is built for it.
+/// Returns the content of `rust-project.json`. It lists the crates, so rust-analyzer does not run cargo and builds nothing.
 fn project(folder: &Path, derive: &Path) -> String {
     let source = |package: &str| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(package).join("src/lib.rs");
@@ -130,7 +130,7 @@ struct Editor {
     output: BufReader<ChildStdout>,
     file: String,
     count: usize,
-    /// A channel whose closing ends the watch over the process.
+    /// Dropping this sender ends the process: the thread that watches the process then kills it.
     _done: Sender<()>,
 }
 
@@ -207,7 +207,7 @@ impl Editor {
         }
     }
 
-    /// Returns the response for the position of `|` in the declaration after one piece of it was replaced.
+    /// Replaces `piece` of the declaration by `changed`, then returns the response for the position of the `|` in `changed`.
     fn ask_at(&mut self, method: &str, piece: &str, changed: &str) -> String {
         assert!(DECLARATION.contains(piece), "{piece}");
         let text = DECLARATION.replacen(piece, changed, 1);
@@ -230,7 +230,7 @@ impl Editor {
     }
 }
 
-/// Kills the process when the test has ended or hangs, which fails everything that waits for the process.
+/// Kills the process when the returned sender is dropped, or after ten minutes if the test hangs. Reads from the process then fail.
 fn watch(mut child: Child) -> Sender<()> {
     let (done, over) = mpsc::channel();
     thread::spawn(move || {

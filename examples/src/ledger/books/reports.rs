@@ -18,7 +18,8 @@ impl Bookkeeping {
         Ok(self.balances.get_slot(Balances::key(tenant, page), at).await?.unwrap_or_default())
     }
 
-    /// Returns the balance of an account at the end of a day: the sums of earlier months, plus the postings in the day's month up to that day.
+    /// Returns the balance of an account at the end of a day: the sums of earlier months, plus the postings of the same month up to and including
+    /// that day.
     ///
     /// # Errors
     /// Any error from the store.
@@ -36,7 +37,7 @@ impl Bookkeeping {
         Ok(earlier + postings.iter().map(|posting| posting.cents).sum::<i64>())
     }
 
-    /// Returns the balances of all accounts at the end of a day, except for balances of zero.
+    /// Returns the balances of all accounts at the end of a day, except those that are zero.
     ///
     /// # Errors
     /// Any error from the store.
@@ -94,7 +95,7 @@ impl Bookkeeping {
         Ok((items, page.continuation.map(|cursor| cursor.to_string())))
     }
 
-    /// Returns the lines in the audit log of a year.
+    /// Returns the lines of a tenant's audit log for one year.
     ///
     /// # Errors
     /// Any error from the store.

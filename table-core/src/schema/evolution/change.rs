@@ -72,9 +72,9 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. This requires that the older schema
-    /// lacks only optional properties, and indexes, a feed or copies whose backfill has not begun. When an older program writes index rows, it copies the
-    /// properties that it does not know from the stored entity.
+    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. This is the case if everything that
+    /// the older schema lacks is either an optional property, or an index, feed or copy whose backfill has not begun, and everything that only the older
+    /// schema has is an optional property. When an older program writes index rows, it copies properties unknown to it from the stored entity.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
@@ -92,8 +92,8 @@ impl Evolution {
             && self.changes.iter().all(|change| allowed.contains(&change.rule.id))
     }
 
-    /// Returns `true` if both schemas have the same kind, and keys of the same form: the same literals, and parts with the same values, in the same
-    /// order. Two different types in the same table differ in their kind or in the form of their keys.
+    /// Returns `true` if both schemas have the same kind, and their keys have the same form: the same literals, and parts with the same values, in the
+    /// same order. Two different types in the same table differ in their kind or in the form of their keys.
     pub(crate) fn keeps_form_of_keys(&self) -> bool {
         let others = [
             KIND.id,

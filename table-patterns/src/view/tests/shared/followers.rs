@@ -126,7 +126,7 @@ fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
     assert_eq!((calls(1), calls(200), calls(1)), (4, 99 * 4 + 6 + 100, 1));
 }
 
-/// A view that sums the members of all departments in one row.
+/// A view with one row, which contains the number of members of all departments and the sum of their ages.
 struct Everyone;
 
 impl View for Everyone {
