@@ -11,7 +11,6 @@ use std::thread;
 
 use async_channel::Sender;
 use futures_channel::oneshot;
-use table_store::clock::Clock;
 use table_store::store::Capabilities;
 use table_store::{Error, Result};
 
@@ -25,6 +24,7 @@ use crate::request::Request;
 use crate::shared::Shared;
 use crate::statistics::Statistics;
 use crate::threads::Thread;
+use crate::timestamps::SteadyClock;
 use crate::waker::contained;
 
 /// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
@@ -64,7 +64,7 @@ pub(crate) struct Inner {
     pub(crate) capabilities: Capabilities,
     pub(crate) options: EngineOptions,
     /// The clock that measures leases and waits.
-    pub(crate) steady: Clock,
+    pub(crate) steady: SteadyClock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
     /// The committer of an in-memory engine, which callers can run themselves.
@@ -216,6 +216,7 @@ impl Engine {
         self.inner.shared.check_writable()?;
         let (answer, mut outcome) = oneshot::channel();
         let gone = || self.inner.shared.gone();
+        self.inner.check_process()?;
         let request = request(answer);
         let left = match &self.inner.direct {
             Some(direct) => direct.take(request),
@@ -225,7 +226,6 @@ impl Engine {
             // Either the result is available, or it was lost in a panic.
             return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
         };
-        self.inner.check_process()?;
         contained(async {
             self.inner.requests.send(request).await.map_err(|_| gone())?;
             outcome.await.map_err(|_| gone())?

@@ -83,10 +83,15 @@ impl Shared {
         self.publish(State::closed());
     }
 
-    /// Ends writes with `cause`. Reads continue, because all published writes are durable.
+    /// Ends writes with `cause`, and logs it. Reads continue, because all published writes are durable.
     pub(crate) fn poison(&self, cause: &Error) {
+        self.end_writes(cause);
+        log_poison(cause);
+    }
+
+    /// Ends writes with `cause`, without running code of the application.
+    pub(crate) fn end_writes(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
-        tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
     }
 
     /// Returns an error if writes are no longer accepted.
@@ -108,6 +113,11 @@ impl Shared {
     pub(crate) fn gone(&self) -> Error {
         self.check_writable().err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))
     }
+}
+
+/// Logs the error that ended the writes of an engine. A subscriber is code of the application, so no lock may be held.
+pub(crate) fn log_poison(cause: &Error) {
+    tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
 }
 
 /// Returns the error of a closed engine.
