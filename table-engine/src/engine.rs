@@ -33,8 +33,9 @@ use crate::waker::contained;
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
 /// The futures need no particular runtime. A write waits for its commit; in an in-memory engine, a caller without concurrent writers performs the
-/// write on its own thread. Reads complete without waiting, from memory or with blocking reads of uncached blocks. If the future of a write is
-/// dropped after it was polled, the write may still be applied, as a whole.
+/// write on its own thread. Reads of an engine on disk do not wait for writes; they block while they read blocks that are not cached. A read of an
+/// in-memory engine may wait for the write that another thread is performing. If the future of a write is dropped after it was polled, the write may
+/// still be applied, as a whole.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -148,7 +149,7 @@ impl Engine {
     /// [`table_statistics`](Self::table_statistics) describes one table.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed.
+    /// `EngineClosed` if the engine was closed. In memory, `EnginePoisoned` if a panic has interrupted a write.
     pub fn statistics(&self) -> Result<Statistics> {
         let mut statistics = Statistics::default();
         self.inner.state()?.describe(&mut statistics);

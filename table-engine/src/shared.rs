@@ -103,10 +103,8 @@ impl Shared {
             self.check_open()?;
             return Err(Error::of(EngineFault::ReadOnly));
         }
-        if let Some(error) = self.failure.get() {
-            return Err(error.clone());
-        }
-        self.check_open()
+        self.check_open()?;
+        self.failure.get().cloned().map_or(Ok(()), Err)
     }
 
     /// Returns the error for a request that the committer did not answer.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Statistics of an [`Engine`](crate::Engine): the size of its content, and counters since it was opened.
 ///
-/// Collecting the statistics reads no file and never blocks. Sizes in bytes include encoded rows and their overhead.
+/// Collecting the statistics reads no file. Sizes in bytes include encoded rows and their overhead.
 ///
 /// ```
 /// use table_core::embedded::Engine;
