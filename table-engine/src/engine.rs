@@ -217,7 +217,6 @@ impl Engine {
         self.inner.shared.check_writable()?;
         let (answer, mut outcome) = oneshot::channel();
         let gone = || self.inner.shared.gone();
-        self.inner.check_process()?;
         let request = request(answer);
         let left = match &self.inner.direct {
             Some(direct) => direct.take(request),
@@ -227,6 +226,7 @@ impl Engine {
             // Either the result is available, or it was lost in a panic.
             return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
         };
+        self.inner.check_process()?;
         contained(async {
             self.inner.requests.send(request).await.map_err(|_| gone())?;
             outcome.await.map_err(|_| gone())?

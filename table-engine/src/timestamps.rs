@@ -1,6 +1,7 @@
 //! Timestamps that strictly increase regardless of the clock (ENG-8, CON-10, CON-12), and a steady clock for waits and leases.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use table_store::clock::Clock;
@@ -58,39 +59,48 @@ const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 #[derive(Clone, Debug)]
 pub(crate) struct SteadyClock {
     clock: Clock,
-    advance: Arc<Mutex<Advance>>,
+    progress: Arc<Progress>,
 }
 
 /// The progress of a steady clock.
 #[derive(Debug)]
+struct Progress {
+    /// The number of counted readings. Only changed with the lock.
+    counted: AtomicU64,
+    advance: Mutex<Advance>,
+}
+
+#[derive(Debug)]
 struct Advance {
     now: u64,
-    /// The last reading whose elapsed time was added to `now`. If the engine's clock showed the maximum time then, the instant is that of an earlier reading.
+    /// The last counted reading. If the engine's clock showed the maximum time then, the instant is that of an earlier reading.
     last: Reading,
 }
 
 impl SteadyClock {
     /// Creates a steady clock that starts at `from` or later.
     pub(crate) fn new(clock: Clock, from: u64) -> Self {
-        let first = Reading::of(&clock, 0);
-        let now = first.instant.unwrap_or_default().max(from);
-        Self { clock, advance: Arc::new(Mutex::new(Advance { now, last: first })) }
+        let last = Reading::of(&clock, 0);
+        let now = last.instant.unwrap_or_default().max(from);
+        let progress = Progress { counted: AtomicU64::new(0), advance: Mutex::new(Advance { now, last }) };
+        Self { clock, progress: Arc::new(progress) }
     }
 
     /// Reads the engine's clock, which is code of the application. No lock is held meanwhile.
     pub(crate) fn read(&self) -> Reading {
-        let number = self.lock().last.number;
-        Reading::of(&self.clock, number + 1)
+        Reading::of(&self.clock, self.progress.counted.load(Ordering::Acquire))
     }
 
     /// Returns the current time, advanced to a reading.
     pub(crate) fn at(&self, reading: Reading) -> u64 {
-        let advance = &mut *self.lock();
+        let Progress { counted, advance } = &*self.progress;
+        let advance = &mut *advance.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have counted a reading since this one began. The order of the two is then unknown, so this one is not counted: if an earlier
         // reading replaced a later one, the time between them would be counted twice.
-        if reading.number == advance.last.number + 1 {
+        if reading.earlier == counted.load(Ordering::Relaxed) {
             advance.now = advance.now.saturating_add(reading.since(advance.last));
             advance.last = Reading { instant: reading.instant.or(advance.last.instant), ..reading };
+            counted.store(reading.earlier + 1, Ordering::Release);
         }
         advance.now = advance.now.max(reading.instant.unwrap_or_default()).min(ticks::MAX - 1);
         advance.now
@@ -100,10 +110,6 @@ impl SteadyClock {
     pub(crate) fn now(&self) -> u64 {
         self.at(self.read())
     }
-
-    fn lock(&self) -> MutexGuard<'_, Advance> {
-        self.advance.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The time that the engine's clock showed, with its elapsed time.
@@ -112,13 +118,13 @@ pub(crate) struct Reading {
     /// The current time; `None` if the clock shows the maximum time.
     instant: Option<u64>,
     elapsed: Option<Duration>,
-    /// The number of readings that had been counted when this one began, including this one.
-    number: u64,
+    /// The number of readings that had been counted when this one began.
+    earlier: u64,
 }
 
 impl Reading {
-    fn of(clock: &Clock, number: u64) -> Self {
-        Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed(), number }
+    fn of(clock: &Clock, earlier: u64) -> Self {
+        Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed(), earlier }
     }
 
     /// Returns how far, in ticks, a steady clock that is ahead advances between an earlier reading and this one.

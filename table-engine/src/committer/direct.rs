@@ -42,9 +42,15 @@ impl Direct {
     /// Publishes the committer's state, and returns it.
     ///
     /// # Errors
-    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete.
-    pub(crate) fn state(&self) -> Result<Arc<State>> {
-        self.lock().as_mut().map_or_else(|| Err(closed()), Committer::publish_on_demand)
+    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete; any error from `check_process`, which is called before
+    /// the thread waits for another one.
+    pub(crate) fn state(&self, check_process: impl FnOnce() -> Result<()>) -> Result<Arc<State>> {
+        let mut held = match self.committer.try_lock() {
+            Ok(held) => held,
+            // The thread that holds the lock does not exist in a forked process.
+            Err(_) => check_process().map(|()| self.lock())?,
+        };
+        held.as_mut().map_or_else(|| Err(closed()), Committer::publish_on_demand)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Committer>> {
@@ -53,7 +59,7 @@ impl Direct {
 
     /// Runs `work` with the committer, as if a caller's write took long.
     #[cfg(test)]
-    pub(super) fn with(&self, work: impl FnOnce(&mut Committer)) {
+    pub(crate) fn with(&self, work: impl FnOnce(&mut Committer)) {
         work(self.lock().as_mut().unwrap());
     }
 

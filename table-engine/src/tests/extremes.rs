@@ -31,30 +31,35 @@ fn checkpoints_of_any_size_lose_nothing() {
 #[test]
 fn a_forked_process_gets_an_error_instead_of_waiting_for_threads_that_it_lacks() {
     let folder = tempfile::tempdir().unwrap();
-    for mut engine in [on_disk(folder.path()), with_table(EngineOptions::new().in_memory())] {
-        let is_on_disk = engine.inner.direct.is_none();
-        write(&engine, "1", insert(1)).unwrap();
-        let mine = engine.inner.process;
-        Arc::get_mut(&mut engine.inner).unwrap().process = mine.wrapping_add(1);
-        let error = write(&engine, "2", insert(2)).unwrap_err();
-        assert_eq!(error.code(), ErrorCode::EngineClosed);
-        assert!(error.to_string().contains("forked"), "{error}");
-        assert_eq!(wait(engine.checkpoint()).unwrap_err().code(), ErrorCode::EngineClosed);
-        if is_on_disk {
-            assert_eq!(number(&engine, "1"), Some(1), "reads need no thread");
-        } else {
-            let key = EntityKey::new("Sales", "1").unwrap();
-            let read = wait(engine.get(&employees(), &key, &Select::All));
-            assert_eq!(
-                read.unwrap_err().code(),
-                ErrorCode::EngineClosed,
-                "a thread of the other process may hold the state"
-            );
-        }
-        Arc::get_mut(&mut engine.inner).unwrap().process = mine;
-        write(&engine, "2", insert(2)).unwrap();
-        assert_eq!(number(&engine, "1"), Some(1));
-    }
+    let mut engine = on_disk(folder.path());
+    write(&engine, "1", insert(1)).unwrap();
+    let mine = engine.inner.process;
+    Arc::get_mut(&mut engine.inner).unwrap().process = mine.wrapping_add(1);
+    let error = write(&engine, "2", insert(2)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::EngineClosed);
+    assert!(error.to_string().contains("forked"), "{error}");
+    assert_eq!(wait(engine.checkpoint()).unwrap_err().code(), ErrorCode::EngineClosed);
+    assert_eq!(number(&engine, "1"), Some(1), "reads need no thread");
+    Arc::get_mut(&mut engine.inner).unwrap().process = mine;
+    write(&engine, "2", insert(2)).unwrap();
+}
+
+#[test]
+fn a_process_that_was_forked_during_a_write_in_memory_does_not_wait_for_it() {
+    let mut engine = with_table(EngineOptions::new().in_memory());
+    write(&engine, "1", insert(1)).unwrap();
+    let mine = engine.inner.process;
+    Arc::get_mut(&mut engine.inner).unwrap().process = mine.wrapping_add(1);
+    let direct = engine.inner.direct.clone().unwrap();
+    let key = EntityKey::new("Sales", "1").unwrap();
+    direct.with(|_| {
+        let read = wait(engine.get(&employees(), &key, &Select::All));
+        assert_eq!(read.unwrap_err().code(), ErrorCode::EngineClosed);
+        assert_eq!(write(&engine, "2", insert(2)).unwrap_err().code(), ErrorCode::EngineClosed);
+    });
+    assert_eq!(number(&engine, "1"), Some(1), "the state is free in the copy of the memory");
+    drop(direct);
+    Arc::get_mut(&mut engine.inner).unwrap().process = mine;
 }
 
 #[test]
