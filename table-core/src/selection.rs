@@ -24,8 +24,9 @@ use table_store::Result;
 
 use crate::entity::Entity;
 use crate::key::EntityKey;
+use crate::key::codec::{Alphabet, Form};
 use crate::query::{KeyRange, QueryClass, TextRange};
-use crate::schema::KeyPiece;
+use crate::schema::{self, KeyPiece};
 
 /// A cost class as a type. Sealed: only the cost classes of the service exist (CLS-1).
 pub trait Class: sealed::Sealed + 'static {
@@ -199,8 +200,8 @@ impl<E, F> Selection<E, Point, F> {
 }
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes `E`'s index rows, which are copies and lists, from the ranges. The literals at the start of their `RowKey`s (or of their `PartitionKey`s, if
-    /// the index has separate partitions in the same table) differ from the literals at the start of `E`'s keys (T066).
+    /// Excludes `E`'s index rows, which are copies and lists, from the ranges, as far as their keys differ from all keys of `E`: by the literal at the start
+    /// of the `RowKey`, or, if the index has separate partitions in the same table, of the `PartitionKey`.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -225,17 +226,27 @@ impl<E: Entity, C: Class> Selection<E, C> {
         for range in ranges.iter_mut() {
             range.row_key.intersect(&own);
         }
+        if ranges.iter().all(|range| range.partition_key.single().is_some()) {
+            return self;
+        }
         for index in E::SCHEMA.indexes {
             let literal = index.partition_key.map(first_literal).unwrap_or_default();
             let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(E::SCHEMA.table));
-            let is_apart =
-                !literal.is_empty() && !first_literal(E::SCHEMA.partition_key).starts_with(literal);
-            if same_table && is_apart {
+            if same_table && never_starts_with(E::SCHEMA.partition_key, literal) {
                 *ranges = ranges.drain(..).flat_map(|range| around(range, literal)).collect();
             }
         }
         self
     }
+}
+
+/// Returns `true` if it is proved that no key with these pieces starts with `literal`.
+fn never_starts_with(pieces: &[KeyPiece], literal: &'static str) -> bool {
+    const ANY: Form = Form { min: 0, max: usize::MAX, ordered: false, alphabet: Alphabet::LEGAL };
+    schema::disjoint(
+        pieces,
+        &[KeyPiece::Literal(literal), KeyPiece::Field { field: "", codec: "", form: ANY }],
+    )
 }
 
 fn first_literal(pieces: &'static [KeyPiece]) -> &'static str {

@@ -19,7 +19,7 @@ use crate::journal::Journal;
 use crate::manifest::{self, BACKUP, Folder, LOCK};
 use crate::options::EngineOptions;
 pub use image::{BackupImage, Restoration};
-pub use readable::{LostRows, PartialBackup, RowPlace};
+pub use readable::{LostRows, PartialBackup};
 
 impl Engine {
     /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or contains an earlier backup of this engine.

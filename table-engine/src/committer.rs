@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use async_channel::Receiver;
 use futures_channel::oneshot::Sender;
-use table_store::clock::Clock;
 use table_store::limits::Limits;
 use table_store::{Error, ErrorCode, Result};
 
@@ -28,7 +27,7 @@ use crate::reserve::Reserve;
 use crate::shared::Shared;
 use crate::state::State;
 use crate::threads::Threads;
-use crate::timestamps::Timestamps;
+use crate::timestamps::{SteadyClock, Timestamps};
 
 pub(crate) use checkpoints::{Checkpoints, Thresholds};
 pub(crate) use direct::Direct;
@@ -59,7 +58,7 @@ pub(crate) struct Committer {
     publication: Publication,
     timestamps: Timestamps,
     /// The clock that measures leases and waits.
-    steady: Clock,
+    steady: SteadyClock,
     /// The journal and the base; `None` for an in-memory engine.
     disk: Option<OnDisk>,
     /// The number of requests expected in the next group.
@@ -89,7 +88,7 @@ impl Committer {
         requests: Receiver<Request>,
         state: State,
         timestamp: u64,
-        steady: Clock,
+        steady: SteadyClock,
         disk: Option<OnDisk>,
     ) -> Self {
         Self {
@@ -103,7 +102,7 @@ impl Committer {
             state,
             written: WrittenKeys::default(),
             publication: Publication::default(),
-            timestamps: Timestamps::new(options.clock.clone(), timestamp),
+            timestamps: Timestamps::new(timestamp),
             steady,
             disk,
             expected: 0,
@@ -163,7 +162,8 @@ impl Committer {
             match next {
                 Request::Write(write) => {
                     frees |= write.frees();
-                    answers.push(self.apply(write));
+                    let reading = self.steady.read();
+                    answers.push(self.apply(write, reading));
                 }
                 Request::Checkpoint { compact, answer } => self.ask_checkpoint(compact, answer),
                 Request::Close { answer } => closers.push(answer),

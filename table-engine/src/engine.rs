@@ -11,7 +11,6 @@ use std::thread;
 
 use async_channel::Sender;
 use futures_channel::oneshot;
-use table_store::clock::Clock;
 use table_store::store::Capabilities;
 use table_store::{Error, Result};
 
@@ -25,6 +24,7 @@ use crate::request::Request;
 use crate::shared::Shared;
 use crate::statistics::Statistics;
 use crate::threads::Thread;
+use crate::timestamps::SteadyClock;
 use crate::waker::contained;
 
 /// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
@@ -33,8 +33,9 @@ use crate::waker::contained;
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
 /// The futures need no particular runtime. A write waits for its commit; in an in-memory engine, a caller without concurrent writers performs the
-/// write on its own thread. Reads complete without waiting, from memory or with blocking reads of uncached blocks. If the future of a write is
-/// dropped after it was polled, the write may still be applied, as a whole.
+/// write on its own thread. Reads of an engine on disk do not wait for writes; they block while they read blocks that are not cached. A read of an
+/// in-memory engine may wait for the write that another thread is performing. If the future of a write is dropped after it was polled, the write may
+/// still be applied, as a whole.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -64,7 +65,7 @@ pub(crate) struct Inner {
     pub(crate) capabilities: Capabilities,
     pub(crate) options: EngineOptions,
     /// The clock that measures leases and waits.
-    pub(crate) steady: Clock,
+    pub(crate) steady: SteadyClock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
     /// The committer of an in-memory engine, which callers can run themselves.
@@ -148,7 +149,7 @@ impl Engine {
     /// [`table_statistics`](Self::table_statistics) describes one table.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed.
+    /// `EngineClosed` if the engine was closed. In memory, `EnginePoisoned` if a panic has interrupted a write.
     pub fn statistics(&self) -> Result<Statistics> {
         let mut statistics = Statistics::default();
         self.inner.state()?.describe(&mut statistics);

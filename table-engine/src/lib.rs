@@ -5,7 +5,7 @@
 //! - The **memtable** contains the rows written since the last checkpoint, in a persistent map whose clones are snapshots. The **base** contains all
 //!   other rows, in sorted runs on disk; checkpoints add runs, and a background thread merges runs in slices.
 //! - The **committer** changes the **state**. It runs on its own thread; most writes to an in-memory engine run it on the calling thread instead. Readers
-//!   load the state atomically and never wait for the committer.
+//!   load the state atomically and do not wait for the committer. In memory, the first read after a write waits for the write that is in progress, if any.
 //!
 //! `docs/format.md` describes the file formats.
 //!
@@ -71,7 +71,7 @@ mod tests;
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
-pub use backup::{BackupImage, LostRows, PartialBackup, Restoration, RowPlace};
+pub use backup::{BackupImage, LostRows, PartialBackup, Restoration};
 pub use base::{BackupFile, CopyReport, Verification};
 pub use engine::Engine;
 pub use options::{Durability, EngineOptions, FaultInjection};

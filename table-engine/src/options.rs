@@ -194,7 +194,7 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the clock for Timestamps.
+    /// Sets the clock for Timestamps, leases and expiries. The clock may use the engine.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self

@@ -83,10 +83,16 @@ impl Shared {
         self.publish(State::closed());
     }
 
-    /// Makes all later writes fail with `EnginePoisoned`, which contains `cause`. Reads still work, because every published write is durable.
+    /// Makes all later writes fail with `EnginePoisoned`, which contains `cause`, and logs `cause`. Reads still work, because every published write is
+    /// durable.
     pub(crate) fn poison(&self, cause: &Error) {
+        self.end_writes(cause);
+        log_poison(cause);
+    }
+
+    /// Makes all later writes fail with `EnginePoisoned`. Does not run code of the application.
+    pub(crate) fn end_writes(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
-        tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
     }
 
     /// Returns an error if writes are no longer accepted.
@@ -98,16 +104,19 @@ impl Shared {
             self.check_open()?;
             return Err(Error::of(EngineFault::ReadOnly));
         }
-        if let Some(error) = self.failure.get() {
-            return Err(error.clone());
-        }
-        self.check_open()
+        self.check_open()?;
+        self.failure.get().cloned().map_or(Ok(()), Err)
     }
 
     /// Returns the error for a request that the committer did not answer.
     pub(crate) fn gone(&self) -> Error {
         self.check_writable().err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))
     }
+}
+
+/// Logs the error that ended the writes of an engine. A subscriber is code of the application, so no lock may be held.
+pub(crate) fn log_poison(cause: &Error) {
+    tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
 }
 
 /// Returns the error for a call to a closed engine.

@@ -45,7 +45,7 @@ impl Engine {
     /// While the snapshot exists, the space of deleted or replaced rows is not reused.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed.
+    /// `EngineClosed` if the engine was closed. In memory, `EnginePoisoned` if a panic has interrupted a write.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot { state: self.inner.state_to_keep()?, engine: self.clone() })
     }

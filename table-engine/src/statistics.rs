@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 ///
 /// Recently written rows are in memory, in the *memtable*. A checkpoint writes them to the files on disk, which together are the *base*.
 ///
-/// Collecting the statistics reads no file and never blocks. Sizes in bytes include encoded rows and their overhead.
+/// Collecting the statistics reads no file. Sizes in bytes include encoded rows and their overhead.
 ///
 /// ```
 /// use table_core::embedded::Engine;

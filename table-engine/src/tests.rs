@@ -2,6 +2,7 @@
 
 mod answers;
 mod backup;
+mod callbacks;
 mod checkpoints;
 mod close;
 mod compactions;

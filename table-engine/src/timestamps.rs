@@ -1,6 +1,7 @@
 //! Timestamps that strictly increase regardless of the clock (ENG-8, CON-10, CON-12), and a steady clock for waits and leases.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use table_store::clock::Clock;
@@ -13,27 +14,26 @@ use crate::fault::EngineFault;
 /// One source serves all tables. It outlives each table, so no key ever gets the same Timestamp twice (CON-12).
 #[derive(Debug)]
 pub(crate) struct Timestamps {
-    clock: Clock,
     last: u64,
 }
 
 impl Timestamps {
     /// Creates a source of Timestamps greater than `last`.
-    pub(crate) fn new(clock: Clock, last: u64) -> Self {
-        Self { clock, last }
+    pub(crate) fn new(last: u64) -> Self {
+        Self { last }
     }
 
     /// Returns the next Timestamp.
     ///
     /// # Errors
     /// `InternalError` if the clock or the last Timestamp has reached the maximum, because no Timestamp may be issued twice.
-    pub(crate) fn next(&mut self) -> Result<u64> {
-        self.next_from(0)
+    pub(crate) fn next(&mut self, reading: Reading) -> Result<u64> {
+        self.next_from(reading, 0)
     }
 
     /// Returns the next Timestamp that is not before `instant`.
-    pub(crate) fn next_from(&mut self, instant: u64) -> Result<u64> {
-        let next = self.clock.now().max(instant).max(self.last.saturating_add(1));
+    pub(crate) fn next_from(&mut self, reading: Reading, instant: u64) -> Result<u64> {
+        let next = reading.instant.unwrap_or(ticks::MAX).max(instant).max(self.last.saturating_add(1));
         if next >= ticks::MAX {
             return Err(Error::of(EngineFault::EndOfTime));
         }
@@ -50,37 +50,81 @@ impl Timestamps {
 /// The maximum step of a clock without elapsed time that counts as elapsed. A longer step may be the correction of a wrong time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
-/// Returns a clock that never decreases. It starts at `from`, or at the given clock's time if that is later, and shows the given clock's time unless
-/// it is ahead.
+/// A clock that never decreases. It starts at a given time, or at the time of the engine's clock if that is later, and shows the time of the engine's
+/// clock unless it is ahead.
 ///
-/// After the given clock has been set back, the returned clock advances with the [elapsed](Clock::elapsed) time, slower by a sixteenth, until the
-/// given clock has caught up. The correction of a wrong time is not elapsed time. If the given clock does not measure elapsed time, the returned
-/// clock advances by half of each step of the given clock, because the given clock may be advanced by hand; it counts at most ten minutes of a step.
-pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
-    let first = Reading::of(&clock);
-    // The last reading of the given clock, and the current time of the returned clock.
-    let state = Mutex::new((first, first.instant.unwrap_or_default().max(from)));
-    Clock::new(move || {
-        let reading = Reading::of(&clock);
-        let (last, now) = &mut *state.lock().unwrap_or_else(PoisonError::into_inner);
-        let passed = reading.since(*last);
-        *last = Reading { instant: reading.instant.or(last.instant), ..reading };
-        *now = now.saturating_add(passed).max(reading.instant.unwrap_or_default()).min(ticks::MAX - 1);
-        *now
-    })
+/// After the engine's clock has been set back, this clock advances with the [elapsed](Clock::elapsed) time, slower by a sixteenth, until the engine's
+/// clock has caught up. The correction of a wrong time is not elapsed time. If the engine's clock does not measure elapsed time, this clock advances by
+/// half of each step of the engine's clock, because that clock may be advanced by hand; it counts at most ten minutes of a step.
+#[derive(Clone, Debug)]
+pub(crate) struct SteadyClock {
+    clock: Clock,
+    progress: Arc<Progress>,
 }
 
-/// The time that a clock showed, with its elapsed time.
-#[derive(Clone, Copy)]
-struct Reading {
+/// The progress of a steady clock.
+#[derive(Debug)]
+struct Progress {
+    /// The number of counted readings. Only changed with the lock.
+    counted: AtomicU64,
+    advance: Mutex<Advance>,
+}
+
+#[derive(Debug)]
+struct Advance {
+    now: u64,
+    /// The last counted reading. If the engine's clock showed the maximum time then, the instant is that of an earlier reading.
+    last: Reading,
+}
+
+impl SteadyClock {
+    /// Creates a steady clock that starts at `from` or later.
+    pub(crate) fn new(clock: Clock, from: u64) -> Self {
+        let last = Reading::of(&clock, 0);
+        let now = last.instant.unwrap_or_default().max(from);
+        let progress = Progress { counted: AtomicU64::new(0), advance: Mutex::new(Advance { now, last }) };
+        Self { clock, progress: Arc::new(progress) }
+    }
+
+    /// Reads the engine's clock, which is code of the application. No lock is held meanwhile.
+    pub(crate) fn read(&self) -> Reading {
+        Reading::of(&self.clock, self.progress.counted.load(Ordering::Acquire))
+    }
+
+    /// Returns the current time, advanced to a reading.
+    pub(crate) fn at(&self, reading: Reading) -> u64 {
+        let Progress { counted, advance } = &*self.progress;
+        let advance = &mut *advance.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have counted a reading since this one began. The order of the two is then unknown, so this one is not counted: if an earlier
+        // reading replaced a later one, the time between them would be counted twice.
+        if reading.earlier == counted.load(Ordering::Relaxed) {
+            advance.now = advance.now.saturating_add(reading.since(advance.last));
+            advance.last = Reading { instant: reading.instant.or(advance.last.instant), ..reading };
+            counted.store(reading.earlier + 1, Ordering::Release);
+        }
+        advance.now = advance.now.max(reading.instant.unwrap_or_default()).min(ticks::MAX - 1);
+        advance.now
+    }
+
+    /// Returns the current time.
+    pub(crate) fn now(&self) -> u64 {
+        self.at(self.read())
+    }
+}
+
+/// The time that the engine's clock showed, with its elapsed time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
     /// The current time; `None` if the clock shows the maximum time.
     instant: Option<u64>,
     elapsed: Option<Duration>,
+    /// The number of readings that had been counted when this one began.
+    earlier: u64,
 }
 
 impl Reading {
-    fn of(clock: &Clock) -> Self {
-        Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed() }
+    fn of(clock: &Clock, earlier: u64) -> Self {
+        Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed(), earlier }
     }
 
     /// Returns how far, in ticks, a steady clock that is ahead advances between an earlier reading and this one.
@@ -96,6 +140,10 @@ impl Reading {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     fn clock_of(readings: impl IntoIterator<Item = u64, IntoIter: Send + 'static>) -> Clock {
@@ -105,15 +153,17 @@ mod tests {
 
     #[test]
     fn eng_8_timestamps_increase_while_the_clock_stops_or_goes_back() {
-        let mut timestamps = Timestamps::new(clock_of([10, 10, 3, 30, 30]), 9);
-        let given = [0, 0, 0, 0, 40].map(|from| timestamps.next_from(from).unwrap());
+        let clock = clock_of([10, 10, 3, 30, 30]);
+        let mut timestamps = Timestamps::new(9);
+        let given = [0, 0, 0, 0, 40].map(|from| timestamps.next_from(Reading::of(&clock, 0), from).unwrap());
         assert_eq!(given, [10, 11, 12, 30, 40]);
     }
 
     #[test]
     fn con_12_no_timestamp_is_issued_twice_at_the_end_of_time() {
-        let mut timestamps = Timestamps::new(clock_of([u64::MAX, 5, ticks::MAX - 1, 6, 6]), 1);
-        let given = [(); 5].map(|()| timestamps.next().map_err(|error| error.rule()));
+        let clock = clock_of([u64::MAX, 5, ticks::MAX - 1, 6, 6]);
+        let mut timestamps = Timestamps::new(1);
+        let given = [(); 5].map(|()| timestamps.next(Reading::of(&clock, 0)).map_err(|error| error.rule()));
         let refused = Err(Some("CON-12"));
         assert_eq!(given, [refused, Ok(5), Ok(ticks::MAX - 1), refused, refused]);
     }
@@ -121,7 +171,7 @@ mod tests {
     #[test]
     fn a_steady_clock_neither_goes_back_nor_stops() {
         // The first reading is taken when the clock is created.
-        let steady = steady(clock_of([100, 100, 110, 5_110, 120, 140, u64::MAX, 4_140, 20_000]), 0);
+        let steady = SteadyClock::new(clock_of([100, 100, 110, 5_110, 120, 140, u64::MAX, 4_140, 20_000]), 0);
         let seen: Vec<u64> = (0..8).map(|_| steady.now()).collect();
         assert_eq!(seen, [100, 110, 5_110, 5_110, 5_120, 5_120, 7_120, 20_000]);
     }
@@ -129,7 +179,7 @@ mod tests {
     #[test]
     fn a_steady_clock_continues_from_an_earlier_one() {
         let from = 150;
-        let steady = steady(clock_of([100, 120, 3 * from]), from);
+        let steady = SteadyClock::new(clock_of([100, 120, 3 * from]), from);
         assert_eq!([steady.now(), steady.now()], [from + 10, 3 * from]);
     }
 
@@ -139,7 +189,7 @@ mod tests {
         let elapsed = Mutex::new([0, 0, 16, 16, 32, 48].into_iter());
         let elapsed = move || Duration::from_secs(elapsed.lock().unwrap().next().unwrap());
         let readings = [1_000, 1_000, 500, 900, 1_020, 1_100].map(|seconds| seconds * SECOND);
-        let steady = steady(clock_of(readings).with_elapsed(elapsed), 0);
+        let steady = SteadyClock::new(clock_of(readings).with_elapsed(elapsed), 0);
         let seen: Vec<u64> = (0..5).map(|_| steady.now() / SECOND).collect();
         assert_eq!(seen, [1_000, 1_015, 1_015, 1_030, 1_100]);
     }
@@ -148,10 +198,49 @@ mod tests {
     fn the_correction_of_a_wrong_time_is_not_passed_time() {
         const DAY: u64 = 86_400 * 10_000_000;
         for first in [40 * DAY, ticks::MAX] {
-            let steady = steady(clock_of([first, 40 * DAY, 100 * DAY, 100 * DAY]), 100 * DAY);
+            let steady = SteadyClock::new(clock_of([first, 40 * DAY, 100 * DAY, 100 * DAY]), 100 * DAY);
             let seen = [steady.now(), steady.now(), steady.now()];
             let at_most = 100 * DAY + LONGEST_STEP / 2;
             assert!(seen.is_sorted() && seen[2] <= at_most, "{first}: {seen:?}");
+        }
+    }
+
+    /// Elapsed time that passes during readings of the clock.
+    struct Overlapping {
+        /// The elapsed seconds.
+        now: u64,
+        /// The seconds that pass during the next readings.
+        passes: Vec<u64>,
+    }
+
+    proptest! {
+        /// Tests that time is counted once even if a thread is suspended while it reads the clock.
+        #[test]
+        fn overlapping_readings_count_no_time_twice(passes in prop::collection::vec(0_u64..1_000, 1..40)) {
+            const SECOND: u64 = 10_000_000;
+            const FROM: u64 = 1_000_000;
+            let all: u64 = passes.iter().sum();
+            let time = Arc::new(Mutex::new(Overlapping { now: 0, passes }));
+            let steady = Arc::new(OnceLock::<SteadyClock>::new());
+            let (seen, other) = (Arc::clone(&time), Arc::clone(&steady));
+            let elapsed = move || {
+                let now = seen.lock().unwrap().now;
+                if let Some(other) = other.get() {
+                    let pass = seen.lock().unwrap().passes.pop();
+                    if let Some(pass) = pass {
+                        seen.lock().unwrap().now += pass;
+                        other.now();
+                    }
+                }
+                Duration::from_secs(now)
+            };
+            let clock = Clock::new(|| 0).with_elapsed(elapsed);
+            let steady = steady.get_or_init(|| SteadyClock::new(clock, FROM * SECOND));
+            while !time.lock().unwrap().passes.is_empty() {
+                steady.now();
+            }
+            let counted = all * SECOND - all * SECOND / 16;
+            prop_assert_eq!(steady.now(), FROM * SECOND + counted);
         }
     }
 }

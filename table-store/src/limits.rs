@@ -136,7 +136,7 @@ impl Limits {
     /// `EntityTooLarge` if the entity exceeds the limit (SIZE-1, ENG-3).
     pub fn check_entity_bytes(&self, bytes: usize) -> Result<()> {
         if bytes.saturating_add(ENTITY_RESERVE) > self.entity_bytes {
-            let most = self.entity_bytes - ENTITY_RESERVE;
+            let most = self.entity_bytes.saturating_sub(ENTITY_RESERVE);
             return Err(Error::of(LimitFault::Entity { bytes, most }));
         }
         Ok(())

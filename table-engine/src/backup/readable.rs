@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use table_store::key::EntityKey;
+use table_store::name::TableName;
 use table_store::{Error, Result};
 
 use crate::backup::lock;
@@ -19,33 +21,23 @@ use crate::manifest::{self, BACKUP, Folder, LOCK};
 pub struct PartialBackup {
     /// The files that were copied.
     pub copied: CopyReport,
-    /// The rows that could not be read, as key ranges. Empty if the backup is complete.
+    /// The rows that could not be read, as ranges of keys. Empty if the backup is complete.
     pub lost: Vec<LostRows>,
 }
 
-/// A key range whose rows could not be read. In the backup, rows from `first` to `last` may be missing or outdated, or may exist
-/// although they were deleted.
+/// A range of keys in one table whose rows could not be read. In the backup, rows in this range may be missing or outdated, or may exist although they
+/// were deleted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LostRows {
-    /// The first row of the range.
-    pub first: RowPlace,
-    /// The last row of the range.
-    pub last: RowPlace,
+    /// The name of the table.
+    pub table: TableName,
+    /// The first key of the range; `None` if the range starts with the first row of the table.
+    pub first: Option<EntityKey>,
+    /// The last key of the range; `None` if the range ends with the last row of the table.
+    pub last: Option<EntityKey>,
     /// The cause, with the file and the offset.
     pub cause: Error,
-}
-
-/// The key of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RowPlace {
-    /// The name of the table; `None` if the table has been deleted.
-    pub table: Option<String>,
-    /// The `PartitionKey` of the row.
-    pub partition_key: String,
-    /// The `RowKey` of the row.
-    pub row_key: String,
 }
 
 impl Engine {
@@ -94,20 +86,27 @@ impl Engine {
         let salvaged = base.salvage_to(&disk, target);
         let (copied, lost) = self.inner.shared.after_read(salvaged)?;
         let catalog = &base.meta().catalog;
-        let lost = lost.into_iter().map(|lost| lost_rows(catalog, lost)).collect::<Result<Vec<_>>>()?;
-        let is_needed = |lost: &LostRows| lost.first.table.is_some() || lost.last.table.is_some();
-        Ok(PartialBackup { copied, lost: lost.into_iter().filter(is_needed).collect() })
+        Ok(PartialBackup { copied, lost: lost.iter().flat_map(|lost| lost_rows(catalog, lost)).collect() })
     }
 }
 
-fn lost_rows(catalog: &Catalog, Unreadable { first, last, cause }: Unreadable) -> Result<LostRows> {
-    Ok(LostRows { first: place(catalog, &first)?, last: place(catalog, &last)?, cause })
+/// Returns the lost rows of each table in a range of keys. The rows of deleted tables are not lost.
+fn lost_rows<'a>(catalog: &'a Catalog, lost: &'a Unreadable) -> impl Iterator<Item = LostRows> + use<'a> {
+    let (first, last) = (key::table_of(&lost.first), key::table_of(&lost.last));
+    catalog.within(first.unwrap_or(0)..=last.unwrap_or(u32::MAX)).map(move |table| {
+        let end = |id, bytes| (id == Some(table.id)).then(|| key_of(bytes)).flatten();
+        LostRows {
+            table: table.name.clone(),
+            first: end(first, &lost.first),
+            last: end(last, &lost.last),
+            cause: lost.cause.clone(),
+        }
+    })
 }
 
-fn place(catalog: &Catalog, bytes: &[u8]) -> Result<RowPlace> {
-    let id = key::table_of(bytes);
-    let table = catalog.iter().find(|entry| Some(entry.id) == id).map(|entry| entry.name.as_str().to_owned());
+/// Returns the key of a row; `None` if the bytes are no key.
+fn key_of(bytes: &[u8]) -> Option<EntityKey> {
     let mut reader = key::KeyReader::default();
-    let (partition_key, row_key) = reader.read(bytes)?;
-    Ok(RowPlace { table, partition_key: partition_key.to_owned(), row_key: row_key.to_owned() })
+    let (partition_key, row_key) = reader.read(bytes).ok()?;
+    EntityKey::new(partition_key, row_key).ok()
 }

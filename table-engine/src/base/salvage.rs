@@ -9,6 +9,7 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::base::copy::{check_copy, pool_in};
 use crate::base::run::{Run, RunWriter};
+use crate::base::verify::read_checked;
 use crate::base::version::stored::Stored;
 use crate::base::version::{Version, layer};
 use crate::base::{BaseView, CopyReport};
@@ -82,8 +83,8 @@ fn rewrite(run: &Run, mut writer: RunWriter, lost: &mut Vec<Unreadable>) -> Resu
     };
     let mut is_empty = true;
     for index in 0..directory.len() {
-        match run.read_block_of(&directory, index) {
-            Ok(block) => {
+        match read_checked(run, &directory, index) {
+            Ok((block, _)) => {
                 let mut joined = Vec::new();
                 block.visit(|key, row| {
                     writer.push(key.join(&mut joined), row)?;

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use table_store::{Error, Result};
 
+use crate::base::cache::Block;
 use crate::base::fault::{BaseFault, Damage};
-use crate::base::run::Run;
+use crate::base::run::{Directory, Run};
 use crate::base::tally::Tally;
 use crate::base::version::stored::{self, BASE, Copies};
 use crate::base::{BaseView, filter};
@@ -70,36 +71,39 @@ pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
     let mut entries = 0;
     for index in 0..directory.len() {
         found.blocks += 1;
-        let (offset, _) = directory.place(index);
-        let outcome = run.read_block(index).and_then(|block| {
-            let (mut first, mut last, mut joined) = (None, Vec::new(), Vec::new());
-            let mut tally = Tally::default();
-            block.visit(|key, row| {
-                let key = key.join(&mut joined);
-                let in_order = first.is_none() || last.as_slice() < key;
-                if !in_order || !filter::may_hold(directory.filter(), filter::hash(key)) {
-                    return Err(run.corrupted(offset, Damage::Order));
-                }
-                if let Some(row) = row {
-                    row.check_version().map_err(|error| run.broken_rows(offset, error))?;
-                }
-                first.get_or_insert_with(|| key.to_vec());
-                last.clear();
-                last.extend_from_slice(key);
-                tally.add(key, row);
-                Ok(ControlFlow::Continue(()))
-            })?;
-            entries += tally.entries;
-            if first != Some(directory.first(index)) || last != directory.last(index) {
-                return Err(run.corrupted(offset, Damage::KeysOfIndex));
-            }
-            if directory.tally(index).is_some_and(|written| written != tally) {
-                return Err(run.corrupted(offset, Damage::Tally));
-            }
-            Ok(())
-        });
+        let outcome = read_checked(run, &directory, index).map(|(_, tally)| entries += tally.entries);
         found.note(outcome);
     }
     found.entries += entries;
     Ok(())
+}
+
+/// Reads a block, and checks its entries against each other and against the directory.
+pub(super) fn read_checked(run: &Run, directory: &Directory, index: usize) -> Result<(Block, Tally)> {
+    let (offset, _) = directory.place(index);
+    let block = run.read_block_of(directory, index)?;
+    let (mut first, mut last, mut joined) = (None, Vec::new(), Vec::new());
+    let mut tally = Tally::default();
+    block.visit(|key, row| {
+        let key = key.join(&mut joined);
+        let in_order = first.is_none() || last.as_slice() < key;
+        if !in_order || !filter::may_hold(directory.filter(), filter::hash(key)) {
+            return Err(run.corrupted(offset, Damage::Order));
+        }
+        if let Some(row) = row {
+            row.check_version().map_err(|error| run.broken_rows(offset, error))?;
+        }
+        first.get_or_insert_with(|| key.to_vec());
+        last.clear();
+        last.extend_from_slice(key);
+        tally.add(key, row);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if first != Some(directory.first(index)) || last != directory.last(index) {
+        return Err(run.corrupted(offset, Damage::KeysOfIndex));
+    }
+    if directory.tally(index).is_some_and(|written| written != tally) {
+        return Err(run.corrupted(offset, Damage::Tally));
+    }
+    Ok((block, tally))
 }

@@ -4,7 +4,7 @@
 //! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops
 //! tables, and removes the rows of dropped tables from memory. Each request is processed and answered separately, because a group would save no sync.
 //!
-//! IMPORTANT: a response is sent without the lock. It may run the caller's waker, which may read and thereby take the lock.
+//! IMPORTANT: code of the application, such as a clock, a waker or a subscriber of events, may use the engine, and may panic. It runs without the lock.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,38 +15,51 @@ use table_store::Result;
 use super::{Committer, caught};
 use crate::key::Span;
 use crate::request::{Answer, Request, Write};
-use crate::shared::closed;
+use crate::shared::{Shared, closed, log_poison};
 use crate::state::State;
 use crate::threads::Threads;
+use crate::timestamps::{Reading, SteadyClock};
 
 /// The number of rows of dropped tables that are removed from memory in one step.
 const RECLAIM_ROWS: usize = 500;
 
-/// A committer that is shared by its thread and its callers; `None` once it has stopped.
-pub(crate) struct Direct(Mutex<Option<Committer>>);
+/// A committer that is shared by its thread and its callers.
+pub(crate) struct Direct {
+    /// `None` once the committer has stopped.
+    committer: Mutex<Option<Committer>>,
+    steady: SteadyClock,
+    shared: Arc<Shared>,
+}
 
 impl Direct {
     /// Creates a shared committer. If callers run it, it publishes its state on demand.
     pub(crate) fn new(mut committer: Committer, by_callers: bool) -> Self {
         committer.publication.on_demand = by_callers;
-        Self(Mutex::new(Some(committer)))
+        let (steady, shared) = (committer.steady.clone(), Arc::clone(&committer.shared));
+        Self { committer: Mutex::new(Some(committer)), steady, shared }
     }
 
     /// Publishes the committer's state, and returns it.
     ///
     /// # Errors
-    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete.
-    pub(crate) fn state(&self) -> Result<Arc<State>> {
-        self.lock().as_mut().map_or_else(|| Err(closed()), Committer::publish_on_demand)
+    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete; any error from `check_process`, which is called before
+    /// the thread waits for another one.
+    pub(crate) fn state(&self, check_process: impl FnOnce() -> Result<()>) -> Result<Arc<State>> {
+        let mut held = match self.committer.try_lock() {
+            Ok(held) => held,
+            // The thread that holds the lock does not exist in a forked process.
+            Err(_) => check_process().map(|()| self.lock())?,
+        };
+        held.as_mut().map_or_else(|| Err(closed()), Committer::publish_on_demand)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Committer>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.committer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs `work` with the committer, as if a caller's write took long.
     #[cfg(test)]
-    pub(super) fn with(&self, work: impl FnOnce(&mut Committer)) {
+    pub(crate) fn with(&self, work: impl FnOnce(&mut Committer)) {
         work(self.lock().as_mut().unwrap());
     }
 
@@ -57,15 +70,24 @@ impl Direct {
             Request::Write(write @ (Write::Submit { .. } | Write::Decide { .. })) => write,
             other => return Some(other),
         };
-        let Ok(mut held) = self.0.try_lock() else { return Some(Request::Write(write)) };
-        let Some(committer) = held.as_mut() else { return Some(Request::Write(write)) };
-        match caught(|| Ok(committer.process(write))) {
-            Ok(answer) => {
-                drop(held);
-                answer.send(None);
+        let reading = match caught(|| Ok(self.steady.read())) {
+            Ok(reading) => reading,
+            Err(error) => {
+                self.shared.poison(&error);
+                return None;
             }
-            // The panic dropped the response channel, so the caller learns the reason.
-            Err(error) => committer.shared.poison(&error),
+        };
+        let Ok(mut held) = self.committer.try_lock() else { return Some(Request::Write(write)) };
+        let Some(committer) = held.as_mut() else { return Some(Request::Write(write)) };
+        let answer = caught(|| Ok(committer.process(write, reading)));
+        if let Err(error) = &answer {
+            // The panic dropped the response channel, so the caller learns the reason. No other caller may write before the reason is known.
+            self.shared.end_writes(error);
+        }
+        drop(held);
+        match answer {
+            Ok(answer) => answer.send(None),
+            Err(error) => log_poison(&error),
         }
         None
     }
@@ -77,6 +99,7 @@ impl Direct {
         threads: &Threads,
     ) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
+        let running = Running(self);
         // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason. IMPORTANT: a panic
         // while the lock is held poisons it. Callers treat a poisoned lock as taken, even before the reason is known, so no write is applied
         // after an incomplete one.
@@ -84,22 +107,20 @@ impl Direct {
             self.work(requests, threads, &mut closers);
             Ok(())
         }) {
-            if let Some(committer) = self.lock().as_ref() {
-                committer.shared.poison(&error);
-            }
+            self.shared.poison(&error);
         }
-        let stopped = self.lock().take();
-        let outcome = stopped.as_ref().map_or(Ok(()), |committer| committer.shared.check_writable());
-        drop(stopped);
+        let outcome = self.shared.check_writable();
+        drop(running);
         (closers, outcome)
     }
 
     fn work(&self, requests: &Receiver<Request>, threads: &Threads, closers: &mut Vec<Sender<Result<()>>>) {
         while closers.is_empty() {
             let Some(request) = self.next(requests, threads) else { break };
+            let reading = self.steady.read();
             let answer = self.lock().as_mut().and_then(|committer| {
                 if committer.publication.on_demand {
-                    return committer.process_any(request, closers);
+                    return committer.process_any(request, reading, closers);
                 }
                 committer.group(request, closers);
                 None
@@ -130,19 +151,34 @@ impl Direct {
     }
 }
 
+/// The run of the committer's thread. When it ends, even by a panic, the committer stops, which answers all waiting requests.
+struct Running<'a>(&'a Direct);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let stopped = self.0.lock().take();
+        drop(stopped);
+    }
+}
+
 impl Committer {
     /// Applies a write, and returns the response to it. Nothing can fail after the write was applied.
-    fn process(&mut self, write: Write) -> Answer {
-        let answer = self.apply(write);
+    fn process(&mut self, write: Write, reading: Reading) -> Answer {
+        let answer = self.apply(write, reading);
         self.reclaim.append(&mut self.dropped);
         self.shared.groups.add(1);
         answer
     }
 
     /// Processes a request of any kind, and returns the response to it. A request to close is answered when the committer has stopped.
-    fn process_any(&mut self, request: Request, closers: &mut Vec<Sender<Result<()>>>) -> Option<Answer> {
+    fn process_any(
+        &mut self,
+        request: Request,
+        reading: Reading,
+        closers: &mut Vec<Sender<Result<()>>>,
+    ) -> Option<Answer> {
         match request {
-            Request::Write(write) => Some(self.process(write)),
+            Request::Write(write) => Some(self.process(write, reading)),
             Request::Checkpoint { answer, .. } => Some(Answer::Done(answer, self.shared.check_writable())),
             Request::Close { answer } => {
                 closers.push(answer);

@@ -10,35 +10,37 @@ use crate::decision::{Decided, Decision, Ground};
 use crate::journal::frame::{Change, Record};
 use crate::key;
 use crate::request::{Answer, Write};
+use crate::timestamps::Reading;
 
 impl Committer {
     /// Applies one write to the working state, and adds its frame to the group.
-    pub(super) fn apply(&mut self, write: Write) -> Answer {
+    pub(super) fn apply(&mut self, write: Write, reading: Reading) -> Answer {
         if let Err(error) = self.check_writable(write.frees()) {
             return write.refuse(error);
         }
         match write {
             Write::Submit { table, writes, answer } => {
-                let outcome = self.submit(&table, writes).map_err(|error| error.with_table(table.as_str()));
+                let outcome =
+                    self.submit(&table, writes, reading).map_err(|error| error.with_table(table.as_str()));
                 Answer::Committed(answer, outcome)
             }
             Write::Decide { table, mut decision } => {
-                let decided = self.decide(&table, &mut *decision);
+                let decided = self.decide(&table, &mut *decision, reading);
                 decided.unwrap_or_else(|error| decision.refuse(error));
                 Answer::Decided(decision)
             }
-            Write::Renew { table, answer } => Answer::Done(answer, self.renew_table(&table)),
-            Write::Create { table, answer } => Answer::Done(answer, self.create_table(&table)),
-            Write::Drop { table, answer } => Answer::Done(answer, self.drop_table(&table)),
+            Write::Renew { table, answer } => Answer::Done(answer, self.renew_table(&table, reading)),
+            Write::Create { table, answer } => Answer::Done(answer, self.create_table(&table, reading)),
+            Write::Drop { table, answer } => Answer::Done(answer, self.drop_table(&table, reading)),
         }
     }
 
-    fn submit(&mut self, table: &TableName, mut writes: Writes) -> Result<Committed> {
-        let id = self.state.catalog.find(table, || self.steady.now())?.id;
+    fn submit(&mut self, table: &TableName, mut writes: Writes, reading: Reading) -> Result<Committed> {
+        let id = self.state.catalog.find(table, || self.steady.at(reading))?.id;
         for (key, _) in &mut writes.operations {
             key::set_table(key, id);
         }
-        let ticks = self.timestamps.next()?;
+        let ticks = self.timestamps.next(reading)?;
         let (changes, committed) = apply::changes(&self.state, &self.limits, writes, ticks)?;
         // A transaction that contains only checks writes nothing.
         if !changes.is_empty() {
@@ -48,12 +50,16 @@ impl Committer {
     }
 
     /// Runs a decision on the latest state, and applies its writes.
-    fn decide(&mut self, table: &TableName, decision: &mut dyn Decision) -> Result<()> {
-        let id = self.state.catalog.find(table, || self.steady.now())?.id;
-        let now = self.steady.now();
-        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next_from(now)?));
+    fn decide(&mut self, table: &TableName, decision: &mut dyn Decision, reading: Reading) -> Result<()> {
+        let now = self.steady.at(reading);
+        let id = self.state.catalog.find(table, || now)?.id;
+        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next_from(reading, now)?));
         decision.decide(&mut ground)?;
         let Decided { ticks, changes, front } = ground.into_decided();
+        // A decision without changes, such as a receive from an empty queue, leaves the published state in place.
+        if front == self.state.front(id) && changes.is_empty() {
+            return Ok(());
+        }
         self.change(|own| {
             if front != own.state.front(id) {
                 own.state.fronts.insert(id, front);
@@ -87,8 +93,12 @@ impl Committer {
         }
     }
 
-    fn renew_table(&mut self, table: &TableName) -> Result<()> {
-        let entry = self.state.catalog.prepare_renew(table, self.steady.now(), self.timestamps.next()?)?;
+    fn renew_table(&mut self, table: &TableName, reading: Reading) -> Result<()> {
+        let entry = self.state.catalog.prepare_renew(
+            table,
+            self.steady.at(reading),
+            self.timestamps.next(reading)?,
+        )?;
         self.record(&Record::Create { entry: entry.clone() });
         self.change(|own| {
             let replaced = own.state.catalog.add(entry);
@@ -100,9 +110,13 @@ impl Committer {
         Ok(())
     }
 
-    fn create_table(&mut self, table: &TableName) -> Result<()> {
+    fn create_table(&mut self, table: &TableName, reading: Reading) -> Result<()> {
         table.require_creatable()?;
-        let entry = self.state.catalog.prepare_create(table, self.steady.now(), self.timestamps.next()?)?;
+        let entry = self.state.catalog.prepare_create(
+            table,
+            self.steady.at(reading),
+            self.timestamps.next(reading)?,
+        )?;
         self.record(&Record::Create { entry: entry.clone() });
         self.change(|own| {
             own.state.catalog.add(entry);
@@ -110,9 +124,9 @@ impl Committer {
         Ok(())
     }
 
-    fn drop_table(&mut self, table: &TableName) -> Result<()> {
-        let ticks = self.timestamps.next()?;
-        let now = self.steady.now();
+    fn drop_table(&mut self, table: &TableName, reading: Reading) -> Result<()> {
+        let ticks = self.timestamps.next(reading)?;
+        let now = self.steady.at(reading);
         let id = self.state.catalog.prepare_drop(table, now)?;
         self.record(&Record::Drop { ticks, id });
         let delay = u64::try_from(self.table_delete_delay.as_nanos() / 100).unwrap_or(u64::MAX);

@@ -12,11 +12,12 @@ impl Inner {
     /// Returns the current state for one read.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed; `EnginePoisoned` if an incomplete write left no state to read.
+    /// `EngineClosed` if the engine was closed; `EnginePoisoned` if an incomplete write left no state to read. In memory, `EngineClosed` also if
+    /// the process was forked while another thread held the state.
     pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
         match (self.shared.published()?, &self.direct) {
             (Some(state), _) => Ok(state),
-            (None, Some(direct)) => direct.state().map(Guard::from_inner),
+            (None, Some(direct)) => direct.state(|| self.check_process()).map(Guard::from_inner),
             // Only a committer that its callers run withdraws the state.
             (None, None) => Err(self.shared.gone()),
         }

@@ -6,7 +6,6 @@ use std::sync::{Arc, mpsc};
 use async_channel::Sender;
 use futures_channel::oneshot;
 use table_store::Result;
-use table_store::clock::Clock;
 use table_store::store::{Capabilities, Exclusive};
 
 use super::{Calls, Engine, Inner};
@@ -19,7 +18,7 @@ use crate::request::Request;
 use crate::shared::Shared;
 use crate::state::State;
 use crate::threads::Thread;
-use crate::timestamps::steady;
+use crate::timestamps::SteadyClock;
 
 /// Capacity of the committer's request queue. If the queue is full, further writers wait.
 const QUEUE: usize = 1_024;
@@ -49,7 +48,7 @@ fn start(
 impl Engine {
     pub(super) fn start_in_memory(options: EngineOptions) -> Self {
         let (requests, queue) = async_channel::bounded(QUEUE);
-        let steady = steady(options.clock.clone(), 0);
+        let steady = SteadyClock::new(options.clock.clone(), 0);
         let committer = Committer::new(&options, queue.clone(), State::default(), 0, steady.clone(), None);
         let (shared, threads) = (Arc::clone(&committer.shared), options.threads.clone());
         // A test that schedules threads or injects panics needs every write to run on the committer's thread.
@@ -95,7 +94,7 @@ impl Engine {
         );
         checkpoints.count_dropped(&state);
         let disk = OnDisk { journal, checkpoints, reserve, _lock: lock };
-        let steady = steady(options.clock.clone(), timestamp);
+        let steady = SteadyClock::new(options.clock.clone(), timestamp);
         let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
         let shared = Arc::clone(&committer.shared);
         let thread = start(&options, &shared, move || committer.run());
@@ -111,7 +110,7 @@ impl Engine {
         timestamp: u64,
     ) -> Self {
         let (requests, _) = async_channel::bounded(1);
-        let steady = steady(options.clock.clone(), timestamp);
+        let steady = SteadyClock::new(options.clock.clone(), timestamp);
         let shared = Arc::new(Shared::read_only(state));
         let writer = Writer { requests, direct: None, thread: None };
         Self::handle(options, steady, Some(folder.to_owned()), shared, writer)
@@ -119,7 +118,7 @@ impl Engine {
 
     fn handle(
         options: EngineOptions,
-        steady: Clock,
+        steady: SteadyClock,
         folder: Option<PathBuf>,
         shared: Arc<Shared>,
         Writer { requests, direct, thread }: Writer,

@@ -1,6 +1,8 @@
 //! Tests of backups: a backup taken during writes is complete, a later backup copies only new data, and an interrupted or damaged backup is never
 //! accepted as complete.
 
+use proptest::prelude::*;
+
 use super::images::ImagingDisk;
 use super::sim::SimDisk;
 use super::*;
@@ -301,20 +303,70 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
         let backup = wait(engine.salvage_backup(path(name))).unwrap();
         assert_eq!(backup.lost.len(), 1, "{backup:?}");
         let lost = &backup.lost[0];
-        assert_eq!(
-            (lost.first.table.as_deref(), lost.cause.code()),
-            (Some("Employee"), ErrorCode::Corrupted)
-        );
+        assert_eq!((lost.table.as_str(), lost.cause.code()), ("Employee", ErrorCode::Corrupted));
         Engine::restore(path(name), path(&format!("{name} restored"))).unwrap();
         let restored = Engine::open(path(&format!("{name} restored"))).unwrap();
         assert!(restored.verify().unwrap().is_whole());
-        let is_lost =
-            |n: &i32| (lost.first.row_key.clone()..=lost.last.row_key.clone()).contains(&format!("{n:04}"));
+        let [first, last] = [&lost.first, &lost.last].map(|key| key.as_ref().unwrap().row_key.as_str());
+        let is_lost = |n: &i32| (first..=last).contains(&&*format!("{n:04}"));
         let kept: Vec<i32> = (0..60).filter(|n| !is_lost(n)).collect();
         assert_eq!(numbers(&restored), kept);
         assert!(kept.len() < 60 && (name == "index") == kept.is_empty());
         // A salvaged backup is neither extended nor replaced.
         assert_eq!(wait(engine.salvage_backup(path(name))).unwrap_err().code(), ErrorCode::FolderNotOurs);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Tests that rows of several tables that share damaged blocks are in the backup, or in a reported range of their own table.
+    #[test]
+    fn a_backup_of_readable_rows_reports_each_table_with_lost_rows(
+        rows in prop::collection::vec(1_u8..40, 1..8),
+        deleted in prop::collection::vec(any::<bool>(), 8),
+        at in 0_f64..1.0,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let tables: Vec<_> = (0..rows.len()).map(|n| name(&format!("T{n:02}"))).collect();
+        let engine = Engine::open(path("engine")).unwrap();
+        for (table, count) in tables.iter().zip(&rows) {
+            wait(engine.create_table(table)).unwrap();
+            for n in 0..*count {
+                let kind = OperationKind::Insert(properties(&[("Bytes", Value::Binary(vec![n; 700]))]));
+                wait(engine.submit(table, transaction("p", vec![(&format!("{n:02}"), kind)]))).unwrap();
+            }
+        }
+        wait(engine.checkpoint()).unwrap();
+        wait(engine.close()).unwrap();
+        let run = path("engine").join("0000000001.rows");
+        let mut bytes = std::fs::read(&run).unwrap();
+        let broken = ((bytes.len() - 1) as f64 * at) as usize;
+        bytes[broken] ^= 1;
+        std::fs::write(&run, bytes).unwrap();
+        let engine = Engine::open(path("engine")).unwrap();
+        for (table, _) in tables.iter().zip(&deleted).filter(|(_, deleted)| **deleted) {
+            wait(engine.delete_table(table)).unwrap();
+        }
+        let lost = wait(engine.salvage_backup(path("copy"))).unwrap().lost;
+        Engine::restore(path("copy"), path("restored")).unwrap();
+        let restored = Engine::open(path("restored")).unwrap();
+        prop_assert!(restored.verify().unwrap().is_whole());
+        for ((table, count), _) in tables.iter().zip(&rows).zip(&deleted).filter(|(_, deleted)| !**deleted) {
+            for n in 0..*count {
+                let key = EntityKey::new("p", format!("{n:02}")).unwrap();
+                let is_reported = lost.iter().filter(|lost| lost.table == *table).any(|lost| {
+                    lost.first.as_ref().is_none_or(|first| first.row_key <= key.row_key)
+                        && lost.last.as_ref().is_none_or(|last| last.row_key >= key.row_key)
+                });
+                let found = wait(restored.get(table, &key, &Select::All)).unwrap();
+                prop_assert!(found.is_some() != is_reported, "{} {n}: {lost:?}", table.as_str());
+            }
+        }
+        for lost in &lost {
+            prop_assert!(tables.iter().zip(&deleted).any(|(table, deleted)| lost.table == *table && !deleted));
+        }
     }
 }
 

@@ -45,6 +45,24 @@ fn a_forked_process_gets_an_error_instead_of_waiting_for_threads_that_it_lacks()
 }
 
 #[test]
+fn a_process_that_was_forked_during_a_write_in_memory_does_not_wait_for_it() {
+    let mut engine = with_table(EngineOptions::new().in_memory());
+    write(&engine, "1", insert(1)).unwrap();
+    let mine = engine.inner.process;
+    Arc::get_mut(&mut engine.inner).unwrap().process = mine.wrapping_add(1);
+    let direct = engine.inner.direct.clone().unwrap();
+    let key = EntityKey::new("Sales", "1").unwrap();
+    direct.with(|_| {
+        let read = wait(engine.get(&employees(), &key, &Select::All));
+        assert_eq!(read.unwrap_err().code(), ErrorCode::EngineClosed);
+        assert_eq!(write(&engine, "2", insert(2)).unwrap_err().code(), ErrorCode::EngineClosed);
+    });
+    assert_eq!(number(&engine, "1"), Some(1), "the state is free in the copy of the memory");
+    drop(direct);
+    Arc::get_mut(&mut engine.inner).unwrap().process = mine;
+}
+
+#[test]
 fn a_file_that_may_not_grow_is_a_full_disk() {
     for kind in [std::io::ErrorKind::FileTooLarge, std::io::ErrorKind::QuotaExceeded] {
         assert!(is_full(&kind.into()), "{kind}");

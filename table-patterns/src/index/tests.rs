@@ -1,5 +1,6 @@
 //! Tests of indexes: comparisons with models, concurrent writers, faults, and the stored layouts.
 
+mod apart;
 mod backfill;
 mod backfill_faults;
 mod bad_rows;

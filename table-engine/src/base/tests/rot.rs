@@ -94,6 +94,35 @@ fn a_flipped_bit_costs_at_most_its_block_and_is_never_merged_away() {
     assert!(Base::open(&place(folder.path())).unwrap().view().verify().is_whole());
 }
 
+/// Tests a block that was already wrong when its checksum was written, for example because of damaged memory. The salvaged copy must be whole, because a
+/// restore verifies it.
+#[test]
+fn a_row_that_was_written_damaged_is_reported_as_lost_with_its_block() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let damaged = 30;
+    let rows: Vec<_> = (0..60)
+        .map(|n| {
+            let row = row_of(1, 50);
+            let bytes: Vec<u8> = if n == damaged { vec![250; 40] } else { row.as_bytes().to_vec() };
+            (key_of(1, n), Row::from_bytes(bytes.into()))
+        })
+        .collect();
+    let mut base = base(folder.path());
+    base.flush(rows.iter().map(|(key, row)| (key.as_slice(), Some(row.view()))), meta(&[1])).unwrap();
+    let view = base.view();
+    assert!(!view.verify().is_whole());
+    let disk = place(copy.path()).disk;
+    let (_, lost) = view.salvage_to(&disk, copy.path()).unwrap();
+    let is_lost = |n: u16| lost.iter().any(|lost| (&*lost.first..=&*lost.last).contains(&&*key_of(1, n)));
+    assert!(is_lost(damaged));
+    let salvaged = Base::open(&place(copy.path())).unwrap().view();
+    assert!(salvaged.verify().is_whole(), "{:?}", salvaged.verify());
+    for n in 0..60 {
+        assert_eq!(salvaged.get(&key_of(1, n)).unwrap().is_some(), !is_lost(n), "{n}");
+    }
+    assert!((0..60).any(|n| !is_lost(n)));
+}
+
 /// Tests that an unreadable index does not make a flush fail. A flush reads indexes to determine whether rows are adjacent.
 #[test]
 fn rows_flushed_next_to_a_run_with_a_broken_index_are_kept() {

@@ -106,7 +106,9 @@ fn a_panic_in_a_callers_write_stops_writes_but_not_reads() {
     panics.store(false, Ordering::Relaxed);
     assert_eq!(refused("2"), ErrorCode::EnginePoisoned);
     assert_eq!((is_there(&engine, "1"), is_there(&engine, "2")), (true, false));
+    let left = engine.clone();
     assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
+    assert_eq!(block_on(left.submit(&employees(), insert("3"))).unwrap_err().code(), ErrorCode::EngineClosed);
 }
 
 /// Runs threads of the system, but makes a thread panic when it yields while it removes the rows of a dropped table.

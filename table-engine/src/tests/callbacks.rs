@@ -1,0 +1,126 @@
+//! Tests of code of the application that the engine calls: clocks and subscribers of events that use the engine or panic.
+
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use table_store::clock::Clock;
+use table_store::ticks;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use super::*;
+use crate::threads::Scheduler;
+
+/// Calls a function at each event.
+#[derive(Clone)]
+struct AtEvents(Arc<dyn Fn() + Send + Sync>);
+
+impl Subscriber for AtEvents {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &Event<'_>) {
+        (self.0)();
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// Returns options with a clock that calls a function at each reading.
+fn clocked(at_reading: impl Fn() + Send + Sync + 'static) -> EngineOptions {
+    EngineOptions::new().clock(Clock::new(move || {
+        at_reading();
+        ticks::UNIX_EPOCH
+    }))
+}
+
+#[test]
+fn a_clock_may_read_the_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    for is_on_disk in [false, true] {
+        let engine: Arc<Mutex<Option<Engine>>> = Arc::default();
+        let read = Arc::clone(&engine);
+        let options = clocked(move || {
+            let engine = read.lock().unwrap().clone();
+            if let Some(engine) = engine {
+                assert_eq!(number(&engine, "1"), Some(1));
+            }
+        });
+        let written =
+            with_table(if is_on_disk { options.open(folder.path()).unwrap() } else { options.in_memory() });
+        write(&written, "1", insert(1)).unwrap();
+        *engine.lock().unwrap() = Some(written.clone());
+        write(&written, "2", insert(2)).unwrap();
+        *engine.lock().unwrap() = None;
+    }
+}
+
+#[test]
+fn a_subscriber_of_the_error_that_ends_writes_may_read_the_engine() {
+    let fails = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&fails);
+    let engine =
+        with_table(clocked(move || assert!(!seen.load(Ordering::Relaxed), "the clock panics")).in_memory());
+    write(&engine, "1", insert(1)).unwrap();
+    fails.store(true, Ordering::Relaxed);
+    let (reader, reads) = (engine.clone(), Arc::new(AtomicBool::new(false)));
+    let read = Arc::clone(&reads);
+    let subscriber =
+        AtEvents(Arc::new(move || read.store(number(&reader, "1") == Some(1), Ordering::Relaxed)));
+    // With a single dispatcher alive, a callsite that another test's thread reaches first would stay disabled.
+    let _second = tracing::Dispatch::new(subscriber.clone());
+    let refused = tracing::subscriber::with_default(subscriber, || write(&engine, "2", insert(2)));
+    assert_eq!(refused.unwrap_err().code(), ErrorCode::EnginePoisoned);
+    assert!(reads.load(Ordering::Relaxed));
+}
+
+/// Runs threads of the system whose events panic.
+#[derive(Debug)]
+struct PanicsAtEvents;
+
+impl Scheduler for PanicsAtEvents {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn spawn(&self, _: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
+        let subscriber = AtEvents(Arc::new(|| panic!("a subscriber panics")));
+        thread::Builder::new().spawn(move || tracing::subscriber::with_default(subscriber, work))
+    }
+
+    fn pass(&self) {
+        panic!("a thread panics as it passes");
+    }
+
+    fn sleep(&self, time: Duration) {
+        thread::sleep(time);
+    }
+
+    fn wait(&self, _: Option<Duration>, ready: &mut dyn FnMut() -> bool) {
+        while !ready() {
+            thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn a_thread_that_ends_by_a_panic_answers_all_requests() {
+    let engine = with_table(EngineOptions::new().scheduler(Arc::new(PanicsAtEvents)).in_memory());
+    // The thread panics while it removes the rows, and again when it reports the panic.
+    wait(engine.delete_table(&employees())).unwrap();
+    drop(wait(engine.create_table(&employees())));
+    assert!(wait(engine.close()).is_err());
+}
