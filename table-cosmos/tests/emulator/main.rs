@@ -32,6 +32,7 @@ mod recreated;
 mod routing;
 mod second_writer;
 mod served;
+mod spellings;
 mod sweep;
 mod throttle;
 mod unrest;
