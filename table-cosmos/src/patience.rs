@@ -13,11 +13,11 @@ impl Options {
     where
         F: Future<Output = Result<T, CosmosError>>,
     {
-        let sent = || {
-            let sent = Box::pin(send());
-            async { sent.await.inspect_err(usage::charge_failed) }
+        let charged = || {
+            let answer = Box::pin(send());
+            async { answer.await.inspect_err(usage::charge_failed) }
         };
-        self.while_busy(sent, failure::is_moving).await
+        self.while_busy(charged, failure::is_moving).await
     }
 
     /// Sends a request repeatedly while its failures are temporary, until the attempts are used up.
