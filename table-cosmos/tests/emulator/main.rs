@@ -19,6 +19,7 @@ mod lossy;
 mod mapped;
 mod moving;
 mod odd;
+mod odd_keys;
 mod operation;
 mod order;
 mod partitioned;

@@ -15,8 +15,8 @@ use table_cosmos::{Format, Mapping, Options};
 use crate::runtime;
 
 const WORLDS: u64 = 8;
-const ITEMS: usize = 240;
-const QUERIES: usize = 100;
+const ITEMS: usize = 160;
+const QUERIES: usize = 80;
 /// The types of properties, as stored in `t`. An empty text is an absent type.
 const TYPES: [&str; 7] = ["", "Int64", "Double", "Special", "DateTime", "Guid", "Binary"];
 /// The formats of the mapped properties. Each property has the name of its format.
