@@ -1,4 +1,4 @@
-//! Tests that reads and filters agree about values in the spellings of other programs: each item is in the results of its filters, or is no entity.
+//! Tests that reads and filters agree about values in the spellings of other programs: filters find each item that is read as an entity.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
