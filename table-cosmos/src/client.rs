@@ -93,7 +93,7 @@ impl CosmosTables {
         let runtime = Runtime::default();
         let region = Region::new(region.to_owned());
         let client = runtime
-            .run(async move {
+            .run(false, async move {
                 let runtime = unsharded(CosmosRuntimeBuilder::new()).build().await;
                 let runtime = runtime.map_err(|error| failure::error("open", error))?;
                 let built = CosmosClient::builder()
@@ -210,7 +210,7 @@ impl CosmosTables {
             }
             measured.result
         };
-        self.0.runtime.run(counted.instrument(within)).await
+        self.0.runtime.run(verb == Verb::Submit, counted.instrument(within)).await
     }
 
     /// If the opened container was replaced by another one, compares the new container with the options. On a mismatch, returns an error instead of the
@@ -227,13 +227,21 @@ impl CosmosTables {
         }
     }
 
-    /// Runs an operation on a clone of the store, on the store's runtime.
+    /// Runs a change of tables on a clone of the store, on the store's runtime.
+    pub(crate) async fn change<F>(&self, work: impl FnOnce(Self) -> F) -> Result<()>
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        self.0.runtime.run(true, work(self.clone())).await
+    }
+
+    /// Runs a read on a clone of the store, on the store's runtime.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        self.0.runtime.run(work(self.clone())).await
+        self.0.runtime.run(false, work(self.clone())).await
     }
 }
 

@@ -105,9 +105,30 @@ fn is_unsent(error: &CosmosError) -> bool {
     })
 }
 
+/// The effect of a write, by the status of a response or of one operation in a batch. A batch is atomic, so the status of the operation that failed is that of
+/// the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// The write had no effect and would have none if it was sent again.
+    Refused,
+    /// The write had no effect and may have one later: its partition is throttled or moving, or another write was in progress.
+    Busy,
+    /// The write may have been applied.
+    Unknown,
+}
+
+/// Returns the effect of a write that has this status.
+pub(crate) const fn effect(status: u16) -> Effect {
+    match status {
+        410 | 429 | 449 => Effect::Busy,
+        400 | 401 | 403 | 404 | 409 | 412 | 413 => Effect::Refused,
+        _ => Effect::Unknown,
+    }
+}
+
 /// Returns `true` if a status means that the request had no effect.
-const fn is_refusal(status: u16) -> bool {
-    matches!(status, 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 429 | 449)
+fn is_refusal(status: u16) -> bool {
+    effect(status) != Effect::Unknown
 }
 
 /// Returns `true` if the Azure SDK sent a request again after a lost response. The last response may then
@@ -165,7 +186,13 @@ pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
         );
         return Error::new(ErrorCode::InternalError, message).with_source(failure);
     }
-    let help = match (status, sub) {
+    let message = format!("{operation} failed with status {status}/{sub}{}: {failure}", help(status, sub));
+    Error::new(code(status, sub), message).with_source(failure)
+}
+
+/// Returns the help for a rejection, which follows its status in a message.
+pub(crate) const fn help(status: u16, sub: u16) -> &'static str {
+    match (status, sub) {
         (400, FAN_OUT) => {
             "; the query needs too many physical partitions, fix the first level or raise `Options::fan_out`"
         }
@@ -176,7 +203,5 @@ pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
         (404, SESSION_BEHIND) => "; no replica has caught up with the session, retry later",
         (410, _) => "; the partition is still being split or moved, retry later",
         _ => "",
-    };
-    let message = format!("{operation} failed with status {status}/{sub}{help}: {failure}");
-    Error::new(code(status, sub), message).with_source(failure)
+    }
 }

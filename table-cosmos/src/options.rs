@@ -179,7 +179,8 @@ impl Options {
         Self { retry, ..self }
     }
 
-    /// Sets the number of attempts, and the delays between them, for requests to a partition that is being split or moved (MAP-12).
+    /// Sets the number of attempts, and the delays between them, for requests to a partition that is being split or moved (MAP-12), and for transactions of
+    /// which an operation is throttled or meets a concurrent write.
     #[must_use]
     pub fn retry_during_splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }

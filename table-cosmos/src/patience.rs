@@ -9,38 +9,31 @@ use crate::usage;
 impl Options {
     /// Sends a read repeatedly until its partition is available or the attempts are used up (MAP-12).
     /// The Azure SDK itself gives up after a few immediate attempts.
-    pub(crate) async fn while_moving<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
+    pub(crate) async fn while_moving<T, F>(&self, mut send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,
     {
-        self.repeat(send, failure::is_moving).await
+        let charged = || {
+            let answer = Box::pin(send());
+            async { answer.await.inspect_err(usage::charge_failed) }
+        };
+        self.while_busy(charged, failure::is_moving).await
     }
 
-    /// Sends a write like [`while_moving`](Self::while_moving), but does not retry if the response was lost.
-    pub(crate) async fn while_moving_unwritten<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
-    where
-        F: Future<Output = Result<T, CosmosError>>,
-    {
-        self.repeat(send, |error| failure::is_moving(error) && !failure::is_repeated(error)).await
-    }
-
-    async fn repeat<T, F>(
+    /// Sends a request repeatedly while its failures are temporary, until the attempts are used up.
+    pub(crate) async fn while_busy<T, E, F>(
         &self,
         mut send: impl FnMut() -> F,
-        may_repeat: impl Fn(&CosmosError) -> bool,
-    ) -> Result<T, CosmosError>
+        is_temporary: impl Fn(&E) -> bool,
+    ) -> Result<T, E>
     where
-        F: Future<Output = Result<T, CosmosError>>,
+        F: Future<Output = Result<T, E>>,
     {
         let mut attempt: u32 = 0;
         loop {
-            let ended = Box::pin(send()).await;
-            if let Some(diagnostics) = ended.as_ref().err().and_then(CosmosError::diagnostics) {
-                usage::charge(&diagnostics);
-            }
-            match ended {
-                Err(error) if may_repeat(&error) && (attempt as usize) + 1 < self.splits => {
-                    tracing::debug!(target: "table_cosmos", attempt, "the partition is being moved");
+            match Box::pin(send()).await {
+                Err(error) if is_temporary(&error) && (attempt as usize) + 1 < self.splits => {
+                    tracing::debug!(target: "table_cosmos", attempt, "the partition is being moved, or is busy");
                     self.pause(attempt).await;
                     attempt += 1;
                 }

@@ -33,16 +33,18 @@ impl<T> Drop for AbortOnDrop<T> {
 }
 
 impl Runtime {
-    /// Runs a future to completion as a task.
+    /// Runs a future to completion as a task. If the task panics, or its runtime shuts down, a change may have been applied.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        is_change: bool,
         future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let handle = Handle::try_current().or_else(|_| self.handle().cloned())?;
         // The client's futures are large. They are boxed, so moving them does not copy them.
         let mut task = AbortOnDrop(handle.spawn(Box::pin(future.in_current_span())));
         (&mut task.0).await.unwrap_or_else(|error| {
-            Err(Error::new(ErrorCode::InternalError, "the request was aborted").with_source(error))
+            let error = Error::new(ErrorCode::InternalError, "the request was aborted").with_source(error);
+            Err(if is_change { error.into_ambiguous() } else { error })
         })
     }
 

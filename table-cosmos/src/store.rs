@@ -14,12 +14,12 @@ impl TableStore for CosmosTables {
 
     async fn create_table(&self, table: &TableName) -> Result<()> {
         let table = table.clone();
-        self.run(|store| async move { store.create(&table).await }).await
+        self.change(|store| async move { store.create(&table).await }).await
     }
 
     async fn delete_table(&self, table: &TableName) -> Result<()> {
         let table = table.clone();
-        self.run(|store| async move { store.delete(&table).await }).await
+        self.change(|store| async move { store.delete(&table).await }).await
     }
 
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {

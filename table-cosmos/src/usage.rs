@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
+use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
@@ -22,6 +23,13 @@ tokio::task_local! {
 struct Requests {
     units: Cell<f64>,
     is_replaced: Cell<bool>,
+}
+
+/// Adds the charges of a request that failed.
+pub(crate) fn charge_failed(error: &CosmosError) {
+    if let Some(diagnostics) = error.diagnostics() {
+        charge(&diagnostics);
+    }
 }
 
 /// Adds the charges of all requests that received a response, including retries by the Azure SDK, to the current operation.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::client::{CosmosTables, TRANSACTION_BYTES};
 use crate::containers::Container;
-use crate::failure::Verdict;
+use crate::failure::{Effect, Verdict};
 use crate::{failure, key};
 use evidence::Evidence;
 use planned::{Context, Planned};
@@ -59,7 +59,7 @@ impl CosmosTables {
             Ok(levels) => levels,
             // No item can have such a PartitionKey, so an existing entity is not found, and an insert is rejected (KEY-9).
             Err(error) if creates => return Err(error),
-            Err(_) => return Err(refusal(&transaction, 0, 404, None)),
+            Err(_) => return Err(refusal(&transaction, 0, (404, 0), None)),
         };
         for (at, operation) in transaction.operations().iter().enumerate() {
             if let Err(error) = key::check_id(operation.row_key.as_str()) {
@@ -103,15 +103,16 @@ impl CosmosTables {
                 Err(Refused::Acknowledged(error)) => (error, true),
                 Err(Refused::At { at, status, repeated, cause }) => {
                     let error = refusal(transaction, at, status, cause);
-                    if !repeated && unanswered == 0 {
-                        let is_race = planned.get(at).is_some_and(|planned| planned.lost_a_race(status));
+                    let is_known = failure::effect(status.0) != Effect::Unknown;
+                    if is_known && !repeated && unanswered == 0 {
+                        let is_race = planned.get(at).is_some_and(|planned| planned.lost_a_race(status.0));
                         return if is_race {
                             Ok(Settled::RetryLoop(error))
                         } else {
                             Err(Failed::Refused(error))
                         };
                     }
-                    (error, true)
+                    (error, is_known)
                 }
                 Err(Refused::Whole(cause)) if failure::verdict(&cause) == Verdict::Unsent => {
                     unsent += 1;
@@ -218,14 +219,22 @@ fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
     Err(Error::new(code, message).with_rule(rule))
 }
 
-/// Returns the error of an operation that was rejected with this status.
-fn refusal(transaction: &Transaction, at: usize, status: u16, cause: Option<CosmosError>) -> Error {
+/// Returns the error of an operation that failed with this status and sub-status.
+fn refusal(
+    transaction: &Transaction,
+    at: usize,
+    (status, sub): (u16, u16),
+    cause: Option<CosmosError>,
+) -> Error {
     let (code, rule, message) = match status {
-        404 => (ErrorCode::ResourceNotFound, "UPD-2", "the entity does not exist".to_owned()),
+        404 if sub == 0 => (ErrorCode::ResourceNotFound, "UPD-2", "the entity does not exist".to_owned()),
         409 => (ErrorCode::EntityAlreadyExists, "INS-1", "an entity with this key already exists".to_owned()),
         412 => (ErrorCode::UpdateConditionNotSatisfied, "UPD-3", "the entity has another version".to_owned()),
         413 => (ErrorCode::EntityTooLarge, "LIM-5", "the item has more than 2 MB of JSON".to_owned()),
-        _ => (failure::code(status, 0), "ERR-3", format!("the service rejected it with status {status}")),
+        _ => {
+            let help = failure::help(status, sub);
+            (failure::code(status, sub), "ERR-3", format!("it failed with status {status}/{sub}{help}"))
+        }
     };
     let row_key = transaction.operations().get(at).map_or("", |operation| operation.row_key.as_str());
     let error = Error::new(code, message)

@@ -5,9 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Number, Value as Json};
 use table_core::{Value, ValueRef, ticks};
-use uuid::Uuid;
 
-use crate::exact::MOST_EXACT;
+use crate::exact::{MOST_EXACT, integer};
+use crate::mapping::Format;
 
 /// The names of the types that JSON lacks, as stored in `t`.
 pub(crate) const INT64: &str = "Int64";
@@ -37,7 +37,7 @@ pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
 }
 
 /// Formats an instant with seven fractional digits. The resulting strings sort in order of time.
-pub(crate) fn date_time(instant: DateTime<Utc>) -> String {
+fn date_time(instant: DateTime<Utc>) -> String {
     let nanos = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
     nanos.strip_suffix("00Z").map_or(nanos.clone(), |hundreds| format!("{hundreds}Z"))
 }
@@ -48,36 +48,35 @@ fn write_double(number: f64) -> (Json, Option<&'static str>) {
         f64::INFINITY => "INF",
         f64::NEG_INFINITY => "-INF",
         n if n == 0.0 && n.is_sign_negative() => "-0",
-        // A number with a fraction needs no type annotation, because it is read back as a double.
-        n => return (Number::from_f64(n).into(), (n.fract() == 0.0).then_some(DOUBLE)),
+        n => return (Number::from_f64(n).into(), Some(DOUBLE)),
     };
     (special.into(), Some(SPECIAL))
 }
 
+/// Converts a JSON value with its type, or returns `None` if it is not in a format of that type. A filter in SQL selects each value that can be read, so dates,
+/// GUIDs and binary values have the formats of mapped properties.
 pub(super) fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
     Some(match (edm, json) {
         (None, Json::String(text)) => Value::String(text.clone()),
         (None, Json::Bool(value)) => Value::Boolean(*value),
-        (None, Json::Number(number)) => match number.as_i64() {
-            Some(number) => Value::Int32(i32::try_from(number).ok()?),
+        // Items without the type of a double with a fraction exist.
+        (None, Json::Number(number)) => match integer(json).and_then(|number| i32::try_from(number).ok()) {
+            Some(number) => Value::Int32(number),
             None => Value::Double(number.as_f64()?),
         },
-        (Some(INT64), Json::Number(number)) => Value::Int64(number.as_i64()?),
+        (Some(INT64), Json::Number(_)) => Value::Int64(integer(json)?),
+        (Some(INT64), Json::String(text)) => Value::Int64(text.parse().ok()?),
         (Some(DOUBLE), Json::Number(number)) => Value::Double(number.as_f64()?),
-        (Some(edm), Json::String(text)) => match edm {
-            INT64 => Value::Int64(text.parse().ok()?),
-            SPECIAL => Value::Double(match text.as_str() {
-                "NaN" => f64::NAN,
-                "INF" => f64::INFINITY,
-                "-INF" => f64::NEG_INFINITY,
-                "-0" => -0.0,
-                _ => return None,
-            }),
-            DATE_TIME => Value::DateTime(text.parse().ok()?),
-            GUID => Value::Guid(Uuid::try_parse(text).ok()?),
-            BINARY => Value::Binary(STANDARD.decode(text).ok()?),
+        (Some(SPECIAL), Json::String(text)) => Value::Double(match text.as_str() {
+            "NaN" => f64::NAN,
+            "INF" => f64::INFINITY,
+            "-INF" => f64::NEG_INFINITY,
+            "-0" => -0.0,
             _ => return None,
-        },
+        }),
+        (Some(DATE_TIME), json) => Format::DateTime.read(json)?,
+        (Some(GUID), json) => Format::Guid.read(json)?,
+        (Some(BINARY), json) => Format::Base64.read(json)?,
         _ => return None,
     })
 }

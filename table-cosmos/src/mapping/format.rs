@@ -6,7 +6,7 @@ use serde_json::{Number, Value as Json};
 use table_core::{EdmType, Value, ValueRef, ticks};
 use uuid::Uuid;
 
-use crate::exact::MOST_EXACT;
+use crate::exact::{MOST_EXACT, integer};
 
 /// The number of ticks in a second, and in a millisecond.
 const SECOND: u64 = 10_000_000;
@@ -84,15 +84,12 @@ impl Format {
     pub(crate) fn read(self, json: &Json) -> Option<Value> {
         Some(match (self, json) {
             (Self::Text, Json::String(text)) => Value::String(text.clone()),
-            (Self::Int32, json) => Value::Int32(i32::try_from(json.as_i64()?).ok()?),
+            (Self::Int32, json) => Value::Int32(i32::try_from(integer(json)?).ok()?),
             (Self::TimeToLive, json) => {
-                let seconds = i32::try_from(json.as_i64()?).ok()?;
+                let seconds = i32::try_from(integer(json)?).ok()?;
                 (seconds == -1 || seconds > 0).then_some(Value::Int32(seconds))?
             }
-            (Self::Int64, json) => {
-                let number = json.as_i64()?;
-                (number.unsigned_abs() <= MOST_EXACT).then_some(Value::Int64(number))?
-            }
+            (Self::Int64, json) => Value::Int64(integer(json)?),
             (Self::Int64Text, Json::String(text)) => {
                 let number: i64 = text.parse().ok()?;
                 // `+1` and `01` are different spellings of the same number, and are rejected.
@@ -121,7 +118,7 @@ fn since_1970(ticks: u64, unit: u64) -> Option<i64> {
 }
 
 fn from_1970(json: &Json, unit: u64) -> Option<Value> {
-    let passed = json.as_i64()?.checked_mul(i64::try_from(unit).ok()?)?;
+    let passed = integer(json)?.checked_mul(i64::try_from(unit).ok()?)?;
     instant(ticks::UNIX_EPOCH.checked_add_signed(passed)?)
 }
 
@@ -183,6 +180,12 @@ mod tests {
                 let json: Json = serde_json::from_str(other).unwrap();
                 assert_eq!(format.read(&json), None, "{format:?} of {other}");
             }
+        }
+        for (format, text) in
+            [(Format::Int32, "34.0"), (Format::Int64, "3.4e1"), (Format::TimeToLive, "60.0")]
+        {
+            let json: Json = serde_json::from_str(text).unwrap();
+            assert_eq!(format.read(&json).map(|value| value.edm_type()), Some(format.edm_type()), "{text}");
         }
         let same = ["2026-11-26T08:00:00Z", "2026-11-26T08:00:00.000Z", "2026-11-26T08:00:00+00:00"];
         let read = same.map(|text| Format::DateTime.read(&text.into()).unwrap());

@@ -9,7 +9,7 @@ use table_core::filter::Comparison;
 use table_core::query::TextRange;
 
 use crate::exact::MOST_EXACT;
-use crate::item::{DATE_TIME, GUID, INT64, SPECIAL, date_time, write_value};
+use crate::item::{DATE_TIME, GUID, INT64, SPECIAL, write_value};
 use crate::mapping::Mapping;
 use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_ordered};
@@ -116,8 +116,12 @@ impl Sql {
                 }
             }
             Value::DateTime(_) | Value::Guid(_) => {
-                let stored = if matches!(value, Value::Guid(_)) { GUID } else { DATE_TIME };
-                let compared = self.compared(place, operator, value);
+                let (stored, compared) = match value {
+                    Value::DateTime(instant) => {
+                        (DATE_TIME, self.by_seconds(place, operator, instant.timestamp()))
+                    }
+                    _ => (GUID, self.compared(place, operator, value)),
+                };
                 if is_below {
                     others(&format!("({compared} OR NOT IS_DEFINED({edm}) OR {edm} != '{stored}')"))
                 } else {
@@ -151,11 +155,7 @@ impl Sql {
     }
 
     fn compared(&mut self, place: &str, operator: Comparison, value: &Value) -> String {
-        let json = match value {
-            Value::DateTime(instant) => date_time(*instant).into(),
-            other => write_value(other.as_ref()).0,
-        };
-        format!("{place} {} {}", sign(operator), self.bind(json))
+        format!("{place} {} {}", sign(operator), self.bind(write_value(value.as_ref()).0))
     }
 }
 

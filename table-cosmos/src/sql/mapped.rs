@@ -28,7 +28,7 @@ impl Sql {
                 whole(operator, instant.timestamp_millis())
             }
             (Format::DateTime, Value::DateTime(instant)) => {
-                return self.by_seconds(place, operator, instant.timestamp());
+                return Condition::One(self.by_seconds(place, operator, instant.timestamp()));
             }
             (Format::Boolean | Format::Guid | Format::Base64 | Format::Int64Text, _)
                 if operator == Comparison::Eq =>
@@ -56,7 +56,7 @@ impl Sql {
     }
 
     /// Returns a comparison of RFC 3339 strings by their seconds, which their first 19 characters contain.
-    fn by_seconds(&mut self, place: &str, operator: Comparison, seconds: i64) -> Condition {
+    pub(super) fn by_seconds(&mut self, place: &str, operator: Comparison, seconds: i64) -> String {
         let text = |seconds: i64| {
             let instant = chrono::DateTime::from_timestamp(seconds, 0)?;
             let text = instant.format("%Y-%m-%dT%H:%M:%S").to_string();
@@ -64,16 +64,16 @@ impl Sql {
             (text.len() == 19).then(|| Json::from(text))
         };
         let (Some(from), Some(below)) = (text(seconds), seconds.checked_add(1).and_then(text)) else {
-            return Condition::One(format!("IS_DEFINED({place})"));
+            return format!("IS_DEFINED({place})");
         };
-        Condition::One(match operator {
+        match operator {
             Comparison::Eq => {
                 format!("({place} >= {} AND {place} < {})", self.bind(from), self.bind(below))
             }
             Comparison::Gt | Comparison::Ge => format!("{place} >= {}", self.bind(from)),
             Comparison::Lt | Comparison::Le => format!("{place} < {}", self.bind(below)),
             Comparison::Ne => format!("IS_DEFINED({place})"),
-        })
+        }
     }
 }
 

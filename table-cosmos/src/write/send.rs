@@ -10,6 +10,7 @@ use table_core::store::Committed;
 use table_core::{ETag, Error, ErrorCode};
 
 use crate::client::CosmosTables;
+use crate::failure::Effect;
 use crate::write::Target;
 use crate::write::planned::{Planned, Verb};
 use crate::{failure, item, key, usage};
@@ -28,14 +29,29 @@ pub(super) struct Acknowledged {
 /// The reason for which the planned requests were not acknowledged.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// The operation at this position was rejected. `repeated` is `true` if the Azure SDK had sent the request before without receiving a response.
-    At { at: usize, status: u16, repeated: bool, cause: Option<CosmosError> },
+    /// The operation at this position failed. `repeated` is `true` if the Azure SDK had sent the request before without receiving a response.
+    At { at: usize, status: (u16, u16), repeated: bool, cause: Option<CosmosError> },
     /// The entire request failed.
     Whole(CosmosError),
     /// No request was sent.
     Before(Error),
     /// The response reports success but cannot be parsed.
     Acknowledged(Error),
+}
+
+impl Refused {
+    /// Returns `true` if the request had no effect and may succeed if it is sent again later (MAP-12).
+    ///
+    /// The Azure SDK itself waits for a throttled container, but not if the status is that of an operation in a batch.
+    fn is_temporary(&self) -> bool {
+        match self {
+            Self::At { status: (status, _), repeated, .. } => {
+                !repeated && failure::effect(*status) == Effect::Busy
+            }
+            Self::Whole(error) => failure::is_moving(error) && !failure::is_repeated(error),
+            Self::Before(_) | Self::Acknowledged(_) => false,
+        }
+    }
 }
 
 /// Returns the options for all writes. They prevent the Azure SDK from retrying a request that received no response.
@@ -53,10 +69,13 @@ impl CosmosTables {
         planned: &[Planned],
     ) -> Result<Acknowledged, Refused> {
         let key = key::partition_key(target.levels).map_err(Refused::Before)?;
-        match planned {
-            [only] => self.send_one(target, &key, only).await,
-            all => self.send_batch(target, &key, all).await,
-        }
+        let send = || async {
+            match planned {
+                [only] => self.send_one(target, &key, only).await,
+                all => self.send_batch(target, &key, all).await,
+            }
+        };
+        self.options().while_busy(send, Refused::is_temporary).await
     }
 
     async fn send_one(
@@ -73,16 +92,14 @@ impl CosmosTables {
             options = options.with_precondition(Precondition::if_match(tag.clone()));
         }
         let client = &target.container.client;
-        let send = || async {
-            let options = Some(options.clone());
-            match planned.verb {
-                Verb::Create => client.create_item(key.clone(), id, body, options).await,
-                Verb::Replace => client.replace_item(key.clone(), id, body, options).await,
-                Verb::Upsert => client.upsert_item(key.clone(), id, body, options).await,
-                Verb::Delete => client.delete_item(key.clone(), id, options).await,
-            }
+        let (key, options) = (key.clone(), Some(options));
+        let answer = match planned.verb {
+            Verb::Create => client.create_item(key, id, body, options).await,
+            Verb::Replace => client.replace_item(key, id, body, options).await,
+            Verb::Upsert => client.upsert_item(key, id, body, options).await,
+            Verb::Delete => client.delete_item(key, id, options).await,
         };
-        let answer = self.options().while_moving_unwritten(send).await.map_err(refused)?;
+        let answer = answer.inspect_err(usage::charge_failed).map_err(refused)?;
         usage::charge(&answer.diagnostics());
         if answer.headers().activity_id().is_none() {
             return Err(Refused::Acknowledged(failure::not_from_service()));
@@ -107,8 +124,8 @@ impl CosmosTables {
         let batch = batch(key, planned).map_err(Refused::Whole)?;
         let options = BatchOptions::default().with_operation_options(once());
         let client = &target.container.client;
-        let send = || client.execute_transactional_batch(batch.clone(), Some(options.clone()));
-        let answer = self.options().while_moving_unwritten(send).await.map_err(Refused::Whole)?;
+        let answer = client.execute_transactional_batch(batch, Some(options)).await;
+        let answer = answer.inspect_err(usage::charge_failed).map_err(Refused::Whole)?;
         usage::charge(&answer.diagnostics());
         let repeated = failure::was_repeated(&answer.diagnostics());
         if answer.headers().activity_id().is_none() {
@@ -121,7 +138,8 @@ impl CosmosTables {
             .iter()
             .position(|result| !result.is_success() && result.status_code() != FAILED_DEPENDENCY);
         if let Some((at, result)) = failed.and_then(|at| results.get(at).map(|result| (at, result))) {
-            let status = result.status_code();
+            let sub = result.substatus_code().and_then(|sub| u16::try_from(sub).ok());
+            let status = (result.status_code(), sub.unwrap_or_default());
             return Err(Refused::At { at, status, repeated, cause: None });
         }
         if results.len() != planned.len() || results.iter().any(|result| !result.is_success()) {
@@ -159,9 +177,9 @@ fn batch(key: &PartitionKey, planned: &[Planned]) -> Result<TransactionalBatch, 
 }
 
 fn refused(error: CosmosError) -> Refused {
-    let (status, _) = failure::status(&error);
-    let reports_item = failure::is_absent(&error) || matches!(status, 409 | 412);
-    let is_plain = reports_item && failure::is_from_service(&error) || status == 413;
+    let status = failure::status(&error);
+    let reports_item = failure::is_absent(&error) || matches!(status.0, 409 | 412);
+    let is_plain = reports_item && failure::is_from_service(&error) || status.0 == 413;
     if is_plain && error.is_from_wire() {
         Refused::At { at: 0, status, repeated: failure::is_repeated(&error), cause: Some(error) }
     } else {

@@ -1,6 +1,7 @@
 //! Tests of lost responses: the client recognises that a write was applied, and reports an unknown outcome as an ambiguous error.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use azure_data_cosmos_driver::fault_injection::{
     FaultInjectionConditionBuilder, FaultInjectionErrorType, FaultInjectionResult,
@@ -12,7 +13,7 @@ use table_core::{
     EntityKey, ErrorCode, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore,
     Transaction, ValueRef,
 };
-use table_cosmos::emulator::Emulator;
+use table_cosmos::emulator::{Delivery, Emulator, Network, Request};
 use table_cosmos::{CosmosTables, Options};
 
 use crate::runtime;
@@ -196,5 +197,40 @@ fn con_11_an_unsent_request_is_retried_or_ambiguous_and_done_at_most_once() {
                 Err(error) => assert!(error.is_ambiguous() || now == before, "{row}: {error}"),
             }
         }
+    });
+}
+
+/// A mock network that stops its task after the account has received a change.
+#[derive(Debug)]
+struct Stopping(Emulator, AtomicBool);
+
+impl Network for Stopping {
+    fn deliver(&self, request: Request) -> Delivery {
+        let (account, stops) = (self.0.clone(), self.1.load(Ordering::SeqCst));
+        Box::pin(async move {
+            let answer = account.receive(&request).await;
+            assert!(!stops, "the task stops");
+            answer
+        })
+    }
+}
+
+#[test]
+fn con_11_a_change_whose_task_ends_early_is_ambiguous() {
+    runtime().block_on(async {
+        let account = Emulator::new(false).unwrap();
+        let table = TableName::new("Accounts").unwrap();
+        let network = Arc::new(Stopping(account.clone(), false.into()));
+        let store = account.open_over(Options::new(), network.clone()).await.unwrap();
+        store.create_table(&table).await.unwrap();
+        let key = EntityKey::new("ada", "a").unwrap();
+        assert_eq!(store.get(&table, &key, &Select::All).await.unwrap(), None);
+        network.1.store(true, Ordering::SeqCst);
+        let insert = transaction(&store, [("a", OperationKind::Insert(cents_of(1)))]);
+        assert!(store.submit(&table, insert).await.unwrap_err().is_ambiguous());
+        assert!(!store.get(&table, &key, &Select::All).await.unwrap_err().is_ambiguous());
+        let other = TableName::new("Others").unwrap();
+        assert!(store.create_table(&other).await.unwrap_err().is_ambiguous());
+        assert!(store.delete_table(&table).await.unwrap_err().is_ambiguous());
     });
 }

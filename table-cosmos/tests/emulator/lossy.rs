@@ -32,6 +32,10 @@ enum Act {
     Before(u16),
     /// The response has this status, although the request is applied.
     After(u16),
+    /// The response to a batch has this status in one part, and the batch is not applied.
+    PartBefore(u16),
+    /// The response to a batch has this status in one part, although the batch is applied.
+    PartAfter(u16),
 }
 
 /// A mock network between one client and the account.
@@ -62,6 +66,7 @@ impl Lossy {
         let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
         let mut some = || Duration::from_millis(random.random_range(1..3_000));
         let time = some();
+        let is_batch = request.header("x-ms-cosmos-is-batch-request").is_some();
         match random.random_range(0..64_u32) {
             0 => Act::NoConnection,
             1 | 2 => Act::DropBefore,
@@ -78,6 +83,12 @@ impl Lossy {
             20 => Act::After(504),
             21 => Act::After(500),
             22 => Act::After(408),
+            23 | 24 if is_batch => Act::PartBefore(429),
+            25 if is_batch => Act::PartBefore(449),
+            26 if is_batch => Act::PartBefore(410),
+            27 if is_batch => Act::PartBefore(500),
+            28 if is_batch => Act::PartAfter(503),
+            29 if is_batch => Act::PartAfter(408),
             _ => Act::Serve,
         }
     }
@@ -146,6 +157,11 @@ impl Network for Lossy {
                     let _ = account.receive(&request).await;
                     Ok(answer(status))
                 }
+                Act::PartBefore(status) => Ok(rolled_back(status)),
+                Act::PartAfter(status) => {
+                    let _ = account.receive(&request).await;
+                    Ok(rolled_back(status))
+                }
             }
         })
     }
@@ -161,6 +177,13 @@ fn again(account: Emulator, request: Request, time: Duration) {
 
 fn answer(status: u16) -> Answer {
     Answer::new(status, "<html>Bad Gateway</html>")
+}
+
+/// Returns a response of the service to a batch, with the status of the failure in one part.
+fn rolled_back(status: u16) -> Answer {
+    let mut answer = Answer::new(207, format!(r#"[{{"statusCode":424}},{{"statusCode":{status}}}]"#));
+    answer.headers.push(("x-ms-activity-id".to_owned(), "00000000-0000-0000-0000-000000000001".to_owned()));
+    answer
 }
 
 impl Steps for Lossy {

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::runtime::Backoff;
@@ -106,6 +108,53 @@ fn map_13_pages_continue_across_a_split_and_a_merge() {
         let distinct: BTreeSet<&String> = seen.iter().collect();
         assert_eq!((distinct.len(), seen.len()), (100, 100));
         assert_eq!(store.partitions(&table).await.unwrap().partitions().len(), 1);
+    });
+}
+
+/// Tests random splits and merges between the pages of queries for a tenant and for all rows, with pages of random sizes.
+#[test]
+fn map_13_and_page_1_pages_continue_across_random_splits_and_merges() {
+    runtime().block_on(async {
+        for seed in 0..6 {
+            let random = &mut StdRng::seed_from_u64(seed);
+            let emulator = Emulator::new(false).unwrap();
+            let table = TableName::new("Events").unwrap();
+            emulator.create(&table, 2, 2, None).unwrap();
+            let store = emulator.open(Options::new().levels("Events", 2)).await.unwrap();
+            let watch = emulator.open(Options::new().levels("Events", 2)).await.unwrap();
+            for user in 0..60 {
+                store.submit(&table, insert(&store, &format!("t!u{user:03}!"), "r")).await.unwrap();
+            }
+            let all = Query::new(KeyRange::ALL);
+            let query = Query {
+                top: Some(random.random_range(1..9)),
+                ..[of_tenant(), all][(seed % 2) as usize].clone()
+            };
+            let (mut seen, mut from) = (Vec::new(), None);
+            loop {
+                let page = store.query(&table, &query, from.as_ref()).await.unwrap();
+                seen.extend(page.rows.iter().map(|entity| entity.partition_key.to_owned()));
+                from = page.continuation;
+                if from.is_none() {
+                    break;
+                }
+                let map = watch.partitions(&table).await.unwrap();
+                let at = random.random_range(0..map.partitions().len());
+                match (random.random_range(0..3), &map.partitions()[at..]) {
+                    (0, [left, right, ..]) => emulator.merge(&table, left.id, right.id, Duration::ZERO),
+                    (1, _) => {
+                        let at = place(&format!("u{:03}", random.random_range(0..60)));
+                        if map.partitions().iter().all(|partition| *partition.range.end() != at) {
+                            emulator.split(&table, map.locate(&at).id, &at, Duration::ZERO).unwrap();
+                        }
+                    }
+                    _ => {}
+                }
+                emulator.settled().await;
+            }
+            let distinct: BTreeSet<&String> = seen.iter().collect();
+            assert_eq!((distinct.len(), seen.len()), (60, 60), "seed {seed}: {query:?}");
+        }
     });
 }
 

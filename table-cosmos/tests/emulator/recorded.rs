@@ -130,6 +130,70 @@ fn con_3_a_write_that_met_a_concurrent_one_is_not_ambiguous() {
     });
 }
 
+/// Returns the response to a batch that was rolled back: 207 with the cause in one part, and 424 in the others.
+pub(crate) fn rolled_back(status: u16, sub_status: u16) -> FaultInjectionResult {
+    let cause =
+        format!(r#"{{"statusCode":{status},"substatusCode":{sub_status},"retryAfterMilliseconds":1}}"#);
+    let answer = CustomResponseBuilder::new(StatusCode::MultiStatus)
+        .with_header("x-ms-activity-id", "00000000-0000-0000-0000-000000000001")
+        .with_body(format!(r#"[{{"statusCode":424}},{cause}]"#));
+    FaultInjectionResultBuilder::new().with_custom_response(answer.build()).build()
+}
+
+/// Tests that a status in a part of a batch has the meaning of the same status of a whole response.
+#[test]
+fn con_3_con_11_and_map_12_a_part_of_a_batch_is_treated_like_a_whole_response() {
+    runtime().block_on(async {
+        for (status, sub) in
+            [(429, 3200), (449, 0), (410, 1007), (408, 0), (500, 0), (503, 0), (403, 1014), (403, 0)]
+        {
+            for (is_guarded, most) in [(true, 2), (true, u32::MAX), (false, 2)] {
+                let emulator = Emulator::new(false).unwrap();
+                let table = TableName::new(EVENTS).unwrap();
+                emulator.create(&table, 2, 1, None).unwrap();
+                let rule = rule(FaultOperationType::BatchItem, rolled_back(status, sub), most);
+                let short = table_core::runtime::Backoff {
+                    initial: std::time::Duration::from_millis(1),
+                    max: std::time::Duration::from_millis(1),
+                };
+                let options = two_levels().retry_during_splits(4, short);
+                let store = emulator.open_with_faults(options, vec![rule.clone()]).await.unwrap();
+                store.submit(&table, write(&store, "there", OperationKind::InsertOrReplace)).await.unwrap();
+                rule.enable();
+                let limits = store.capabilities().limits;
+                let row = || RowWriter::new().finish();
+                let change = if is_guarded {
+                    OperationKind::Replace(row(), IfMatch::Any)
+                } else {
+                    OperationKind::Insert(row())
+                };
+                let mut batch = Transaction::new(PartitionKey::new("contoso!ada!").unwrap(), limits).unwrap();
+                let second = if is_guarded { "there" } else { "second" };
+                for (row_key, kind) in [("first", OperationKind::Insert(row())), (second, change)] {
+                    batch.push(Operation { row_key: RowKey::new(row_key).unwrap(), kind }).unwrap();
+                }
+                let answer = store.submit(&table, batch).await;
+                let case = format!("{status}/{sub}, guarded {is_guarded}, {most} times: {answer:?}");
+                let (is_busy, is_refused) = (matches!(status, 410 | 429 | 449), status == 403);
+                match answer {
+                    Ok(_) => assert!(most == 2 && (is_busy || is_guarded && !is_refused), "{case}"),
+                    Err(error) if is_busy => {
+                        let is_told = error.code() == ErrorCode::ServerBusy && !error.is_ambiguous();
+                        assert!(most > 2 && is_told, "{case}");
+                    }
+                    Err(error) if is_refused => {
+                        let code =
+                            if sub == 1014 { ErrorCode::DiskFull } else { ErrorCode::AuthorizationFailure };
+                        assert!(error.code() == code && error.operation() == Some(1), "{case}");
+                    }
+                    Err(error) => assert!(error.is_ambiguous() && (most > 2 || !is_guarded), "{case}"),
+                }
+                assert!(is_refused == (rule.hit_count() == 1) || !is_guarded, "{case}");
+            }
+        }
+    });
+}
+
 /// Tests the response described in "Hierarchical partition keys": after 410 with sub-status 1002, the partition is resolved again. The emulator returns it
 /// only during a split.
 #[test]

@@ -9,12 +9,15 @@ use std::time::Duration;
 use azure_core::http::StatusCode;
 use azure_data_cosmos_driver::fault_injection::{
     CustomResponseBuilder, FaultInjectionResultBuilder, FaultInjectionRule, FaultInjectionRuleBuilder,
+    FaultOperationType,
 };
 use table_core::{Result, TableName};
 use table_cosmos::emulator::Emulator;
 use table_hierarchy::{Epk, EpkRange, PartitionMap};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
+
+use crate::{doubts, recorded};
 
 /// The time for which a partition serves no requests during a split or merge.
 const LOCKED: Duration = Duration::from_millis(2);
@@ -52,7 +55,9 @@ pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
         rule.disable();
         rule
     };
-    (0..MOST).map(rule).collect()
+    // A batch is also throttled by the response to one of its operations.
+    let part = |_| doubts::rule(FaultOperationType::BatchItem, recorded::rolled_back(429, 3200), THROTTLED);
+    (0..MOST).map(rule).chain((0..MOST).map(part)).collect()
 }
 
 impl Unrest {
@@ -113,8 +118,11 @@ impl Unrest {
             Self::Throttles { rules, .. } => {
                 // Rules are enabled one at a time, so calls without requests do not add up to more than the client tolerates.
                 let is_left = |rule: &&Arc<FaultInjectionRule>| rule.hit_count() < THROTTLED;
-                if let Some(rule) = rules.iter().find(is_left) {
-                    rule.enable();
+                let (wholes, parts) = rules.split_at(MOST as usize);
+                for rules in [wholes, parts] {
+                    if let Some(rule) = rules.iter().find(is_left) {
+                        rule.enable();
+                    }
                 }
                 Ok(())
             }
