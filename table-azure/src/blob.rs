@@ -15,7 +15,7 @@ use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
 use crate::failure::ServiceError;
-use crate::http::{Failure, Pipeline, PipelineParts, Request, Runtime, Transport, encode};
+use crate::http::{Failure, Pipeline, PipelineParts, Request, Transport, encode};
 use crate::options::Options;
 
 const VERSION: &str = "2021-12-02";
@@ -41,7 +41,6 @@ pub struct AzureBlobs(Arc<Inner>);
 
 struct Inner {
     pipeline: Pipeline,
-    runtime: Runtime,
     client: Client,
     endpoint: String,
     credential: Credential,
@@ -80,8 +79,8 @@ impl AzureBlobs {
             plain: options.plain,
             testing: options.testing.clone(),
         })?;
-        let (runtime, endpoint) = (Runtime::default(), endpoint.to_owned());
-        Ok(Self(Arc::new(Inner { pipeline, runtime, client, endpoint, credential, options })))
+        let endpoint = endpoint.to_owned();
+        Ok(Self(Arc::new(Inner { pipeline, client, endpoint, credential, options })))
     }
 
     /// Creates a container. Returns `false` if it already exists (BLB-2), even if an earlier attempt within this call created it and the response was lost.
@@ -101,7 +100,7 @@ impl AzureBlobs {
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
-        self.0.runtime.run(work).await
+        self.0.pipeline.runtime().run(work).await
     }
 
     /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt within this call deleted it and the
@@ -121,7 +120,7 @@ impl AzureBlobs {
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
-        self.0.runtime.run(work).await
+        self.0.pipeline.runtime().run(work).await
     }
 
     /// Opens the blobs of a container, which must exist. Sends no request.

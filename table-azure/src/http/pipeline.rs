@@ -64,7 +64,7 @@ impl Pipeline {
         // Requests to this machine must not go through a proxy.
         let direct = endpoints().any(Endpoint::is_loopback);
         let transport = match &parts.testing.wire {
-            Some(wire) => Transport::Wire(Arc::clone(wire)),
+            Some(wire) => Transport::of_wire(Arc::clone(wire)),
             None => Transport::new(secure, direct)?,
         };
         Ok(Self::of(parts, transport))
@@ -100,6 +100,11 @@ impl Pipeline {
             .flatten()
             .try_for_each(|endpoint| parts.credential.check_destination(endpoint, parts.plain))?;
         Ok(Self::of(parts, self.0.transport.clone()))
+    }
+
+    /// Returns the runtime of the connections. Pipelines that share connections also share it.
+    pub(crate) fn runtime(&self) -> &super::Runtime {
+        self.0.transport.runtime()
     }
 
     /// Returns the primary endpoint.

@@ -11,16 +11,22 @@ use reqwest::{Client, Method, Url};
 use table_core::{Error, ErrorCode, Result};
 
 use crate::http::fault::HttpFault;
-use crate::http::{Answer, tls};
+use crate::http::{Answer, Runtime, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
 /// The maximum size of a response in bytes. A page has about 4 MiB; a larger response is not from a table service.
 const MOST_BYTES: usize = 64 << 20;
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A transport for requests.
+/// A transport for requests. Clones share its connections and the runtime that drives them.
 #[derive(Clone, Debug)]
-pub(crate) enum Transport {
+pub(crate) struct Transport {
+    link: Link,
+    runtime: Arc<Runtime>,
+}
+
+#[derive(Clone, Debug)]
+enum Link {
     /// Pooled connections.
     Http(Client),
     /// A substitute for connections in tests.
@@ -33,7 +39,18 @@ impl Transport {
     /// # Errors
     /// `Io` if the system has no trusted certificates.
     pub(crate) fn new(secure: bool, direct: bool) -> Result<Self> {
-        Self::client(secure, direct).map(Self::Http)
+        let link = Link::Http(Self::client(secure, direct)?);
+        Ok(Self { link, runtime: Arc::default() })
+    }
+
+    /// Creates a transport over a substitute for connections.
+    pub(crate) fn of_wire(wire: Arc<dyn Wire>) -> Self {
+        Self { link: Link::Wire(wire), runtime: Arc::default() }
+    }
+
+    /// Returns the runtime that drives the connections.
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
     }
 
     /// Creates only the HTTP client.
@@ -61,9 +78,16 @@ impl Transport {
         limit: Duration,
     ) -> std::result::Result<Answer, TransportError> {
         let attempt = async {
-            match self {
-                Self::Http(client) => over_http(client, method, url, headers, body).await,
-                Self::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
+            match &self.link {
+                Link::Http(client) => {
+                    let exchange = over_http(client.clone(), method, url, headers, body);
+                    let unsent = |error| TransportError { sent: false, reason: Reason::Task(error) };
+                    let exchange = self.runtime.start(exchange).map_err(unsent)?;
+                    exchange.await.unwrap_or_else(|error| {
+                        Err(TransportError { sent: true, reason: Reason::Task(error) })
+                    })
+                }
+                Link::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
             }
         };
         // If a test has paused the clock, no time passes while bytes are in transit.
@@ -76,7 +100,7 @@ impl Transport {
 }
 
 async fn over_http(
-    client: &Client,
+    client: Client,
     method: Method,
     url: Url,
     headers: HeaderMap,
@@ -131,6 +155,8 @@ enum Reason {
     Http(reqwest::Error),
     TimedOut(Duration),
     TooLong,
+    /// The task of the request could not be started, or ended without a result.
+    Task(Error),
     /// A failure injected by a test.
     Broken,
 }
@@ -150,6 +176,7 @@ impl TransportError {
         let error = Error::new(code, format!("{operation}: {self}"));
         match self.reason {
             Reason::Http(source) => error.with_source(source),
+            Reason::Task(source) => error.with_source(source),
             Reason::TimedOut(_) | Reason::TooLong | Reason::Broken => error,
         }
     }
@@ -164,6 +191,7 @@ impl fmt::Display for TransportError {
             }
             Reason::Http(_) => f.write_str("the connection broke before the response"),
             Reason::TimedOut(limit) => write!(f, "no complete response within {} s", limit.as_secs_f32()),
+            Reason::Task(_) => f.write_str("the task of the request failed"),
             Reason::Broken => f.write_str("the connection broke"),
             Reason::TooLong => write!(f, "the response is longer than {} MiB", MOST_BYTES >> 20),
         }
