@@ -28,13 +28,29 @@ impl Drop for Own {
     }
 }
 
-/// A task that is aborted when its handle is dropped.
+/// A task that is aborted when its handle is dropped, unless it is detached.
 #[derive(Debug)]
-pub(crate) struct Task<T>(JoinHandle<T>);
+pub(crate) struct Task<T> {
+    handle: JoinHandle<T>,
+    is_detached: bool,
+}
+
+impl<T> Task<T> {
+    fn new(handle: JoinHandle<T>) -> Self {
+        Self { handle, is_detached: false }
+    }
+
+    /// Lets the task continue without its handle.
+    pub(crate) fn detach(mut self) {
+        self.is_detached = true;
+    }
+}
 
 impl<T> Drop for Task<T> {
     fn drop(&mut self) {
-        self.0.abort();
+        if !self.is_detached {
+            self.handle.abort();
+        }
     }
 }
 
@@ -42,7 +58,7 @@ impl<T> Future for Task<T> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context).map_err(|error| Error::of(HttpFault::Aborted(error)))
+        Pin::new(&mut self.handle).poll(context).map_err(|error| Error::of(HttpFault::Aborted(error)))
     }
 }
 
@@ -67,7 +83,7 @@ impl Runtime {
         future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let handle = Handle::try_current().or_else(|_| self.handle().cloned())?;
-        Task(handle.spawn(future.in_current_span())).await.flatten()
+        Task::new(handle.spawn(future.in_current_span())).await.flatten()
     }
 
     /// Starts a task on this runtime, whose thread always runs. The runtime of a caller may pause or end while other callers use its connections.
@@ -78,7 +94,7 @@ impl Runtime {
         &self,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Result<Task<T>> {
-        Ok(Task(self.handle()?.spawn(future.in_current_span())))
+        Ok(Task::new(self.handle()?.spawn(future.in_current_span())))
     }
 
     fn handle(&self) -> Result<&Handle> {
