@@ -88,7 +88,7 @@ impl AzureTables {
             .and_then(|rows| if self.shows(&query.select) { Ok(rows) } else { operation_id::none_in(&rows) })
             .map_err(|error| json::malformed(OPERATION, error))?;
         // Azurite sends a continuation token after an empty page of `$top=0` (AZ-13).
-        let next = next(&answer).filter(|_| query.top != Some(0));
+        let next = next(OPERATION, &answer)?.filter(|_| query.top != Some(0));
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
         tracing::debug!(
             target: "table_azure",
@@ -158,15 +158,11 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
 
 /// Returns the position of the next page from the response headers (PAGE-2). The row key may be missing or empty. The partition key may also be
 /// missing, because some servers omit an empty key (AZ-12).
-fn next(answer: &Answer) -> Option<Position> {
-    let header = |name: &str| {
-        let text = std::str::from_utf8(answer.headers.get(name)?.as_bytes()).ok()?;
-        (!text.is_empty()).then(|| text.to_owned())
-    };
-    let partition_key = header("x-ms-continuation-nextpartitionkey");
-    let row_key = header("x-ms-continuation-nextrowkey");
+fn next(operation: &str, answer: &Answer) -> Result<Option<Position>> {
+    let partition_key = answer.position(operation, "x-ms-continuation-nextpartitionkey")?;
+    let row_key = answer.position(operation, "x-ms-continuation-nextrowkey")?;
     if partition_key.is_none() && row_key.is_none() {
-        return None;
+        return Ok(None);
     }
-    Some(Position { partition_key: partition_key.unwrap_or_default(), row_key })
+    Ok(Some(Position { partition_key: partition_key.unwrap_or_default(), row_key }))
 }

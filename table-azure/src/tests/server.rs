@@ -22,6 +22,8 @@ use crate::{AzureTables, Credential, Options, Target};
 pub(super) enum Reply {
     /// A response: head and body as sent, without `Content-Length`.
     Answer { head: String, body: String },
+    /// A complete response as bytes.
+    Bytes(Vec<u8>),
     /// The server reads the request and closes the connection.
     Cut,
     /// The server sends the head and a part of the body, then closes the connection.
@@ -239,6 +241,10 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
             Reply::Answer { head, body } if head.starts_with("HTTP/1.1 204") => ((head, body), Then::GoOn),
             Reply::Answer { head, body } => {
                 ((format!("{head}Content-Length: {}\r\n", body.len()), body), Then::GoOn)
+            }
+            Reply::Bytes(bytes) => {
+                stream.write_all(&bytes).await.unwrap();
+                continue;
             }
             Reply::Cut => return,
             Reply::Silence => silence().await,
