@@ -4,10 +4,11 @@ use reqwest::Method;
 use table_core::odata::{MetadataLevel, Sender, entity_link, read_entity, read_rows};
 use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::StoredRow;
-use table_core::{ETag, EntityKey, ErrorCode, Result, TableName};
+use table_core::{ETag, EntityKey, Error, ErrorCode, Result, TableName};
 use tokio::time::Instant;
 
 use crate::client::AzureTables;
+use crate::failure::AnswerFault;
 use crate::http::{Answer, Request};
 use crate::json;
 use crate::operation_id;
@@ -43,6 +44,11 @@ impl AzureTables {
         };
         let body = read_entity(json::body(OPERATION, &answer)?, Sender::Service)
             .map_err(|error| json::malformed(OPERATION, error))?;
+        // Any other key shows that the response is not from the service, or belongs to another request.
+        let found = (body.partition_key.as_deref(), body.row_key.as_deref());
+        if found != (Some(key.partition_key.as_str()), Some(key.row_key.as_str())) {
+            return Err(Error::of(AnswerFault::Key { operation: OPERATION }));
+        }
         let etag = match body.etag {
             Some(etag) => etag,
             None => ETag::parse(answer.header("etag")).map_err(|error| json::malformed(OPERATION, error))?,

@@ -10,13 +10,16 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
+/// The member of an error body that only table services send (ERR-1).
+const ODATA: &[u8] = b"\"odata.error\"";
+
 /// A failed attempt. After several failed attempts, the last one.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
     /// The status, or `None` without a response.
     pub(crate) status: Option<u16>,
-    /// `true` if the body is an error from the service.
+    /// `true` if the body is an error from the service, as shown by its form or by a request ID.
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
@@ -32,13 +35,17 @@ impl Failure {
     pub(crate) fn of_answer(operation: &'static str, answer: &Answer, now: DateTime<Utc>) -> Self {
         let body = ErrorBody::read(&answer.body);
         let service = ServiceError::new(operation, answer.status, |name| answer.header(name), &body);
+        // Gateways of other APIs send errors in the form `{"error": …}`.
+        let is_odata = answer.body.windows(ODATA.len()).any(|window| window == ODATA);
+        let known = body.known && (is_odata || service.request_id().is_some());
+        let is_foreign = service.code().is_none() || body.known && !known;
         // These statuses describe the state of a table or an entity, which a proxy that sends an error page does not know. An empty body is trusted,
         // except for `create table`, whose callers treat an existing table as created.
         let is_page = !answer.body.is_empty() || operation == "create table";
-        if matches!(answer.status, 404 | 409 | 412) && service.code().is_none() && is_page {
+        if matches!(answer.status, 404 | 409 | 412) && is_foreign && is_page {
             return Self { into_ambiguous: false, ..Self::of_page(operation, answer.status) };
         }
-        Self { after: retry_after(&answer.headers, now), ..Self::of_rejection(service, body.known) }
+        Self { after: retry_after(&answer.headers, now), ..Self::of_rejection(service, known) }
     }
 
     /// Creates the failure for a rejection of a request, or of one part of a batch. `known` is `true` if the body is an error from the service.
