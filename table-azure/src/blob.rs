@@ -66,7 +66,8 @@ impl AzureBlobs {
             return Err(Error::of(ConnectionFault::NoService { service: "blob", key: "BlobEndpoint" }));
         };
         let (primary, credential) = (Endpoint::new(endpoint)?, parsed.credential().clone());
-        let client = Transport::client(primary.is_secure(), primary.is_loopback())?;
+        let limit = options.retry.attempt_timeout;
+        let client = Transport::of_blobs(primary.is_secure(), primary.is_loopback(), limit)?;
         let pipeline = Pipeline::new(PipelineParts {
             primary,
             secondary: None,
@@ -124,6 +125,9 @@ impl AzureBlobs {
     }
 
     /// Opens the blobs of a container, which must exist. Sends no request.
+    ///
+    /// [`RetryPolicy::attempt_timeout`](crate::RetryPolicy::attempt_timeout) limits the time from the start of a request, including the upload of its body,
+    /// to the response, and the wait for each part of the response. Upload a large blob in parts, with `put_multipart`, or set a longer limit.
     ///
     /// # Errors
     /// `Unsupported` for bearer tokens; use the builder of `object_store`, which has its own token providers. `InvalidInput` if the

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Method, Url};
+use reqwest::{Client, ClientBuilder, Method, Url};
 use table_core::{Error, ErrorCode, Result};
 
 use crate::http::fault::HttpFault;
@@ -39,7 +39,7 @@ impl Transport {
     /// # Errors
     /// `Io` if the system has no trusted certificates.
     pub(crate) fn new(secure: bool, direct: bool) -> Result<Self> {
-        let link = Link::Http(Self::client(secure, direct)?);
+        let link = Link::Http(build(Self::client(secure, direct)?)?);
         Ok(Self { link, runtime: Arc::default() })
     }
 
@@ -53,19 +53,23 @@ impl Transport {
         &self.runtime
     }
 
-    /// Creates only the HTTP client.
+    /// Creates an HTTP client for blobs, whose requests end if the response or its next part does not arrive within `limit`.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
-    pub(crate) fn client(secure: bool, direct: bool) -> Result<Client> {
+    #[cfg(feature = "blobs")]
+    pub(crate) fn of_blobs(secure: bool, direct: bool, limit: Duration) -> Result<Client> {
+        build(Self::client(secure, direct)?.read_timeout(limit))
+    }
+
+    fn client(secure: bool, direct: bool) -> Result<ClientBuilder> {
         let builder = Client::builder()
             .tls_backend_preconfigured(tls::config(secure)?)
             // Following a redirect would send the signature to another host.
             .redirect(Policy::none())
             .connect_timeout(CONNECT)
             .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));
-        let builder = if direct { builder.no_proxy() } else { builder };
-        builder.build().map_err(|error| Error::of(HttpFault::Client(error.without_url())))
+        Ok(if direct { builder.no_proxy() } else { builder })
     }
 
     /// Sends a request once and reads the complete response, within a time limit.
@@ -97,6 +101,10 @@ impl Transport {
             .await
             .unwrap_or(Err(TransportError { sent: true, reason: Reason::TimedOut(limit) }))
     }
+}
+
+fn build(builder: ClientBuilder) -> Result<Client> {
+    builder.build().map_err(|error| Error::of(HttpFault::Client(error.without_url())))
 }
 
 async fn over_http(
