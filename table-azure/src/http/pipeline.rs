@@ -66,7 +66,7 @@ impl Pipeline {
         let direct = endpoints().any(Endpoint::is_loopback);
         let transport = match &parts.testing.wire {
             Some(wire) => Transport::of_wire(Arc::clone(wire)),
-            None => Transport::new(secure, direct)?,
+            None => Transport::new(secure, direct, parts.retry.attempt_timeout)?,
         };
         Ok(Self::of(parts, transport))
     }

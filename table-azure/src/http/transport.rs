@@ -16,6 +16,7 @@ use crate::testing::{Broken, Wire, WireRequest};
 
 /// The maximum size of a response in bytes. A page has about 4 MiB; a larger response is not from a table service.
 const MOST_BYTES: usize = 64 << 20;
+/// The maximum time limit for a new connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A transport for requests. Clones share its connections and the runtime that drives them.
@@ -34,12 +35,13 @@ enum Link {
 }
 
 impl Transport {
-    /// Creates a pool of connections. `secure` enables TLS, and `direct` disables proxies.
+    /// Creates a pool of connections. `secure` enables TLS, and `direct` disables proxies. A new connection may take at most half of the time `limit` of an
+    /// attempt, so an attempt without a connection ends before its limit and is known to be unsent.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
-    pub(crate) fn new(secure: bool, direct: bool) -> Result<Self> {
-        let link = Link::Http(build(Self::client(secure, direct)?)?);
+    pub(crate) fn new(secure: bool, direct: bool, limit: Duration) -> Result<Self> {
+        let link = Link::Http(build(Self::client(secure, direct, limit)?)?);
         Ok(Self { link, runtime: Arc::default() })
     }
 
@@ -59,15 +61,15 @@ impl Transport {
     /// `Io` if the system has no trusted certificates.
     #[cfg(feature = "blobs")]
     pub(crate) fn of_blobs(secure: bool, direct: bool, limit: Duration) -> Result<Client> {
-        build(Self::client(secure, direct)?.read_timeout(limit))
+        build(Self::client(secure, direct, limit)?.read_timeout(limit))
     }
 
-    fn client(secure: bool, direct: bool) -> Result<ClientBuilder> {
+    fn client(secure: bool, direct: bool, limit: Duration) -> Result<ClientBuilder> {
         let builder = Client::builder()
             .tls_backend_preconfigured(tls::config(secure)?)
             // Following a redirect would send the signature to another host.
             .redirect(Policy::none())
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT.min(limit / 2))
             .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));
         Ok(if direct { builder.no_proxy() } else { builder })
     }
@@ -81,6 +83,9 @@ impl Transport {
         body: Bytes,
         limit: Duration,
     ) -> std::result::Result<Answer, TransportError> {
+        if limit.is_zero() {
+            return Err(TransportError { sent: false, reason: Reason::NoTime });
+        }
         let attempt = async {
             match &self.link {
                 Link::Http(client) => {
@@ -162,6 +167,8 @@ enum Reason {
     /// An error from the HTTP client, without its URL, which may contain a SAS.
     Http(reqwest::Error),
     TimedOut(Duration),
+    /// The time limit of the operation expired before the request was sent.
+    NoTime,
     TooLong,
     /// The task of the request could not be started, or ended without a result.
     Task(Error),
@@ -185,7 +192,7 @@ impl TransportError {
         match self.reason {
             Reason::Http(source) => error.with_source(source),
             Reason::Task(source) => error.with_source(source),
-            Reason::TimedOut(_) | Reason::TooLong | Reason::Broken => error,
+            Reason::TimedOut(_) | Reason::NoTime | Reason::TooLong | Reason::Broken => error,
         }
     }
 }
@@ -200,6 +207,7 @@ impl fmt::Display for TransportError {
             Reason::Http(_) => f.write_str("the connection broke before the response"),
             Reason::TimedOut(limit) => write!(f, "no complete response within {} s", limit.as_secs_f32()),
             Reason::Task(_) => f.write_str("the task of the request failed"),
+            Reason::NoTime => f.write_str("the time limit expired before the request was sent"),
             Reason::Broken => f.write_str("the connection broke"),
             Reason::TooLong => write!(f, "the response is longer than {} MiB", MOST_BYTES >> 20),
         }
