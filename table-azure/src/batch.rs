@@ -11,8 +11,8 @@ use table_wire::batch::{ResponsePart, read_responses};
 use tokio::time::Instant;
 
 use crate::client::AzureTables;
-use crate::failure::{AnswerFault, ServiceError, error_code};
-use crate::http::{Answer, Request};
+use crate::failure::{AnswerFault, ServiceError};
+use crate::http::{Answer, Failure, Request};
 use crate::retry::retry_after;
 use crate::write::{Unacknowledged, WriteRequest};
 use writer::write_batch;
@@ -34,7 +34,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends a batch, and retries it while the service throttles one of its operations, because no operation of that batch was applied.
+    /// Sends a batch, and retries it while the failure of one of its operations is transient, like the failure of a single request.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,
@@ -51,16 +51,18 @@ impl AzureTables {
                 Ok(committed) => return Ok(committed),
                 Err(failed) => failed,
             };
-            doubt |= answer.into_ambiguous;
+            doubt |= answer.into_ambiguous || failed.into_ambiguous;
             let after = retry_after(&answer.headers, self.pipeline().now());
-            let is_throttled = failed.error.is_throttled() && !failed.into_ambiguous;
-            if is_throttled && self.pipeline().back_off(OPERATION, (None, after), retry, by).await {
+            let reason = (failed.status, after);
+            if failed.transient && self.pipeline().back_off(OPERATION, reason, retry, by).await {
                 retry += 1;
                 continue;
             }
-            let located = failed.map(|error| match error.operation().and_then(|at| operations.get(at)) {
-                Some(operation) => error.with_key(partition_key, operation.row_key.as_str()),
-                None => error,
+            let located = Unacknowledged::of(failed).map(|error| {
+                match error.operation().and_then(|at| operations.get(at)) {
+                    Some(operation) => error.with_key(partition_key, operation.row_key.as_str()),
+                    None => error,
+                }
             });
             return Err(located.or_ambiguous(doubt));
         }
@@ -86,12 +88,10 @@ impl AzureTables {
 }
 
 /// Reads the parts of a batch response, and checks their number (EGT-37).
-fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledged> {
+fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Failure> {
     let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {
-        let error = refusal(answer, part, position, operations);
-        let into_ambiguous = part.status >= 500 && !error.is_throttled();
-        return Err(Unacknowledged { error, into_ambiguous });
+        return Err(refusal(answer, part, position, operations));
     }
     if parts.len() != operations || parts.iter().any(|part| !(200..300).contains(&part.status)) {
         let found = parts.len();
@@ -103,27 +103,23 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledg
 }
 
 /// Returns the failure for a batch that the service received, but whose response cannot be read.
-fn unreadable(why: String) -> Unacknowledged {
-    Unacknowledged {
-        error: Error::of(AnswerFault::Batch { operation: OPERATION, why }),
-        into_ambiguous: true,
-    }
+fn unreadable(why: String) -> Failure {
+    Failure::of_unreadable(AnswerFault::Batch { operation: OPERATION, why })
 }
 
-fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations: usize) -> Error {
+fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations: usize) -> Failure {
     let body = ErrorBody::read(part.body);
     let service =
         ServiceError::new(OPERATION, answer.status, |name| answer.header(name), &ErrorBody::default())
             .of_part(part.status, &body);
-    let code = error_code(part.status, service.code(), OPERATION);
-    let error = Error::new(code, service.summary()).with_source(service);
+    let failure = Failure::of_rejection(service, body.known);
     // The index prefix is optional for a single operation (EGT-35). If it is missing after successful parts, their number is the
     // position of the operation.
     let only = (operations == 1).then_some(0);
     let index = body.index.or(only).or((position > 0).then_some(position));
     match index.filter(|index| *index < operations) {
-        Some(index) => error.with_operation(index),
-        None => error,
+        Some(index) => Failure { error: failure.error.with_operation(index), ..failure },
+        None => failure,
     }
 }
 

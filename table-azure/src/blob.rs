@@ -15,7 +15,7 @@ use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
 use crate::failure::ServiceError;
-use crate::http::{Failure, Pipeline, PipelineParts, Request, Runtime, Transport, encode};
+use crate::http::{Failure, Pipeline, PipelineParts, Request, Transport, encode};
 use crate::options::Options;
 
 const VERSION: &str = "2021-12-02";
@@ -41,7 +41,6 @@ pub struct AzureBlobs(Arc<Inner>);
 
 struct Inner {
     pipeline: Pipeline,
-    runtime: Runtime,
     client: Client,
     endpoint: String,
     credential: Credential,
@@ -67,7 +66,8 @@ impl AzureBlobs {
             return Err(Error::of(ConnectionFault::NoService { service: "blob", key: "BlobEndpoint" }));
         };
         let (primary, credential) = (Endpoint::new(endpoint)?, parsed.credential().clone());
-        let client = Transport::client(primary.is_secure(), primary.is_loopback())?;
+        let limit = options.retry.attempt_timeout;
+        let client = Transport::of_blobs(primary.is_secure(), primary.is_loopback(), limit)?;
         let pipeline = Pipeline::new(PipelineParts {
             primary,
             secondary: None,
@@ -80,8 +80,8 @@ impl AzureBlobs {
             plain: options.plain,
             testing: options.testing.clone(),
         })?;
-        let (runtime, endpoint) = (Runtime::default(), endpoint.to_owned());
-        Ok(Self(Arc::new(Inner { pipeline, runtime, client, endpoint, credential, options })))
+        let endpoint = endpoint.to_owned();
+        Ok(Self(Arc::new(Inner { pipeline, client, endpoint, credential, options })))
     }
 
     /// Creates a container. Returns `false` if it already exists (BLB-2), even if an earlier attempt within this call created it and the response was lost.
@@ -101,7 +101,7 @@ impl AzureBlobs {
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
-        self.0.runtime.run(work).await
+        self.0.pipeline.runtime().run(work).await
     }
 
     /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt within this call deleted it and the
@@ -121,10 +121,13 @@ impl AzureBlobs {
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
-        self.0.runtime.run(work).await
+        self.0.pipeline.runtime().run(work).await
     }
 
     /// Opens the blobs of a container, which must exist. Sends no request.
+    ///
+    /// [`RetryPolicy::attempt_timeout`](crate::RetryPolicy::attempt_timeout) limits the time from the start of a request, including the upload of its body,
+    /// to the response, and the wait for each part of the response. Upload a large blob in parts, with `put_multipart`, or set a longer limit.
     ///
     /// # Errors
     /// `Unsupported` for bearer tokens; use the builder of `object_store`, which has its own token providers. `InvalidInput` if the

@@ -10,13 +10,13 @@ use crate::auth::Scheme;
 use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
-use crate::http::{Pipeline, PipelineParts, Runtime};
+use crate::http::{Pipeline, PipelineParts};
 use crate::options::Options;
 use crate::target::Target;
 
 /// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor. Requests run on the current tokio runtime, or on a thread that the client owns if no runtime is running.
+/// The client works on any executor. A thread of the client drives the connections.
 ///
 /// # Lost responses
 /// A request whose response was lost is sent again. If the retry is rejected, an earlier attempt may be the cause. The call then fails with an error
@@ -43,7 +43,6 @@ pub struct AzureTables(Arc<Inner>);
 
 struct Inner {
     pipeline: Pipeline,
-    runtime: Runtime,
     target: Target,
     capabilities: Capabilities,
     account: Option<String>,
@@ -122,9 +121,9 @@ impl AzureTables {
             testing: options.testing,
         })?;
         let base_bytes = pipeline.endpoint().base().len();
-        let (capabilities, runtime) = (target.capabilities(base_bytes), Runtime::default());
+        let capabilities = target.capabilities(base_bytes);
         let (secondary, operation_ids) = (options.secondary, options.operation_ids);
-        let inner = Inner { pipeline, runtime, target, capabilities, account, secondary, operation_ids };
+        let inner = Inner { pipeline, target, capabilities, account, secondary, operation_ids };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -157,7 +156,6 @@ impl AzureTables {
         let inner = &*self.0;
         Ok(Self(Arc::new(Inner {
             pipeline: inner.pipeline.or_at(self.secondary()?)?,
-            runtime: Runtime::default(),
             target: inner.target,
             capabilities: inner.capabilities.clone(),
             account: inner.account.clone(),
@@ -181,7 +179,7 @@ impl AzureTables {
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        self.0.runtime.run(work(self.clone())).await
+        self.pipeline().runtime().run(work(self.clone())).await
     }
 
     /// Runs a function on a clone of the client as a task, which makes progress even if its future is not polled.
@@ -190,7 +188,7 @@ impl AzureTables {
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        self.0.runtime.run_apart(work(self.clone())).await
+        self.pipeline().runtime().run_apart(work(self.clone())).await
     }
 }
 

@@ -17,8 +17,8 @@
 //! | `blobs` | the blob service, through the `object_store` crate |
 //! | `identity` | bearer tokens from the credentials in the `azure_identity` crate |
 //!
-//! Requests run on the tokio runtime of the caller, or on a runtime of the client if the caller has none. `docs/azure.md` describes endpoints and
-//! credentials, `docs/parity.md` compares the package with the Azure SDK.
+//! A thread of the client drives its connections, so the client works on any executor. `docs/azure.md` describes endpoints and credentials,
+//! `docs/parity.md` compares the package with the Azure SDK.
 //!
 //! ```no_run
 //! use table_azure::AzureTables;

@@ -4,10 +4,11 @@ use reqwest::Method;
 use table_core::odata::{MetadataLevel, Sender, entity_link, read_entity, read_rows};
 use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::StoredRow;
-use table_core::{ETag, EntityKey, ErrorCode, Result, TableName};
+use table_core::{ETag, EntityKey, Error, ErrorCode, Result, TableName};
 use tokio::time::Instant;
 
 use crate::client::AzureTables;
+use crate::failure::AnswerFault;
 use crate::http::{Answer, Request};
 use crate::json;
 use crate::operation_id;
@@ -43,6 +44,11 @@ impl AzureTables {
         };
         let body = read_entity(json::body(OPERATION, &answer)?, Sender::Service)
             .map_err(|error| json::malformed(OPERATION, error))?;
+        // Any other key shows that the response is not from the service, or belongs to another request.
+        let found = (body.partition_key.as_deref(), body.row_key.as_deref());
+        if found != (Some(key.partition_key.as_str()), Some(key.row_key.as_str())) {
+            return Err(Error::of(AnswerFault::Key { operation: OPERATION }));
+        }
         let etag = match body.etag {
             Some(etag) => etag,
             None => ETag::parse(answer.header("etag")).map_err(|error| json::malformed(OPERATION, error))?,
@@ -88,7 +94,7 @@ impl AzureTables {
             .and_then(|rows| if self.shows(&query.select) { Ok(rows) } else { operation_id::none_in(&rows) })
             .map_err(|error| json::malformed(OPERATION, error))?;
         // Azurite sends a continuation token after an empty page of `$top=0` (AZ-13).
-        let next = next(&answer).filter(|_| query.top != Some(0));
+        let next = next(OPERATION, &answer)?.filter(|_| query.top != Some(0));
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
         tracing::debug!(
             target: "table_azure",
@@ -158,15 +164,11 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
 
 /// Returns the position of the next page from the response headers (PAGE-2). The row key may be missing or empty. The partition key may also be
 /// missing, because some servers omit an empty key (AZ-12).
-fn next(answer: &Answer) -> Option<Position> {
-    let header = |name: &str| {
-        let text = std::str::from_utf8(answer.headers.get(name)?.as_bytes()).ok()?;
-        (!text.is_empty()).then(|| text.to_owned())
-    };
-    let partition_key = header("x-ms-continuation-nextpartitionkey");
-    let row_key = header("x-ms-continuation-nextrowkey");
+fn next(operation: &str, answer: &Answer) -> Result<Option<Position>> {
+    let partition_key = answer.position(operation, "x-ms-continuation-nextpartitionkey")?;
+    let row_key = answer.position(operation, "x-ms-continuation-nextrowkey")?;
     if partition_key.is_none() && row_key.is_none() {
-        return None;
+        return Ok(None);
     }
-    Some(Position { partition_key: partition_key.unwrap_or_default(), row_key })
+    Ok(Some(Position { partition_key: partition_key.unwrap_or_default(), row_key }))
 }

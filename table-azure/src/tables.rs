@@ -94,8 +94,7 @@ impl AzureTables {
                 }
             }
         }
-        let next = answer.header("x-ms-continuation-nexttablename");
-        let next = (!next.is_empty()).then(|| next.to_owned());
+        let next = answer.position(OPERATION, "x-ms-continuation-nexttablename")?;
         Ok(TablePage { names, next })
     }
 }

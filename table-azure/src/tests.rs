@@ -12,6 +12,7 @@ mod pages;
 mod queues;
 mod recorded;
 mod retries;
+mod runtimes;
 mod secondary;
 mod server;
 mod strange;

@@ -17,6 +17,12 @@ pub(crate) enum AnswerFault {
     #[error("{operation}: invalid response: {why}")]
     #[fault(InternalError)]
     Batch { operation: &'static str, why: String },
+    #[error("{operation}: invalid response: the header `{name}` is not text")]
+    #[fault(InternalError, "PAGE-2")]
+    Header { operation: String, name: &'static str },
+    #[error("{operation}: the response is not the requested entity; check for a proxy")]
+    #[fault(InternalError, "GET-1")]
+    Key { operation: &'static str },
     #[error("{operation}: a response with status {status} is not from the service; check for a proxy")]
     #[fault(InternalError)]
     Status { operation: String, status: u16 },

@@ -1,6 +1,9 @@
 //! Complete responses.
 
 use reqwest::header::HeaderMap;
+use table_core::{Error, Result};
+
+use crate::failure::AnswerFault;
 
 /// A complete response, with a flag for earlier attempts that may have been applied.
 #[derive(Clone, Debug)]
@@ -16,6 +19,17 @@ impl Answer {
     /// Returns the text of a header. Empty if the header is missing or is not text.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Returns the position of the next page in a header, or `None` if the header is missing or empty.
+    ///
+    /// # Errors
+    /// `InternalError` if the header is not text, because only a missing position means the end of a result.
+    pub(crate) fn position(&self, operation: &str, name: &'static str) -> Result<Option<String>> {
+        let Some(value) = self.headers.get(name) else { return Ok(None) };
+        let text = std::str::from_utf8(value.as_bytes())
+            .map_err(|_| Error::of(AnswerFault::Header { operation: operation.to_owned(), name }))?;
+        Ok((!text.is_empty()).then(|| text.to_owned()))
     }
 
     /// Returns `true` for a success status (2xx).

@@ -10,13 +10,16 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
+/// The member of an error body that only table services send (ERR-1).
+const ODATA: &[u8] = b"\"odata.error\"";
+
 /// A failed attempt. After several failed attempts, the last one.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
     /// The status, or `None` without a response.
     pub(crate) status: Option<u16>,
-    /// `true` if the body is an error from the service.
+    /// `true` if the body is an error from the service, as shown by its form or by a request ID.
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
@@ -32,39 +35,47 @@ impl Failure {
     pub(crate) fn of_answer(operation: &'static str, answer: &Answer, now: DateTime<Utc>) -> Self {
         let body = ErrorBody::read(&answer.body);
         let service = ServiceError::new(operation, answer.status, |name| answer.header(name), &body);
+        // Gateways of other APIs send errors in the form `{"error": …}`.
+        let is_odata = answer.body.windows(ODATA.len()).any(|window| window == ODATA);
+        let known = body.known && (is_odata || service.request_id().is_some());
+        let is_foreign = service.code().is_none() || body.known && !known;
         // These statuses describe the state of a table or an entity, which a proxy that sends an error page does not know. An empty body is trusted,
         // except for `create table`, whose callers treat an existing table as created.
         let is_page = !answer.body.is_empty() || operation == "create table";
-        if matches!(answer.status, 404 | 409 | 412) && service.code().is_none() && is_page {
+        if matches!(answer.status, 404 | 409 | 412) && is_foreign && is_page {
             return Self { into_ambiguous: false, ..Self::of_page(operation, answer.status) };
         }
-        let code = error_code(answer.status, service.code(), operation);
-        let transient = matches!(answer.status, 408 | 429 | 500 | 502 | 503 | 504);
+        Self { after: retry_after(&answer.headers, now), ..Self::of_rejection(service, known) }
+    }
+
+    /// Creates the failure for a rejection of a request, or of one part of a batch. `known` is `true` if the body is an error from the service.
+    pub(crate) fn of_rejection(service: ServiceError, known: bool) -> Self {
+        let status = service.status();
+        let code = error_code(status, service.code(), service.operation());
         // Throttling rejects a request before it has any effect. A 503 without a service error may be the response of a gateway.
-        let throttled = answer.status == 429 || service.code() == Some("ServerBusy");
+        let throttled = status == 429 || service.code() == Some("ServerBusy");
+        let transient = matches!(status, 408 | 429 | 500 | 502 | 503 | 504);
         // A gateway may respond with its own 5xx status (507, 520 to 527, 598) after it has forwarded a request.
-        let of_gateway = answer.status >= 500 && !body.known;
+        let of_gateway = status >= 500 && !known;
         Self {
             error: Error::new(code, service.summary()).with_source(service),
-            status: Some(answer.status),
-            known: body.known,
+            status: Some(status),
+            known,
             transient,
             into_ambiguous: (transient || of_gateway) && !throttled,
-            after: retry_after(&answer.headers, now),
+            after: None,
         }
     }
 
     /// Creates the failure for a response that is not from the service, such as the page of a captive portal. A gateway may have forwarded the request.
     pub(crate) fn of_page(operation: &str, status: u16) -> Self {
         let fault = AnswerFault::Status { operation: operation.to_owned(), status };
-        Self {
-            error: Error::of(fault),
-            status: Some(status),
-            known: false,
-            transient: false,
-            into_ambiguous: true,
-            after: None,
-        }
+        Self { into_ambiguous: true, status: Some(status), ..Self::of_error(Error::of(fault)) }
+    }
+
+    /// Creates the failure for a response from the service that cannot be read.
+    pub(crate) fn of_unreadable(fault: AnswerFault) -> Self {
+        Self { into_ambiguous: true, ..Self::of_error(Error::of(fault)) }
     }
 
     /// Creates the failure for a request that received no response.

@@ -14,7 +14,8 @@ use crate::auth::{Scheme, SignedParts, print_http_date};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
 use crate::http::fault::HttpFault;
-use crate::http::tokens::Tokens;
+use crate::http::runtime::{Runtime as Driver, Task};
+use crate::http::tokens::{Source, Tokens};
 use crate::http::{Answer, Failure, Request, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::Testing;
@@ -64,8 +65,8 @@ impl Pipeline {
         // Requests to this machine must not go through a proxy.
         let direct = endpoints().any(Endpoint::is_loopback);
         let transport = match &parts.testing.wire {
-            Some(wire) => Transport::Wire(Arc::clone(wire)),
-            None => Transport::new(secure, direct)?,
+            Some(wire) => Transport::of_wire(Arc::clone(wire)),
+            None => Transport::new(secure, direct, parts.retry.attempt_timeout)?,
         };
         Ok(Self::of(parts, transport))
     }
@@ -100,6 +101,11 @@ impl Pipeline {
             .flatten()
             .try_for_each(|endpoint| parts.credential.check_destination(endpoint, parts.plain))?;
         Ok(Self::of(parts, self.0.transport.clone()))
+    }
+
+    /// Returns the runtime of the connections. Pipelines that share connections also share it.
+    pub(crate) fn runtime(&self) -> &Driver {
+        self.0.transport.runtime()
     }
 
     /// Returns the primary endpoint.
@@ -195,16 +201,34 @@ impl Pipeline {
 const FOREVER: Duration = Duration::from_secs(24 * 365 * 60 * 60);
 
 impl Inner {
-    /// Makes one attempt, with a new date and signature (RTY-4).
+    /// Makes one attempt. A bearer token that the service refuses is renewed once within the attempt: the clock by which it appeared valid may be wrong,
+    /// or it was revoked. The refused request had no effect.
     async fn attempt(
         &self,
         request: &Request,
         endpoint: &Endpoint,
         by: Instant,
     ) -> std::result::Result<Answer, Failure> {
+        match self.exchange(request, endpoint, by).await? {
+            (Answer { status: 401, .. }, Some(token)) => {
+                self.tokens.discard(&token);
+                self.exchange(request, endpoint, by).await.map(|(answer, _)| answer)
+            }
+            (answer, _) => Ok(answer),
+        }
+    }
+
+    /// Sends the request once, with a new date and signature (RTY-4). Returns the bearer token with the response.
+    async fn exchange(
+        &self,
+        request: &Request,
+        endpoint: &Endpoint,
+        by: Instant,
+    ) -> std::result::Result<(Answer, Option<String>), Failure> {
         // The time limit includes the token, because a token provider may be slow.
         let prepared = tokio::time::timeout_at(by, self.prepare(request, endpoint)).await;
-        let (url, headers) = prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
+        let (url, headers, token) =
+            prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
         let limit = self.parts.retry.attempt_timeout.min(by.saturating_duration_since(Instant::now()));
         let sent = self.transport.send(request.method.clone(), url, headers, request.body.clone(), limit);
         let answer =
@@ -217,10 +241,14 @@ impl Inner {
             received = answer.body.len(),
             request_id = answer.header("x-ms-request-id"),
         );
-        Ok(answer)
+        Ok((answer, token))
     }
 
-    async fn prepare(&self, request: &Request, endpoint: &Endpoint) -> Result<(Url, HeaderMap)> {
+    async fn prepare(
+        &self,
+        request: &Request,
+        endpoint: &Endpoint,
+    ) -> Result<(Url, HeaderMap, Option<String>)> {
         let now = self.parts.clock.instant();
         let mut headers = request.headers.clone();
         headers.insert("x-ms-version", HeaderValue::from_static(self.parts.version));
@@ -232,25 +260,32 @@ impl Inner {
             _ => request.query.clone(),
         };
         let url = endpoint.url(&request.path, &query)?;
-        let authorization = match &self.parts.credential {
-            Credential::SharedAccessSignature(_) => return Ok((url, headers)),
+        let (authorization, token) = match &self.parts.credential {
+            Credential::SharedAccessSignature(_) => return Ok((url, headers, None)),
             Credential::SharedKey(key) => {
                 let method = request.method.as_str();
                 let (path, query) = (url.path(), url.query().unwrap_or_default());
                 let parts =
                     SignedParts { method, path, query, headers: &headers, length: request.body.len() };
-                self.parts.scheme.authorization(key, parts)
+                (self.parts.scheme.authorization(key, parts), None)
             }
             Credential::Token(provider) => {
-                let token = self.tokens.token(&**provider, self.parts.scope, &self.parts.clock);
-                format!("Bearer {}", token.await?)
+                let source = Source {
+                    provider: Arc::clone(provider),
+                    scope: self.parts.scope,
+                    clock: self.parts.clock.clone(),
+                    limit: self.parts.retry.operation_timeout,
+                };
+                let start = |renewal| self.transport.runtime().start(renewal).map(Task::detach);
+                let token = self.tokens.token(&source, start).await?;
+                (format!("Bearer {token}"), Some(token))
             }
         };
         insert(&mut headers, "authorization", &authorization)?;
         if let Some(value) = headers.get_mut("authorization") {
             value.set_sensitive(true);
         }
-        Ok((url, headers))
+        Ok((url, headers, token))
     }
 }
 

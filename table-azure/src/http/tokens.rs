@@ -1,32 +1,32 @@
 //! Caches and renews a pipeline's bearer token (AUTH-12).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use table_core::{Clock, Error, Result};
+use tokio::sync::watch;
 
 use crate::credential::{AccessToken, TokenProvider};
+use crate::http::fault::HttpFault;
 
 /// The time between a token's renewal and its expiry.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
 /// The delay between a failed renewal and the next attempt, while the current token is valid.
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
-/// The cached token. At most one renewal runs at a time.
-#[derive(Debug, Default)]
-pub(crate) struct Tokens {
-    state: Mutex<State>,
-    /// Held while the token is being renewed.
-    turn: tokio::sync::Mutex<()>,
-}
+/// The cached token. Clones share it. At most one renewal runs at a time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tokens(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     kept: Option<AccessToken>,
-    /// The number of completed renewals, including failed ones.
-    ended: u64,
-    /// The error and the time of the last renewal, if it failed.
-    failed: Option<(Error, DateTime<Utc>)>,
+    /// The last renewal. It has ended if its sender is dropped.
+    renewal: Option<watch::Receiver<Option<Result<String>>>>,
+    /// The time of the last renewal, if it failed.
+    failed: Option<DateTime<Utc>>,
 }
 
 impl State {
@@ -36,71 +36,93 @@ impl State {
     }
 }
 
+/// The source of new tokens.
+#[derive(Clone)]
+pub(crate) struct Source {
+    pub(crate) provider: Arc<dyn TokenProvider>,
+    pub(crate) scope: &'static str,
+    pub(crate) clock: Clock,
+    /// The time limit of a renewal.
+    pub(crate) limit: Duration,
+}
+
 impl Tokens {
-    /// Returns the cached token, or a new one if the cached token expires within five minutes.
+    /// Returns the cached token, or a new one. `start` starts the task of a renewal.
     ///
-    /// As long as the cached token is valid, it is used during a renewal and after a failed one. Without a valid token, all callers wait for the same
-    /// renewal, and receive its error if it fails.
+    /// A token is renewed five minutes before it expires. As long as it is valid, no caller waits for the renewal. Without a valid token, all callers wait
+    /// for the same renewal, and receive its error if it fails. A caller that is dropped does not cancel the renewal.
     pub(crate) async fn token(
         &self,
-        provider: &dyn TokenProvider,
-        scope: &str,
-        clock: &Clock,
+        source: &Source,
+        start: impl FnOnce(Renewal) -> Result<()>,
     ) -> Result<String> {
-        let (valid, ended) = {
-            let (state, now) = (self.state(), clock.instant());
+        let mut renewal = {
+            let (mut state, now) = (self.state(), source.clock.instant());
             if let Some(secret) = state.valid(now, EARLY) {
                 return Ok(secret);
             }
             let valid = state.valid(now, TimeDelta::zero());
-            let is_early = state.failed.as_ref().is_some_and(|(_, at)| now < *at + PAUSE);
-            if let Some(secret) = valid.as_ref().filter(|_| is_early) {
-                return Ok(secret.clone());
-            }
-            (valid, state.ended)
-        };
-        let _turn = match (valid, self.turn.try_lock()) {
-            (_, Ok(turn)) => turn,
-            (Some(secret), Err(_)) => return Ok(secret),
-            (None, Err(_)) => self.turn.lock().await,
-        };
-        {
-            let state = self.state();
-            if let Some(secret) = state.valid(clock.instant(), EARLY) {
+            // A clock that is set back ends the pause.
+            let pauses = state.failed.is_some_and(|at| (at..at + PAUSE).contains(&now));
+            let running = state.renewal.clone().filter(|renewal| renewal.has_changed().is_ok());
+            let renewal = match running {
+                Some(running) => running,
+                None if valid.is_some() && pauses => return valid.ok_or_else(no_token),
+                None => {
+                    let (sender, renewal) = watch::channel(None);
+                    start(Box::pin(self.clone().renew(source.clone(), sender)))?;
+                    state.renewal.insert(renewal).clone()
+                }
+            };
+            if let Some(secret) = valid {
                 return Ok(secret);
             }
-            if let Some((error, _)) = state.failed.as_ref().filter(|_| state.ended != ended) {
-                return state.valid(clock.instant(), TimeDelta::zero()).ok_or_else(|| error.clone());
-            }
-        }
-        let renewed = provider.token(scope).await;
-        let (mut state, now) = (self.state(), clock.instant());
-        state.ended += 1;
-        match renewed {
+            renewal
+        };
+        let renewed = renewal.wait_for(Option::is_some).await.map_err(|_| no_token())?;
+        renewed.clone().unwrap_or_else(|| Err(no_token()))
+    }
+
+    /// Drops the cached token if it is `secret`, which the service refused.
+    pub(crate) fn discard(&self, secret: &str) {
+        let mut state = self.state();
+        state.kept.take_if(|token| token.secret == secret);
+    }
+
+    async fn renew(self, source: Source, sender: watch::Sender<Option<Result<String>>>) {
+        let renewed = tokio::time::timeout(source.limit, source.provider.token(source.scope)).await;
+        let renewed = renewed.unwrap_or_else(|_| Err(no_token()));
+        let (mut state, now) = (self.state(), source.clock.instant());
+        let renewed = match renewed {
             Ok(token) => {
                 state.failed = None;
                 Ok(state.kept.insert(token).secret.clone())
             }
             Err(error) => {
-                state.failed = Some((error.clone(), now));
-                let valid = state.valid(now, TimeDelta::zero());
-                if valid.is_some() {
+                state.failed = Some(now);
+                if state.valid(now, TimeDelta::zero()).is_some() {
                     tracing::warn!(target: "table_azure", %error, "the token was not renewed, it is used until it expires");
                 }
-                valid.ok_or(error)
+                Err(error)
             }
-        }
+        };
+        sender.send_replace(Some(renewed));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The task of a renewal.
+pub(crate) type Renewal = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+fn no_token() -> Error {
+    Error::of(HttpFault::NoToken)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use table_core::ErrorCode;
     use tokio::sync::Semaphore;
 
@@ -143,9 +165,11 @@ mod tests {
         }
     }
 
+    const LIMIT: Duration = Duration::from_secs(180);
+
     struct World {
         provider: Arc<Provider>,
-        tokens: Arc<Tokens>,
+        tokens: Tokens,
         clock: Clock,
     }
 
@@ -155,7 +179,7 @@ mod tests {
             let (own, permits) = (Arc::clone(&now), Semaphore::new(0));
             Self {
                 provider: Arc::new(Provider { state: Mutex::default(), permits, now }),
-                tokens: Arc::default(),
+                tokens: Tokens::default(),
                 clock: Clock::of_instants(move || *own.lock().unwrap()),
             }
         }
@@ -166,10 +190,15 @@ mod tests {
 
         /// Starts a task that requests the token, and returns it once the task waits or has completed.
         async fn ask(&self) -> tokio::task::JoinHandle<Result<String>> {
-            let (provider, tokens, clock) =
-                (Arc::clone(&self.provider), Arc::clone(&self.tokens), self.clock.clone());
-            let task = tokio::spawn(async move { tokens.token(&*provider, "scope", &clock).await });
-            for _ in 0..4 {
+            let (tokens, clock) = (self.tokens.clone(), self.clock.clone());
+            let provider: Arc<dyn TokenProvider> = Arc::<Provider>::clone(&self.provider);
+            let source = Source { provider, scope: "scope", clock, limit: LIMIT };
+            let start = |renewal| {
+                tokio::spawn(renewal);
+                Ok(())
+            };
+            let task = tokio::spawn(async move { tokens.token(&source, start).await });
+            for _ in 0..8 {
                 tokio::task::yield_now().await;
             }
             task
@@ -183,23 +212,21 @@ mod tests {
         assert_eq!(world.ask().await.await.unwrap().unwrap(), "token1");
         world.provider.fails(true);
         world.pass(TimeDelta::minutes(56));
-        let renewing = world.ask().await;
         for _ in 0..3 {
-            assert_eq!(
-                world.ask().await.await.unwrap().unwrap(),
-                "token1",
-                "another caller renews the token"
-            );
+            let caller = world.ask().await;
+            assert!(caller.is_finished(), "no caller waits for the renewal");
+            assert_eq!(caller.await.unwrap().unwrap(), "token1");
         }
         world.provider.permits.add_permits(1);
-        assert_eq!(renewing.await.unwrap().unwrap(), "token1", "the renewal failed");
-        // The next renewal is not tried at once.
-        assert_eq!(world.ask().await.await.unwrap().unwrap(), "token1");
+        // The renewal fails. The next one is not tried at once.
+        for _ in 0..2 {
+            assert_eq!(world.ask().await.await.unwrap().unwrap(), "token1");
+        }
         assert_eq!(world.provider.requests(), 2);
         world.pass(TimeDelta::seconds(11));
         world.provider.fails(false);
         world.provider.permits.add_permits(1);
-        assert_eq!(world.ask().await.await.unwrap().unwrap(), "token3");
+        assert_eq!(world.ask().await.await.unwrap().unwrap(), "token1");
         assert_eq!(world.ask().await.await.unwrap().unwrap(), "token3");
         world.provider.fails(true);
         world.pass(TimeDelta::minutes(60));
@@ -226,12 +253,36 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn auth_12_a_caller_that_is_cancelled_leaves_the_renewal_to_the_next() {
+    async fn auth_12_a_caller_that_is_cancelled_does_not_cancel_the_renewal() {
         let world = World::new();
         let first = world.ask().await;
-        let second = world.ask().await;
         first.abort();
+        let second = world.ask().await;
         world.provider.permits.add_permits(1);
-        assert_eq!(second.await.unwrap().unwrap(), "token2");
+        assert_eq!(second.await.unwrap().unwrap(), "token1");
+        assert_eq!(world.provider.requests(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn auth_12_a_renewal_without_end_is_abandoned_after_its_time_limit() {
+        let world = World::new();
+        let first = world.ask().await;
+        assert!(first.await.unwrap().is_err());
+        world.provider.permits.add_permits(1);
+        assert_eq!(world.ask().await.await.unwrap().unwrap(), "token2");
+    }
+
+    #[tokio::test]
+    async fn auth_12_only_the_refused_token_is_discarded() {
+        let world = World::new();
+        for number in [1, 2] {
+            world.provider.permits.add_permits(1);
+            assert_eq!(world.ask().await.await.unwrap().unwrap(), format!("token{number}"));
+            // The refusal of an earlier token may arrive late.
+            world.tokens.discard("token0");
+            assert_eq!(world.ask().await.await.unwrap().unwrap(), format!("token{number}"));
+            world.tokens.discard(&format!("token{number}"));
+        }
+        assert_eq!(world.provider.requests(), 2);
     }
 }

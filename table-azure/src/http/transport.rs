@@ -7,20 +7,27 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Method, Url};
+use reqwest::{Client, ClientBuilder, Method, Url};
 use table_core::{Error, ErrorCode, Result};
 
 use crate::http::fault::HttpFault;
-use crate::http::{Answer, tls};
+use crate::http::{Answer, Runtime, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
 /// The maximum size of a response in bytes. A page has about 4 MiB; a larger response is not from a table service.
 const MOST_BYTES: usize = 64 << 20;
+/// The maximum time limit for a new connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A transport for requests.
+/// A transport for requests. Clones share its connections and the runtime that drives them.
 #[derive(Clone, Debug)]
-pub(crate) enum Transport {
+pub(crate) struct Transport {
+    link: Link,
+    runtime: Arc<Runtime>,
+}
+
+#[derive(Clone, Debug)]
+enum Link {
     /// Pooled connections.
     Http(Client),
     /// A substitute for connections in tests.
@@ -28,27 +35,43 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// Creates a pool of connections. `secure` enables TLS, and `direct` disables proxies.
+    /// Creates a pool of connections. `secure` enables TLS, and `direct` disables proxies. A new connection may take at most half of the time `limit` of an
+    /// attempt, so an attempt without a connection ends before its limit and is known to be unsent.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
-    pub(crate) fn new(secure: bool, direct: bool) -> Result<Self> {
-        Self::client(secure, direct).map(Self::Http)
+    pub(crate) fn new(secure: bool, direct: bool, limit: Duration) -> Result<Self> {
+        let link = Link::Http(build(Self::client(secure, direct, limit)?)?);
+        Ok(Self { link, runtime: Arc::default() })
     }
 
-    /// Creates only the HTTP client.
+    /// Creates a transport over a substitute for connections.
+    pub(crate) fn of_wire(wire: Arc<dyn Wire>) -> Self {
+        Self { link: Link::Wire(wire), runtime: Arc::default() }
+    }
+
+    /// Returns the runtime that drives the connections.
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Creates an HTTP client for blobs, whose requests end if the response or its next part does not arrive within `limit`.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
-    pub(crate) fn client(secure: bool, direct: bool) -> Result<Client> {
+    #[cfg(feature = "blobs")]
+    pub(crate) fn of_blobs(secure: bool, direct: bool, limit: Duration) -> Result<Client> {
+        build(Self::client(secure, direct, limit)?.read_timeout(limit))
+    }
+
+    fn client(secure: bool, direct: bool, limit: Duration) -> Result<ClientBuilder> {
         let builder = Client::builder()
             .tls_backend_preconfigured(tls::config(secure)?)
             // Following a redirect would send the signature to another host.
             .redirect(Policy::none())
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT.min(limit / 2))
             .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));
-        let builder = if direct { builder.no_proxy() } else { builder };
-        builder.build().map_err(|error| Error::of(HttpFault::Client(error.without_url())))
+        Ok(if direct { builder.no_proxy() } else { builder })
     }
 
     /// Sends a request once and reads the complete response, within a time limit.
@@ -60,10 +83,20 @@ impl Transport {
         body: Bytes,
         limit: Duration,
     ) -> std::result::Result<Answer, TransportError> {
+        if limit.is_zero() {
+            return Err(TransportError { sent: false, reason: Reason::NoTime });
+        }
         let attempt = async {
-            match self {
-                Self::Http(client) => over_http(client, method, url, headers, body).await,
-                Self::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
+            match &self.link {
+                Link::Http(client) => {
+                    let exchange = over_http(client.clone(), method, url, headers, body);
+                    let unsent = |error| TransportError { sent: false, reason: Reason::Task(error) };
+                    let exchange = self.runtime.start(exchange).map_err(unsent)?;
+                    exchange.await.unwrap_or_else(|error| {
+                        Err(TransportError { sent: true, reason: Reason::Task(error) })
+                    })
+                }
+                Link::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
             }
         };
         // If a test has paused the clock, no time passes while bytes are in transit.
@@ -75,8 +108,12 @@ impl Transport {
     }
 }
 
+fn build(builder: ClientBuilder) -> Result<Client> {
+    builder.build().map_err(|error| Error::of(HttpFault::Client(error.without_url())))
+}
+
 async fn over_http(
-    client: &Client,
+    client: Client,
     method: Method,
     url: Url,
     headers: HeaderMap,
@@ -130,7 +167,11 @@ enum Reason {
     /// An error from the HTTP client, without its URL, which may contain a SAS.
     Http(reqwest::Error),
     TimedOut(Duration),
+    /// The time limit of the operation expired before the request was sent.
+    NoTime,
     TooLong,
+    /// The task of the request could not be started, or ended without a result.
+    Task(Error),
     /// A failure injected by a test.
     Broken,
 }
@@ -150,7 +191,8 @@ impl TransportError {
         let error = Error::new(code, format!("{operation}: {self}"));
         match self.reason {
             Reason::Http(source) => error.with_source(source),
-            Reason::TimedOut(_) | Reason::TooLong | Reason::Broken => error,
+            Reason::Task(source) => error.with_source(source),
+            Reason::TimedOut(_) | Reason::NoTime | Reason::TooLong | Reason::Broken => error,
         }
     }
 }
@@ -164,6 +206,8 @@ impl fmt::Display for TransportError {
             }
             Reason::Http(_) => f.write_str("the connection broke before the response"),
             Reason::TimedOut(limit) => write!(f, "no complete response within {} s", limit.as_secs_f32()),
+            Reason::Task(_) => f.write_str("the task of the request failed"),
+            Reason::NoTime => f.write_str("the time limit expired before the request was sent"),
             Reason::Broken => f.write_str("the connection broke"),
             Reason::TooLong => write!(f, "the response is longer than {} MiB", MOST_BYTES >> 20),
         }

@@ -9,7 +9,7 @@ use crate::auth::Scheme;
 use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
-use crate::http::{Pipeline, PipelineParts, Runtime};
+use crate::http::{Pipeline, PipelineParts};
 use crate::options::Options;
 use crate::target::Target;
 
@@ -19,7 +19,7 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// The queues of an account: a [`QueueStore`](table_core::QueueStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor. Requests run on the current tokio runtime, or on a thread that the client owns if no runtime is running.
+/// The client works on any executor. A thread of the client drives the connections.
 ///
 /// # Retries
 /// A request whose response was lost is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all workers
@@ -51,7 +51,6 @@ pub struct AzureQueues(Arc<Inner>);
 
 struct Inner {
     pipeline: Pipeline,
-    runtime: Runtime,
     target: Target,
 }
 
@@ -113,7 +112,7 @@ impl AzureQueues {
             plain: options.plain,
             testing: options.testing,
         })?;
-        Ok(Self(Arc::new(Inner { pipeline, runtime: Runtime::default(), target })))
+        Ok(Self(Arc::new(Inner { pipeline, target })))
     }
 
     pub(super) fn pipeline(&self) -> &Pipeline {
@@ -130,7 +129,7 @@ impl AzureQueues {
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        self.0.runtime.run(work(self.clone())).await
+        self.0.pipeline.runtime().run(work(self.clone())).await
     }
 }
 

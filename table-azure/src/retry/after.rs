@@ -8,6 +8,7 @@ use reqwest::header::HeaderMap;
 use crate::auth::parse_http_date;
 
 /// Returns the delay in `x-ms-retry-after-ms`, or in `Retry-After` as seconds or date, or `None` if neither header is present and valid.
+/// `now` is the client's time, for a response without a `Date`.
 pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // Cosmos DB writes fractions of a millisecond.
@@ -19,6 +20,8 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Dur
     if let Some(seconds) = number(after) {
         return Some(Duration::from_secs_f64(seconds));
     }
+    // The service's own clock determines the delay, if the response contains its time.
+    let now = text("date").and_then(parse_http_date).unwrap_or(now);
     let until = parse_http_date(after)?.signed_duration_since(now);
     Some(until.to_std().unwrap_or_default())
 }
@@ -26,11 +29,14 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Dur
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reqwest::header::{HeaderName, HeaderValue};
+    use reqwest::header::{DATE, HeaderName, HeaderValue};
 
     #[test]
     fn rty_3_seconds_milliseconds_and_dates() {
-        let now = "2026-11-20T08:00:00Z".parse().unwrap();
+        let (date, now) = (HeaderValue::from_static("Fri, 20 Nov 2026 08:00:00 GMT"), "2026-11-20T08:00:00Z");
+        // With the date of the response, the client's clock may be wrong.
+        let clocks =
+            [(None, now), (Some(&date), "2026-11-20T07:50:00Z"), (Some(&date), "2026-11-20T08:10:00Z")];
         for (name, value, expected) in [
             ("retry-after", "3", Some(3_000)),
             ("retry-after", "Fri, 20 Nov 2026 08:00:05 GMT", Some(5_000)),
@@ -41,10 +47,13 @@ mod tests {
             ("retry-after", "NaN", None),
             ("other", "3", None),
         ] {
-            let headers =
-                HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
-            let found = retry_after(&headers, now).map(|delay| delay.as_millis());
-            assert_eq!(found, expected, "{name}: {value}");
+            let (name, value) = (HeaderName::from_static(name), HeaderValue::from_static(value));
+            for (date, now) in clocks {
+                let mut headers = HeaderMap::from_iter([(name.clone(), value.clone())]);
+                headers.extend(date.map(|date| (DATE, date.clone())));
+                let found = retry_after(&headers, now.parse().unwrap()).map(|delay| delay.as_millis());
+                assert_eq!(found, expected, "{name}: {value:?}, client at {now}");
+            }
         }
     }
 }

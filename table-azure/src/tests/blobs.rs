@@ -1,11 +1,19 @@
 //! Tests of unexpected responses to container requests (BLB-2, CON-11).
 
+use std::time::Duration;
+
+use object_store::ObjectStoreExt;
+
 use super::server::*;
-use crate::AzureBlobs;
+use crate::{AzureBlobs, Options, RetryPolicy};
 
 fn blobs(server: &Server) -> AzureBlobs {
+    blobs_with(server, Options::new())
+}
+
+fn blobs_with(server: &Server, options: Options) -> AzureBlobs {
     let text = format!("BlobEndpoint={};SharedAccessSignature=sv=1&sig=c2VjcmV0", server.endpoint);
-    AzureBlobs::from_connection_string(&text).unwrap()
+    AzureBlobs::from_connection_string_with(&text, options).unwrap()
 }
 
 const HTML: &str = "Content-Type: text/html; charset=us-ascii";
@@ -46,5 +54,30 @@ async fn blb_2_another_refusal_does_not_state_that_a_container_exists_or_is_miss
     }
     for (reply, is_known) in deletions {
         assert_eq!(blobs.delete_container("lists").await.ok(), is_known.then_some(false), "{reply:?}");
+    }
+}
+
+/// Tests a server that accepts requests and never responds, and one that sends only the beginning of a blob. The limit of a minute ends a test that hangs.
+#[tokio::test]
+async fn req_6_reads_and_writes_of_a_blob_end_at_the_time_limit_of_an_attempt() {
+    let head = "HTTP/1.1 200 X\r\nContent-Length: 9\r\nETag: \"1\"\r\nLast-Modified: Fri, 20 Nov 2026 08:00:00 GMT\r\n\r\n";
+    let begun = Reply::Bytes(format!("{head}begi").into_bytes());
+    for (reply, is_begun) in [(Reply::Silence, false), (begun, true)] {
+        let server = Server::start(vec![reply; 2]).await;
+        let retry = RetryPolicy { attempt_timeout: Duration::from_millis(200), ..RetryPolicy::NONE };
+        let lists = blobs_with(&server, Options::new().retry(retry)).container("lists").unwrap();
+        let work = async {
+            match lists.get(&"x".into()).await {
+                Ok(found) => {
+                    assert!(is_begun);
+                    assert!(found.bytes().await.is_err());
+                }
+                Err(error) => assert!(!is_begun, "{error}"),
+            }
+            if !is_begun {
+                assert!(lists.put(&"x".into(), "value".into()).await.is_err());
+            }
+        };
+        assert!(tokio::time::timeout(Duration::from_secs(60), work).await.is_ok(), "the call hangs");
     }
 }

@@ -77,14 +77,16 @@ impl TokenProvider for Counting {
         assert_eq!(scope, "https://storage.azure.com/.default");
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {
-            Ok(AccessToken { secret: format!("token{count}"), expires_on: self.start + self.lifetime })
+            let lifetimes = i32::try_from(count).unwrap() + 1;
+            let expires_on = self.start + self.lifetime * lifetimes;
+            Ok(AccessToken { secret: format!("token{count}"), expires_on })
         })
     }
 }
 
 #[tokio::test]
 async fn auth_12_a_token_is_requested_once_and_renewed_before_it_expires() {
-    let server = Server::start(vec![entity("2026-11-20T07:00:00Z", 1); 3]).await;
+    let server = Server::start(vec![entity("2026-11-20T07:00:00Z", 1); 4]).await;
     let start: DateTime<Utc> = "2026-11-20T08:00:00Z".parse().unwrap();
     let count = Arc::new(AtomicUsize::new(0));
     let now = Arc::new(std::sync::Mutex::new(start));
@@ -93,13 +95,15 @@ async fn auth_12_a_token_is_requested_once_and_renewed_before_it_expires() {
     let options = Options::new().clock(Clock::of_instants(move || *own.lock().unwrap()));
     let client = AzureTables::with_options(&server.endpoint, Credential::token(provider), options).unwrap();
     let key = EntityKey::new("p", "r").unwrap();
-    for minutes in [0, 54, 55] {
+    // The renewal starts at 55 minutes, and the last call waits for it at most.
+    for minutes in [0, 54, 55, 61] {
         *now.lock().unwrap() = start + TimeDelta::minutes(minutes);
         client.get(&table(), &key, &Select::All).await.unwrap();
     }
     let sent: Vec<_> =
         server.received().iter().map(|request| request.header("authorization").to_owned()).collect();
-    assert_eq!(sent, ["Bearer token0", "Bearer token0", "Bearer token1"]);
+    assert_eq!(sent, ["Bearer token0", "Bearer token0", "Bearer token0", "Bearer token1"]);
+    assert_eq!(count.load(Ordering::Relaxed), 2);
     assert_eq!(server.received()[0].header("x-ms-version"), "2020-12-06");
     assert!(!format!("{client:?}").contains("token0"));
 }

@@ -264,7 +264,10 @@ async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_mis
 }
 
 fn batch_refusal(status: u16, code: &str, message: &str) -> Reply {
-    let body = refusal_body(code, message);
+    batch_part(status, &refusal_body(code, message))
+}
+
+fn batch_part(status: u16, body: &str) -> Reply {
     let body = format!(
         "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\nContent-Type: application/http\r\n\r\n\
          HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\r\n{body}\r\n--c--\r\n--b--\r\n"
@@ -338,10 +341,31 @@ async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
     assert!(!error.is_ambiguous());
     let attempts = server.lines().len();
     assert!((2..9).contains(&attempts), "{attempts} attempts");
-    // Any other error in an operation is not retried.
+    // A permanent error in an operation is not retried.
     let server =
         Server::start([busy(), batch_refusal(409, "EntityAlreadyExists", "0:It exists."), batch_done()])
             .await;
     let error = submit(&server.client(Options::new()), operations()).await.unwrap_err();
     assert_eq!((error.code(), server.lines().len()), (ErrorCode::EntityAlreadyExists, 2));
+}
+
+/// Tests that a part of a batch is classified as a response to the whole batch: by its status, the service's code, and the presence of an error body.
+#[tokio::test(start_paused = true)]
+async fn rty_1_and_con_11_a_part_of_a_batch_is_classified_as_a_whole_response() {
+    let operations = || [("r", OperationKind::Insert(row(1))), ("s", OperationKind::Insert(row(1)))];
+    let bodies =
+        ["", "ServerBusy", "ServiceUnavailable", "InternalError", "OperationTimedOut", "TooManyRequests"];
+    for status in [400, 403, 408, 413, 429, 499, 500, 501, 502, 503, 504, 505, 507, 520, 598] {
+        for code in bodies {
+            let body = if code.is_empty() { String::new() } else { refusal_body(code, "0:no") };
+            let mut outcomes = Vec::new();
+            for reply in [json(status, &body), batch_part(status, &body)] {
+                let server =
+                    Server::start([reply, batch_refusal(409, "EntityAlreadyExists", "0:It exists.")]).await;
+                let error = submit(&server.client(Options::new()), operations()).await.unwrap_err();
+                outcomes.push((error.is_ambiguous(), error.code(), server.received().len()));
+            }
+            assert_eq!(outcomes[0], outcomes[1], "{status} {code}");
+        }
+    }
 }

@@ -60,7 +60,7 @@ fn client<const N: usize>(
 
 #[tokio::test]
 async fn auth_12_a_vendor_token_is_requested_once_and_renewed_before_it_expires() {
-    let server = Server::start(vec![entity("2026-11-20T07:00:00Z", 1); 3]).await;
+    let server = Server::start(vec![entity("2026-11-20T07:00:00Z", 1); 4]).await;
     let now = Arc::new(Mutex::new(start()));
     let hour = TimeDelta::hours(1);
     let client = client(
@@ -69,13 +69,14 @@ async fn auth_12_a_vendor_token_is_requested_once_and_renewed_before_it_expires(
         Arc::clone(&now),
     );
     let key = EntityKey::new("p", "r").unwrap();
-    for minutes in [0, 54, 55] {
+    // The renewal starts at 55 minutes, and the last call waits for it at most.
+    for minutes in [0, 54, 55, 61] {
         *now.lock().unwrap() = start() + TimeDelta::minutes(minutes);
         client.get(&table(), &key, &Select::All).await.unwrap();
     }
     let sent: Vec<_> =
         server.received().iter().map(|request| request.header("authorization").to_owned()).collect();
-    assert_eq!(sent, ["Bearer c2VjcmV0MA", "Bearer c2VjcmV0MA", "Bearer c2VjcmV0MQ"]);
+    assert_eq!(sent, ["MA", "MA", "MA", "MQ"].map(|end| format!("Bearer c2VjcmV0{end}")));
     assert!(!format!("{client:?}").contains("c2VjcmV0"));
 }
 
@@ -105,4 +106,25 @@ async fn auth_12_without_a_token_nothing_is_sent_and_the_error_says_so() {
     for error in errors {
         assert!(!format!("{error} {error:?}").contains("c2VjcmV0"), "{error:?}");
     }
+}
+
+/// Tests a clock that was an hour ahead when the token was issued, and a token that the service revokes. The service accepts only the second token.
+#[tokio::test]
+async fn auth_12_a_refused_token_is_replaced_once() {
+    let gone = || refusal(401, "InvalidAuthenticationInfo");
+    let found = || entity("2026-11-20T07:00:00Z", 1);
+    let server = Server::start([found(), gone(), found(), gone(), gone()]).await;
+    let hours = TimeDelta::hours(9);
+    let tokens = ["c2VjcmV0MA", "c2VjcmV0MQ", "c2VjcmV0Mg"].map(|secret| Ok(good_for(secret, hours)));
+    let client = client(&server, tokens, Arc::new(Mutex::new(start())));
+    let key = EntityKey::new("p", "r").unwrap();
+    for _ in 0..2 {
+        assert!(client.get(&table(), &key, &Select::All).await.unwrap().is_some());
+    }
+    // A call is sent again at most once.
+    let error = client.get(&table(), &key, &Select::All).await.unwrap_err();
+    assert_eq!((error.code(), error.is_ambiguous()), (ErrorCode::AuthenticationFailed, false));
+    let sent: Vec<_> =
+        server.received().iter().map(|request| request.header("authorization").to_owned()).collect();
+    assert_eq!(sent, ["MA", "MA", "MQ", "MQ", "Mg"].map(|end| format!("Bearer c2VjcmV0{end}")));
 }

@@ -3,7 +3,7 @@
 use table_core::filter::Comparison;
 use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
 use table_core::store::TablePage;
-use table_core::{ETag, Filter, TableStore, ValueRef};
+use table_core::{ETag, ErrorCode, Filter, TableStore, ValueRef};
 
 use super::server::*;
 use crate::{Options, Target};
@@ -255,4 +255,30 @@ fn the_next_page_is_fetched_while_the_current_one_is_processed() {
 #[test]
 fn a_page_beyond_the_limit_is_not_requested() {
     assert_eq!(requests_seen([1, 1, 1, 1], 2), [1, 1]);
+}
+
+/// Tests that the end of a result is stated only by the absence of a position. A position that cannot be read is an error.
+#[tokio::test]
+async fn page_2_and_12_an_unreadable_position_is_not_the_end_of_the_result() {
+    const READABLE: [u8; 1] = *b"t";
+    const UNREADABLE: [u8; 1] = [0xE9];
+    let names = ["NextPartitionKey", "NextRowKey", "NextTableName"];
+    for (unreadable, readable) in [(0, None), (0, Some(1)), (1, None), (1, Some(0)), (2, None)] {
+        let mut reply = format!("HTTP/1.1 200 X\r\n{JSON}\r\nContent-Length: 12\r\n").into_bytes();
+        let values = [(unreadable, UNREADABLE)].into_iter().chain(readable.map(|name| (name, READABLE)));
+        for (name, value) in values {
+            reply.extend(format!("x-ms-continuation-{}: ", names[name]).into_bytes());
+            reply.extend(value.into_iter().chain(*b"\r\n"));
+        }
+        reply.extend(b"\r\n{\"value\":[]}");
+        let server = Server::start([Reply::Bytes(reply)]).await;
+        let client = server.client(Options::new());
+        let error = if unreadable == 2 {
+            client.list_tables("", None, 10).await.map(|_| ()).unwrap_err()
+        } else {
+            client.query(&table(), &Query::new(KeyRange::ALL), None).await.map(|_| ()).unwrap_err()
+        };
+        assert_eq!(error.code(), ErrorCode::InternalError, "{error}");
+        assert!(error.to_string().contains(&names[unreadable].to_ascii_lowercase()), "{error}");
+    }
 }

@@ -149,6 +149,28 @@ async fn a_failed_connection_is_not_ambiguous() {
     assert!(!error.is_ambiguous());
 }
 
+/// Tests a server that accepts connections and never completes the TLS handshake. No request is sent, even if the time limit of an attempt is short.
+#[tokio::test]
+async fn a_handshake_without_end_is_not_ambiguous() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut server = Server::start([]).await;
+    server.endpoint = format!("https://{}/devstoreaccount1", listener.local_addr().unwrap());
+    let retry = RetryPolicy { attempt_timeout: Duration::from_millis(800), ..RetryPolicy::NONE };
+    let client = server.client(Options::new().retry(retry));
+    let error = submit(&client, [("r", OperationKind::Delete(IfMatch::Any))]).await.unwrap_err();
+    assert_eq!((error.code(), error.is_ambiguous()), (ErrorCode::Io, false), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn con_11_an_attempt_without_time_is_not_sent() {
+    let server = Server::start([]).await;
+    let retry = RetryPolicy { operation_timeout: Duration::ZERO, ..RetryPolicy::NONE };
+    let client = server.client(Options::new().retry(retry));
+    let error = submit(&client, [("r", OperationKind::Delete(IfMatch::Any))]).await.unwrap_err();
+    assert_eq!((error.code(), error.is_ambiguous()), (ErrorCode::Io, false), "{error}");
+    assert!(server.received().is_empty());
+}
+
 #[tokio::test(start_paused = true)]
 async fn rty_6_and_opt_4_create_waits_for_a_deletion_to_finish() {
     let deleted = || refusal(409, "TableBeingDeleted");

@@ -22,6 +22,8 @@ use crate::{AzureTables, Credential, Options, Target};
 pub(super) enum Reply {
     /// A response: head and body as sent, without `Content-Length`.
     Answer { head: String, body: String },
+    /// A complete response as bytes.
+    Bytes(Vec<u8>),
     /// The server reads the request and closes the connection.
     Cut,
     /// The server sends the head and a part of the body, then closes the connection.
@@ -32,7 +34,7 @@ pub(super) enum Reply {
     SlowBody,
     /// The server sends an endless body.
     Endless,
-    /// The server returns the entity `(p, r)` with one `Int32` and the identifier of the write that it received last.
+    /// The server returns the requested entity with one `Int32` and the identifier of the write that it received last.
     EntityAsSent,
 }
 
@@ -81,6 +83,17 @@ pub(super) fn entity(timestamp: &str, a: i32) -> Reply {
     )
 }
 
+/// Returns an entity with a key.
+pub(super) fn entity_at(partition_key: &str, row_key: &str) -> Reply {
+    let Reply::Answer { head, body } = entity("2026-11-20T07:00:00Z", 1) else { unreachable!() };
+    Reply::Answer { head, body: with_key(&body, partition_key, row_key) }
+}
+
+fn with_key(body: &str, partition_key: &str, row_key: &str) -> String {
+    let key = format!(r#""PartitionKey":"{partition_key}","RowKey":"{row_key}""#);
+    body.replace(r#""PartitionKey":"p","RowKey":"r""#, &key)
+}
+
 /// Returns the entity `(p, r)` with one `Int32` and the identifier of a write.
 pub(super) fn entity_of(id: &str, a: i32) -> Reply {
     json(
@@ -95,6 +108,13 @@ fn sent_id(received: &[Received]) -> String {
     const NAME: &str = "\"OperationId\":\"";
     let body = received.iter().rev().find_map(|request| request.body.split_once(NAME)).unwrap().1;
     body[..36].to_owned()
+}
+
+fn entity_as_sent(received: &[Received]) -> Reply {
+    let target = &received.last().unwrap().target;
+    let row_key = target.split_once("RowKey='").unwrap().1.split('\'').next().unwrap();
+    let Reply::Answer { head, body } = entity_of(&sent_id(received), 1) else { unreachable!() };
+    Reply::Answer { head, body: with_key(&body, "p", row_key) }
 }
 
 /// A received request.
@@ -224,7 +244,7 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
             let mut script = script.lock().unwrap();
             script.received.push(request);
             match script.replies.pop_front() {
-                Some(Reply::EntityAsSent) => Some(entity_of(&sent_id(&script.received), 1)),
+                Some(Reply::EntityAsSent) => Some(entity_as_sent(&script.received)),
                 reply => reply,
             }
         };
@@ -239,6 +259,10 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
             Reply::Answer { head, body } if head.starts_with("HTTP/1.1 204") => ((head, body), Then::GoOn),
             Reply::Answer { head, body } => {
                 ((format!("{head}Content-Length: {}\r\n", body.len()), body), Then::GoOn)
+            }
+            Reply::Bytes(bytes) => {
+                stream.write_all(&bytes).await.unwrap();
+                continue;
             }
             Reply::Cut => return,
             Reply::Silence => silence().await,

@@ -46,6 +46,47 @@ async fn get_2_an_html_page_does_not_mean_that_an_entity_is_missing() {
     }
 }
 
+/// Tests a server that is not a table service, but sends JSON and a weak `ETag`, as web frameworks do; and a cache that returns another entity.
+#[tokio::test]
+async fn get_1_only_the_requested_entity_is_returned() {
+    let etag = "ETag: W/\"12-abc\"";
+    for body in [
+        r#"{"status":"ok"}"#,
+        r#"{"PartitionKey":"p","status":"ok"}"#,
+        r#"{"PartitionKey":"p","RowKey":"s","status":"ok"}"#,
+        r#"{"PartitionKey":"P","RowKey":"r","status":"ok"}"#,
+    ] {
+        for select in [Select::All, Select::names(["status"])] {
+            let server = Server::start([answer(200, &["Content-Type: application/json", etag], body)]).await;
+            let found = server.client(Options::new()).get(&table(), &key(), &select).await;
+            assert_eq!(found.unwrap_err().code(), ErrorCode::InternalError, "{body}");
+        }
+    }
+}
+
+/// Tests errors in the form of Azure Resource Manager, which gateways send. The service sends `odata.error` or a request ID.
+#[tokio::test]
+async fn get_2_and_con_11_an_error_of_another_api_states_nothing_about_an_entity_or_a_table() {
+    let gateway = |status: u16, code: &str| {
+        let body = format!(r#"{{"error":{{"code":"{code}","message":"no"}}}}"#);
+        let head = format!(
+            "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}",
+            body.len()
+        );
+        Reply::Bytes(format!("{head}\r\n\r\n{body}").into_bytes())
+    };
+    let replies = [gateway(404, "NotFound"), gateway(409, "Conflict"), gateway(501, "NotImplemented")];
+    let server = Server::start(replies).await;
+    let client = server.client(Options::new());
+    let error = client.get(&table(), &key(), &Select::All).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InternalError, "{error}");
+    let error = client.create_table(&table()).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InternalError, "{error}");
+    // A gateway may have forwarded the request.
+    let error = submit(&client, [("r", OperationKind::Delete(IfMatch::Any))]).await.unwrap_err();
+    assert!(error.is_ambiguous(), "{error}");
+}
+
 #[tokio::test]
 async fn invalid_or_unexpected_json_is_a_backend_fault() {
     let bodies = [

@@ -150,7 +150,8 @@ async fn req_4_no_response_header_is_required() {
 async fn ins_5_an_entity_is_read_at_the_address_in_its_location_header() {
     let location = "Employee(PartitionKey='partition-key%3A1',RowKey='row-key%3A1')";
     let header = format!("Location: https://contoso.table.core.windows.net/{location}");
-    let server = Server::start([answer(204, &[&header], ""), entity("2026-11-20T07:00:00Z", 1)]).await;
+    let server =
+        Server::start([answer(204, &[&header], ""), entity_at("partition-key:1", "row-key:1")]).await;
     let client = server.client(Options::new());
     insert(&client, "partition-key:1", "row-key:1").await.unwrap();
     let key = EntityKey::new("partition-key:1", "row-key:1").unwrap();
@@ -267,10 +268,10 @@ async fn key_10_and_fil_8_an_overlong_url_is_sent_and_its_refusal_reported() {
     // The error from the service's HTTP front end for a URL that is too long. It does not come from the table service.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
-    let server = Server::start([entity("2026-11-20T07:00:00Z", 1), refused(414), refused(400)]).await;
-    let client = server.client(Options::new());
     // Each character has three bytes in UTF-8, and each byte is encoded as three characters.
     let long = "語".repeat(512);
+    let server = Server::start([entity_at(&long, &long), refused(414), refused(400)]).await;
+    let client = server.client(Options::new());
     let key = EntityKey::new(&long, &long).unwrap();
     client.get(&table(), &key, &Select::All).await.unwrap().unwrap();
     let error = client.get(&table(), &key, &Select::All).await.unwrap_err();
@@ -295,7 +296,7 @@ async fn key_10_and_fil_8_an_overlong_url_is_sent_and_its_refusal_reported() {
 
 #[tokio::test]
 async fn lit_5_a_plus_is_encoded_and_a_space_is_not_a_plus() {
-    let server = Server::start([json(200, r#"{"value":[]}"#), entity("2026-11-20T07:00:00Z", 1)]).await;
+    let server = Server::start([json(200, r#"{"value":[]}"#), entity_at("a+b c", "r")]).await;
     let client = server.client(Options::new());
     let query = Query { filter: Filter::parse("A eq 'a+b c'").unwrap(), ..Query::new(KeyRange::ALL) };
     client.query(&table(), &query, None).await.unwrap();
