@@ -230,7 +230,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
         }
         if group.is_some() {
-            // The unit has read versions of rows that the group has not written yet.
+            // The unit has read versions of rows that the group has not written yet, or a member has sealed the group.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
