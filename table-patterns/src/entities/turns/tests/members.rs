@@ -71,7 +71,9 @@ impl Slow {
     fn ring(&self) {
         let alarms = std::mem::take(&mut *self.alarms.lock().unwrap());
         // The members that set the alarm may have given up.
-        alarms.into_iter().for_each(|alarm| alarm.send(()).unwrap_or_default());
+        for alarm in alarms {
+            alarm.send(()).unwrap_or_default();
+        }
     }
 
     /// Completes the next step of the commit.
