@@ -52,7 +52,8 @@ impl Patience {
 }
 
 impl Alarm {
-    fn next(&self, pace: &Runtime, most: Duration) -> Shared<BoxFuture<'static, ()>> {
+    /// Returns the end of the time-out that is set. Sets it if none is.
+    pub(crate) fn next(&self, pace: &Runtime, most: Duration) -> Shared<BoxFuture<'static, ()>> {
         let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(set) = alarm.as_ref().filter(|alarm| alarm.peek().is_none()) {
             return set.clone();

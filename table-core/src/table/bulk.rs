@@ -232,15 +232,21 @@ async fn write_chain<T: BulkTarget>(
         }
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
-            // The size of some rows is known only after they have been read. A batch that is too large is split in half.
-            Err(error) if positions.len() > 1 && target.is_too_large(&error) => match target.split(batch) {
-                Ok((front, back)) => {
-                    let behind = positions.split_off(positions.len() / 2);
-                    chain.push(Link { positions: behind, batch: back });
-                    chain.push(Link { positions, batch: front });
+            // The size of some rows is known only after they have been read. A batch that is too large is split in half. So is a batch with a refused row of
+            // an unknown entity, until the batch with this row has one entity.
+            Err(error)
+                if positions.len() > 1
+                    && (target.is_too_large(&error) || is_of_unknown_entity(&error, positions.len())) =>
+            {
+                match target.split(batch) {
+                    Ok((front, back)) => {
+                        let behind = positions.split_off(positions.len() / 2);
+                        chain.push(Link { positions: behind, batch: back });
+                        chain.push(Link { positions, batch: front });
+                    }
+                    Err(error) => return Some((positions, error)),
                 }
-                Err(error) => return Some((positions, error)),
-            },
+            }
             Err(error) => {
                 is_refused.fetch_or(error.code() == ErrorCode::SchemaMismatch, Ordering::Relaxed);
                 return Some((positions, error));
@@ -248,6 +254,17 @@ async fn write_chain<T: BulkTarget>(
         }
     }
     None
+}
+
+/// Returns `true` if an error refuses a row that one of several entities needs, and names none of them. A conflict with another writer after the last attempt
+/// (CON-3) is no refusal.
+fn is_of_unknown_entity(error: &Error, entities: usize) -> bool {
+    let is_refused =
+        error.is_conflict() || matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull);
+    is_refused
+        && !error.is_ambiguous()
+        && error.rule() != Some("CON-3")
+        && error.operation().is_none_or(|at| at >= entities)
 }
 
 impl<T: fmt::Debug> fmt::Debug for Bulk<'_, T> {

@@ -6,6 +6,7 @@ mod undo;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::operation::{Operation, OperationKind};
@@ -15,6 +16,7 @@ use table_core::{Error, Result};
 use crate::entities::fault::EntityFault;
 use crate::entities::plan::{
     Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, is_condition, properties_mut,
+    required_version,
 };
 use crate::outbox::{Intent, Step};
 
@@ -158,6 +160,16 @@ impl Batch {
         ];
         let rows = by.into_iter().map(|(author, count)| (author.name(), count));
         own.into_iter().filter(|(_, count)| *count > 0).chain(rows).collect()
+    }
+
+    /// Returns the versions of rows that the operations require.
+    pub(crate) fn required_versions(&self) -> Vec<(RowKey, ETag)> {
+        let of_rows = self.rows.iter().filter_map(|(row_key, row)| match &row.write {
+            ContributedWrite::Fixed(kind) => Some((row_key, kind)),
+            ContributedWrite::Derived(_) => None,
+        });
+        let all = self.entities.iter().map(|own| (&own.row_key, &own.kind)).chain(of_rows);
+        all.filter_map(|(row_key, kind)| Some((row_key.clone(), required_version(kind)?.clone()))).collect()
     }
 
     /// Returns `true` if the batch writes a row. A condition is not a write.

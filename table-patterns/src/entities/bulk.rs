@@ -148,14 +148,17 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
             _ => OperationKind::Insert(row.clone()),
         };
         let is_whole = verb == BulkVerb::InsertOrReplace;
-        let plan = EntityPlan { is_whole, ..self.estimate(key.clone(), kind, Some(entity))? };
+        let plan = EntityPlan {
+            is_whole,
+            ..self.estimate(key.clone(), kind, Some(entity), self.plans_from_stored(verb))?
+        };
         Ok(BulkItem { key, verb, row: Some(row), plan })
     }
 
     fn deletion(&self, key: EntityKey) -> Result<BulkItem> {
         let kind = OperationKind::Delete(IfMatch::Any);
         let plan = if self.is_blind() {
-            self.estimate(key.clone(), kind, None)?
+            self.estimate(key.clone(), kind, None, false)?
         } else {
             EntityPlan::alone(key.clone(), kind)
         };

@@ -17,7 +17,7 @@ use table_core::{Error, Result};
 use crate::entities::admission::AdmitWrites;
 use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;
-use crate::entities::plan::{ReadRow, RowPlace, UndoWrite, sent};
+use crate::entities::plan::{REFERENCES, ReadRow, RowPlace, UndoWrite, sent};
 use crate::entities::seen_versions::SeenRows;
 use crate::requests::{self, CONCURRENCY};
 
@@ -81,13 +81,15 @@ impl Conflict {
         matches!(self, Self::Derived | Self::Related)
     }
 
-    /// Returns `true` if the batch itself contains the row that caused the conflict. The transaction must begin with the entities of the batch.
-    pub(crate) fn is_in(self, batch: &Batch, error: &Error) -> bool {
+    /// Returns `true` if the parts that the caller planned caused the conflict, and `false` if only the completion to `completed` did. The transaction must
+    /// begin with the planned entities.
+    pub(crate) fn is_in(self, planned: &Batch, completed: &Batch, error: &Error) -> bool {
         match self {
-            Self::Entity => error.operation().is_none_or(|at| at < batch.entities().len()),
-            Self::Fixed => {
-                error.key().is_some_and(|(_, row)| batch.rows().keys().any(|own| own.as_str() == row))
-            }
+            Self::Entity => error.operation().is_none_or(|at| at < planned.entities().len()),
+            Self::Fixed => error.key().and_then(|(_, row)| RowKey::new(row).ok()).is_some_and(|row_key| {
+                let row = completed.rows().get(&row_key);
+                planned.rows().contains_key(&row_key) || row.is_some_and(|row| row.by != REFERENCES)
+            }),
             Self::Derived | Self::Related => true,
         }
     }

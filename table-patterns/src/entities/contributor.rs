@@ -44,6 +44,11 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
+    /// Returns `false` if a bulk write must not ask for the rows of a write before it has read the stored entity, because the answer may be a refusal.
+    fn is_estimated(&self) -> bool {
+        true
+    }
+
     /// Returns the contributor to use once the table of the handle has been opened; `None` to keep this contributor.
     fn opened(&self, _: &H) -> Option<Arc<dyn Contributor<E, H>>> {
         None

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use table_core::Result;
-use table_core::etag::IfMatch;
+use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
 use table_core::limits::Limits;
 use table_core::name::TableName;
@@ -69,6 +69,9 @@ pub(crate) enum Author {
     /// The name of any other pattern.
     Pattern(&'static str),
 }
+
+/// The author of the rows that copies need: references, and conditions on the entities that are copied.
+pub(crate) const REFERENCES: Author = Author::Pattern("references");
 
 impl Author {
     /// Returns the name of the index or pattern.
@@ -230,6 +233,17 @@ fn required(kind: &OperationKind) -> Option<RowState> {
         OperationKind::Merge(row, if_match) if row.view().properties().next().is_none() => {
             Some(RowState::Present(if_match.clone()))
         }
+        _ => None,
+    }
+}
+
+/// Returns the version of the row that an operation requires, if any.
+pub(crate) const fn required_version(kind: &OperationKind) -> Option<&ETag> {
+    match kind {
+        OperationKind::Replace(_, IfMatch::ETag(etag))
+        | OperationKind::Merge(_, IfMatch::ETag(etag))
+        | OperationKind::Delete(IfMatch::ETag(etag))
+        | OperationKind::Check(RowState::Present(IfMatch::ETag(etag))) => Some(etag),
         _ => None,
     }
 }

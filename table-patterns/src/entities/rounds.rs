@@ -79,7 +79,7 @@ impl<'a> Rounds<'a> {
         let has_others = planned.is_some_and(|planned| batch.entities().len() > planned.entities().len());
         let (conflict, error) = match site.attempt(batch, self.look).await {
             Ok(Outcome::Conflict(conflict, error)) => match planned {
-                Some(planned) if !conflict.is_in(planned, &error) => (Conflict::Related, error),
+                Some(planned) if !conflict.is_in(planned, batch, &error) => (Conflict::Related, error),
                 _ => (conflict, error),
             },
             Ok(committed) => return Ok(Some(committed)),

@@ -1,5 +1,8 @@
 //! Tests of generic code that accepts both handles: `Table` and `Entities`.
 
+mod bulk;
+mod participants;
+
 use pollster::block_on;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits::{Limits, TransactionMeasure};

@@ -1,7 +1,8 @@
 //! Fair scheduling of a partition's writers within one process.
 //!
 //! Concurrent writers that read, decide and write would conflict. They therefore queue: each takes its turn, reads the rows of the previous writers,
-//! and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction.
+//! and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction. A member that has
+//! waited longer than [`PATIENCE`] seals the group before that.
 
 mod compose;
 pub(crate) mod group;
@@ -19,10 +20,10 @@ use table_core::name::TableName;
 use table_core::runtime::Runtime;
 
 use crate::bounded_wait::{Alarm, Patience};
-use crate::entities::turns::group::{Group, GroupOutcome};
+use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
-/// The longest time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, because the holder may no
-/// longer be polled. This may cause conflicts. The time is longer than a typical request to a distant store.
+/// The longest time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, and the members of the open
+/// group seal it, because the holder may no longer be polled. This may cause conflicts. The time is longer than a typical request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queues of the partitions that a handle writes to. Clones share them.
@@ -172,6 +173,11 @@ impl Turn {
     /// Opens a group for the following units.
     pub(crate) fn open(&self, group: &Arc<Group>) {
         self.with_line(|line| line.group = Some(Arc::clone(group)));
+    }
+
+    /// Returns the time-out for the members of a group.
+    pub(crate) fn timer(&self, runtime: &Runtime) -> GroupTimer {
+        (Arc::clone(&self.turns.0.alarm), runtime.clone())
     }
 
     /// Commits the open group, and keeps the turn.

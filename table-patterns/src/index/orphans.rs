@@ -74,7 +74,11 @@ impl<S: TableStore> Naming for Named<'_, S> {
         let key = if let Some(key) = of {
             key.clone()
         } else {
-            let found = self.blobs.blobs.get(path).await.in_blob(path)?;
+            let found = match self.blobs.blobs.get(path).await {
+                // Another collector has removed the blob.
+                Err(object_store::Error::NotFound { .. }) => return Ok(false),
+                found => found.in_blob(path)?,
+            };
             match content::place(&found.bytes().await.in_blob(path)?) {
                 Ok((table, key)) if table == *self.table => key,
                 // The owner is unknown: the blob is kept.
@@ -91,5 +95,24 @@ impl<S: TableStore> Naming for Named<'_, S> {
             }
         }
         Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use object_store::memory::InMemory;
+    use pollster::block_on;
+    use table_core::Engine;
+
+    use super::*;
+
+    #[test]
+    fn a_blob_that_another_collector_has_removed_is_not_named() {
+        let (store, table) = (Engine::in_memory(), TableName::new("People").unwrap());
+        let blobs = ListBlobs::new(Arc::new(InMemory::new()), "lists");
+        let named = Named { store: &store, table: &table, blobs: &blobs };
+        assert!(!block_on(named.is_named(&Path::from("lists/removed"), &None)).unwrap());
     }
 }

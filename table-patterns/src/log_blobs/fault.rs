@@ -11,9 +11,6 @@ pub(super) enum LogBlobFault {
     #[error("the buffer is full with {0} bytes of log lines; flush it or drop lines")]
     #[fault(ServerBusy, "PAT-ANTI-2")]
     Busy(usize),
-    #[error("the hour `{0}` already has a million blobs; write larger blocks")]
-    #[fault(OutOfRangeInput, "LOG-2")]
-    Hour(String),
     #[error("`{0}` is not a valid log line")]
     #[fault(Corrupted, "LOG-6")]
     Line(String),

@@ -6,9 +6,6 @@ use table_core::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
-/// The number of values of the six-digit counter.
-pub(super) const COUNTERS: u32 = 1_000_000;
-
 /// Checks the name of a service, which is the prefix of the names of all its log blobs.
 pub(super) fn check_service(service: &str) -> Result<()> {
     let legal =
@@ -30,14 +27,13 @@ pub(super) fn folder(service: &str, hour: DateTime<Utc>) -> Path {
     Path::from(format!("{service}/{}", hour.format("%Y/%m/%d/%H00")))
 }
 
-/// Returns the name of the blob with the given counter in a folder. It ends with `000001.log` for counter 1.
-pub(super) fn blob(folder: &Path, counter: u32) -> Path {
+/// Returns the name of the blob with the given counter in a folder. It ends with `000001.log` for counter 1. Counters from 1,000,000 on have more digits.
+pub(super) fn blob(folder: &Path, counter: u64) -> Path {
     folder.clone().join(format!("{counter:06}.log"))
 }
 
 /// Returns the counter in the name of a blob; `None` if the name has a different format.
-pub(super) fn counter(path: &Path) -> Option<u32> {
+pub(super) fn counter(path: &Path) -> Option<u64> {
     let digits = path.filename()?.strip_suffix(".log")?;
-    let all_digits = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| all_digits)
+    digits.parse().ok().filter(|counter| format!("{counter:06}") == digits)
 }

@@ -1,5 +1,6 @@
 //! Reads a log by time range: selects hours by name prefix, blobs by metadata, and lines by their time (LOG-5).
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -121,7 +122,8 @@ impl Reading {
         let listing = self.reader.blobs.list(Some(&folder)).map_ok(|meta| meta.location);
         let mut paths: Vec<Path> = listing.try_collect().await.in_blob(&folder)?;
         paths.retain(|path| counter(path).is_some());
-        paths.sort_by(|left, right| right.cmp(left));
+        // A counter with seven digits follows the counters with six digits, although its name does not.
+        paths.sort_by_key(|path| Reverse(counter(path)));
         Ok(paths)
     }
 

@@ -205,6 +205,22 @@ fn log_6_the_number_of_a_writer_has_128_bits() {
 }
 
 #[test]
+fn log_2_a_counter_with_seven_digits_follows_the_counters_with_six_digits() {
+    let (clock, _) = clock("2014-07-31T18:05:00Z");
+    let blobs = FaultyBlobs::default();
+    let mut log = writer(&blobs, &clock).flush_at(1);
+    for field in ["c", "a", "b"] {
+        log.append(LogKind::Read, [field]).unwrap();
+    }
+    block_on(log.flush()).unwrap();
+    for (from, to) in [("000000", "1000000"), ("000001", "999998"), ("000002", "999999")] {
+        let path = |counter: &str| Path::from(format!("queue/2014/07/31/1800/{counter}.log"));
+        block_on(blobs.rename(&path(from), &path(to))).unwrap();
+    }
+    assert_eq!(read(&blobs, "2014-07-31T18:00:00Z", "2014-07-31T19:00:00Z"), ["a", "b", "c"]);
+}
+
+#[test]
 fn a_service_name_must_be_plain() {
     for name in ["", "a/b", "Queue", "..", "a b"] {
         assert_eq!(LogWriter::new(Arc::new(FaultyBlobs::default()), name).unwrap_err().rule(), Some("LOG-2"));
@@ -217,10 +233,10 @@ proptest! {
     /// Tests that names sort by hour and counter, because the fields of a name have fixed widths.
     #[test]
     fn log_7_names_sort_by_time(
-        left in (0_i64..4_000_000, 0_u32..1_000_000),
-        right in (0_i64..4_000_000, 0_u32..1_000_000),
+        left in (0_i64..4_000_000, 0_u64..1_000_000),
+        right in (0_i64..4_000_000, 0_u64..1_000_000),
     ) {
-        let name = |(hours, counter): (i64, u32)| {
+        let name = |(hours, counter): (i64, u64)| {
             let hour = DateTime::<Utc>::UNIX_EPOCH + TimeDelta::hours(hours);
             name::blob(&name::folder("queue", hour), counter).to_string()
         };
@@ -237,10 +253,17 @@ proptest! {
         age in 1_u64..5_000,
         (from, length) in (0_i64..40_000, 0_i64..40_000),
         metadata: bool,
+        foreign in prop::option::of(prop::sample::select(vec!["000003", "999999", "1000000", "18446744073709551615", "0000004"])),
     ) {
         let (clock, now) = clock("2014-07-31T18:05:00Z");
         let start = at("2014-07-31T18:05:00Z");
         let blobs = if metadata { FaultyBlobs::default() } else { FaultyBlobs::default().without_attributes() };
+        // Another tool has written an empty blob in each hour.
+        for hour in (0..60).filter(|_| foreign.is_some()) {
+            let folder = name::folder("queue", name::hour(start + TimeDelta::hours(hour)));
+            let path = folder.join(format!("{}.log", foreign.unwrap_or_default()));
+            block_on(blobs.put(&path, "".into())).unwrap();
+        }
         let mut log = writer(&blobs, &clock).flush_at(size).flush_after(Duration::from_secs(age));
         let (mut model, mut oldest) = (Vec::new(), None);
         for (number, (seconds, kind, fault)) in steps.into_iter().enumerate() {

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::blob::InBlobs;
 use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
-use crate::log_blobs::name::{COUNTERS, blob, check_service, counter, folder, hour};
+use crate::log_blobs::name::{blob, check_service, counter, folder, hour};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -46,7 +46,7 @@ pub struct LogWriter {
     lines: u64,
     blocks: VecDeque<Block>,
     /// The folder of the last written blob, with the next counter, which is probably unused in that folder.
-    next: Option<(Path, u32)>,
+    next: Option<(Path, u64)>,
     metadata: bool,
 }
 
@@ -186,7 +186,7 @@ impl LogWriter {
             Some((last, next)) if *last == folder => *next,
             _ => self.free(&folder).await?,
         };
-        while at < COUNTERS {
+        loop {
             let path = blob(&folder, at);
             let attributes = if self.metadata { attributes.clone() } else { Attributes::new() };
             let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
@@ -200,17 +200,17 @@ impl LogWriter {
                 Err(error) => return Err(error).in_blob(&path),
             }
         }
-        Err(Error::of(LogBlobFault::Hour(folder.to_string())))
     }
 
-    /// Returns the counter that follows the last counter in a folder.
-    async fn free(&self, folder: &Path) -> Result<u32> {
+    /// Returns the number of log blobs in a folder. This is the next counter if the counters have no gaps. A foreign blob with a large counter creates a gap,
+    /// and does not end the counters.
+    async fn free(&self, folder: &Path) -> Result<u64> {
         let mut names = self.blobs.list(Some(folder));
-        let mut free = 0;
+        let mut count = 0;
         while let Some(meta) = names.try_next().await.in_blob(folder)? {
-            free = free.max(counter(&meta.location).map_or(0, |counter| counter + 1));
+            count += u64::from(counter(&meta.location).is_some());
         }
-        Ok(free)
+        Ok(count)
     }
 }
 

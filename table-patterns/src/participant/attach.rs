@@ -208,6 +208,10 @@ impl<E: Entity, H> Contributor<E, H> for Participants<E> {
         self.add(change.key, (change.old, change.new), (change.pace, change.context), out)
     }
 
+    fn is_estimated(&self) -> bool {
+        false
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -222,7 +222,14 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Any error from [`name_of`](Self::name_of) or [`Entities::insert`].
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
         if Self::has_design() {
-            return self.entities_of(entity.instant()).await?.insert(entity).await;
+            return match self.entities_of(entity.instant()).await?.insert(entity).await {
+                // Another process may have dropped the table after this handle had opened it.
+                Err(error) if error.is_table_not_found() => {
+                    self.opened().remove(&self.name_of(entity.instant())?);
+                    self.entities_of(entity.instant()).await?.insert(entity).await
+                }
+                written => written,
+            };
         }
         let table = self.handle(self.name_of(entity.instant())?, entity.instant());
         match table.insert(entity).await {

@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 
 use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
-use crate::unit::{Decide, UnitOfWork, partition_key};
+use crate::unit::{Committed, Decide, UnitOfWork, partition_key};
 
 /// A sequence without gaps. A number is allocated only in the transaction that uses it. See [the module](crate::sequence) for its costs.
 ///
@@ -45,22 +45,39 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         partition: Selection<E, Partition>,
         mut uses: impl FnMut(N, &mut UnitOfWork<S, O>) -> Result<()>,
     ) -> Result<N> {
-        self.take(partition, 1, |numbers, unit| uses(numbers.start, unit)).await.map(|numbers| numbers.start)
+        let uses = |numbers: Range<u64>, unit: &mut UnitOfWork<S, O>| {
+            let number = row::fit(numbers.start)?;
+            uses(number, unit).map(|()| number)
+        };
+        self.decide(partition, 1, uses).await
     }
 
     /// Takes `count` consecutive numbers, for a unit that inserts several entities.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0; any error from [`next`](Self::next).
+    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range, which is the number after the last one; any error from
+    /// [`next`](Self::next).
     pub async fn take<N: TryFrom<u64> + Copy>(
         &self,
         partition: Selection<E, Partition>,
         count: u64,
-        uses: impl FnMut(Range<N>, &mut UnitOfWork<S, O>) -> Result<()>,
+        mut uses: impl FnMut(Range<N>, &mut UnitOfWork<S, O>) -> Result<()>,
     ) -> Result<Range<N>> {
-        let taken =
-            self.entities.decide(partition_key(partition)?, Take { sequence: self, count, uses }).await?;
-        Ok(taken.into_value())
+        let uses = |numbers: Range<u64>, unit: &mut UnitOfWork<S, O>| {
+            let (start, end) = (row::fit(numbers.start)?, row::fit(numbers.end)?);
+            uses(start..end, unit).map(|()| start..end)
+        };
+        self.decide(partition, count, uses).await
+    }
+
+    async fn decide<T>(
+        &self,
+        partition: Selection<E, Partition>,
+        count: u64,
+        uses: impl FnMut(Range<u64>, &mut UnitOfWork<S, O>) -> Result<T>,
+    ) -> Result<T> {
+        let take = Take { sequence: self, count, uses };
+        self.entities.decide(partition_key(partition)?, take).await.map(Committed::into_value)
     }
 
     /// Takes the next number in an existing unit. A unit can take numbers only once.
@@ -68,23 +85,29 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// # Errors
     /// `InvalidInput` if an `N` cannot represent the number; `InvalidDuplicateRow` if the unit has already taken numbers; any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
-        self.take_in(unit, 1).await.map(|numbers| numbers.start)
+        self.numbers_in(unit, 1).await.and_then(|numbers| row::fit(numbers.start))
     }
 
     /// Takes `count` consecutive numbers in an existing unit. A unit can take numbers only once.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0; any error from [`next_in`](Self::next_in).
+    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range, which is the number after the last one; any error from
+    /// [`next_in`](Self::next_in).
     pub async fn take_in<N: TryFrom<u64>>(
         &self,
         unit: &mut UnitOfWork<S, O>,
         count: u64,
     ) -> Result<Range<N>> {
+        let numbers = self.numbers_in(unit, count).await?;
+        Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)
+    }
+
+    async fn numbers_in(&self, unit: &mut UnitOfWork<S, O>, count: u64) -> Result<Range<u64>> {
         let found = unit.read_row(&self.row_key).await?;
         let (numbers, operation) = row::take(found, (&self.row_key, E::SCHEMA.entity), count)
             .map_err(|error| self.entities.in_table(unit.at_row(error, &self.row_key)))?;
         unit.add_rows("sequence", [operation])?;
-        Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)
+        Ok(numbers)
     }
 
     /// Sets the next number of a partition, for example after an import. The smallest possible number is 1.
@@ -126,18 +149,16 @@ struct Take<'a, E, S, O, U> {
     uses: U,
 }
 
-impl<E, S, O, N, U> Decide<S, O, Range<N>, Error> for Take<'_, E, S, O, U>
+impl<E, S, O, T, U> Decide<S, O, T, Error> for Take<'_, E, S, O, U>
 where
     E: Entity,
     S: TableStore + Clone + 'static,
     O: StepRecorder,
-    N: TryFrom<u64> + Copy,
-    U: FnMut(Range<N>, &mut UnitOfWork<S, O>) -> Result<()>,
+    U: FnMut(Range<u64>, &mut UnitOfWork<S, O>) -> Result<T>,
 {
-    async fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> Result<Range<N>> {
-        let numbers: Range<N> = self.sequence.take_in(unit, self.count).await?;
-        (self.uses)(numbers.start..numbers.end, unit)?;
-        Ok(numbers)
+    async fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> Result<T> {
+        let numbers = self.sequence.numbers_in(unit, self.count).await?;
+        (self.uses)(numbers, unit)
     }
 }
 

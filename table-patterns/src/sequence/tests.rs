@@ -50,6 +50,22 @@ fn stored(tickets: &Entities<Ticket, Store>) -> Vec<u32> {
 }
 
 #[test]
+fn a_sequence_gives_the_last_number_of_its_type() {
+    let (_, tickets) = tickets();
+    let numbers = GaplessSequence::new(&tickets, "ticket").unwrap();
+    let partition = || Ticket::partition("contoso");
+    block_on(numbers.set(partition(), 255)).unwrap();
+    assert_eq!(block_on(numbers.next(partition(), |_: u8, _| Ok(()))).unwrap(), 255);
+    let beyond = block_on(numbers.next(partition(), |_: u8, _| Ok(()))).unwrap_err();
+    assert_eq!(beyond.code(), ErrorCode::InvalidInput);
+    assert_eq!(
+        block_on(numbers.next(partition(), |_: u16, _| Ok(()))).unwrap(),
+        256,
+        "the number is free again"
+    );
+}
+
+#[test]
 fn the_layout_of_a_sequence() {
     let (store, tickets) = tickets();
     assert_eq!((insert(&tickets, "a").unwrap(), insert(&tickets, "b").unwrap()), (1, 2));

@@ -22,9 +22,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         open: Option<&Arc<Group>>,
         operations: &[Operation],
     ) -> Option<(Arc<Group>, Joined)> {
-        let group = open.map_or_else(|| Arc::new(self.new_group()), Arc::clone);
+        let group = open.map_or_else(|| Arc::new(self.new_group(turn)), Arc::clone);
         self.reads.show(&group);
-        let joined = group.join(operations, self.draft.planned().records())?;
+        let planned = self.draft.planned();
+        let admission = (Arc::new(self.admissions.clone()) as _, planned.is_whole());
+        let joined = group.join(operations, planned.records(), admission)?;
         if open.is_none() {
             turn.open(&group);
         }
@@ -34,7 +36,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Waits for the commit of the group that the unit has joined.
     pub(super) async fn finish_in(
         &self,
-        group: &Group,
+        group: &Arc<Group>,
         joined: Joined,
         (recorded, deleted): (usize, Option<Reservation>),
         attempts: &mut Attempts<'_>,
@@ -64,7 +66,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 
     /// Opens a group for units of the partition.
-    fn new_group(&self) -> Group {
+    fn new_group(&self, turn: &Turn) -> Group {
         let (store, table, limits) =
             (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
         let partition_key = self.draft.planned().partition_key().clone();
@@ -88,6 +90,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             }
             .boxed()
         };
-        Group::new(partition_key, limits, Box::new(commit))
+        Group::new(partition_key, limits, turn.timer(self.retry.runtime()), Box::new(commit))
     }
 }

@@ -8,6 +8,7 @@ mod model;
 mod processes;
 mod timeline;
 mod transaction;
+mod waits;
 
 use pollster::block_on;
 use serde::{Deserialize, Serialize};

@@ -35,14 +35,18 @@ impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S,
 /// The state of one transaction across its attempts.
 pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
-    /// The reads of the last refused attempt, and its error.
-    refused: Option<(HashMap<RowKey, Option<ETag>>, Error)>,
+    /// The versions that the last refused attempt depended on, and its error.
+    refused: Option<(Depends, Error)>,
     /// `true` once a group has been refused: the unit is then committed alone, and an error can be attributed to it.
     pub(super) is_alone: bool,
     /// The time when the current attempt began.
     began: u64,
     pub(super) contest: Contest,
 }
+
+/// The versions that an attempt depends on: those of the rows that the unit read, and those that its writes require, which the function may have read
+/// elsewhere.
+type Depends = (HashMap<RowKey, Option<ETag>>, Vec<(RowKey, ETag)>);
 
 /// The outcome of one attempt.
 pub(super) enum Finished {
@@ -211,9 +215,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
+        let depends: Depends = (self.reads.versions(), self.draft.planned().required_versions());
         let refused = attempts.refused.take();
-        if let Some((reads, error)) = &refused
-            && *reads == self.reads.versions()
+        if let Some((before, error)) = &refused
+            && *before == depends
         {
             return Err(error.clone());
         }
@@ -230,7 +235,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
         }
         if group.is_some() {
-            // The unit has read versions of rows that the group has not written yet.
+            // The unit has read versions of rows that the group has not written yet, or a member has sealed the group.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
@@ -251,15 +256,14 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 attempts.contest.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on rows that have changed since. If the next run reads the same rows, the error is the unit's own, unless only
-            // another writer can cause it.
+            // The decision may be based on rows that have changed since. If the next run depends on the same versions, the error is the unit's own, unless
+            // only another writer can cause it.
             error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 let lost = attempts.race.retry(error.clone()).await;
                 lost.map_err(|error| attempts.contest.explained(error))?;
-                let versions = self.reads.versions();
-                let has_moved = is_race || refused.is_some_and(|(reads, _)| reads != versions);
+                let has_moved = is_race || refused.is_some_and(|(before, _)| before != depends);
                 Box::pin(self.lost(&mut attempts.contest, attempts.began, has_moved, &error)).await?;
-                attempts.refused = Some((versions, error)).filter(|_| !is_race);
+                attempts.refused = Some((depends, error)).filter(|_| !is_race);
                 Ok(Finished::Again(Some(turn)))
             }
             error => Err(error),

@@ -80,11 +80,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         } else {
             None
         };
-        let plan = self.contributed(context, key, kind, old.map(|(old, _)| old), new)?;
+        let plan = self.contributed(context, (key, kind), old.map(|(old, _)| old), new, true)?;
         Ok(EntityWrite { plan, completion })
     }
 
-    /// Returns a write plan for estimating the size of a transaction.
+    /// Returns a write plan for estimating the size of a transaction. If the write `is_planned_again` from the stored entity, the plan contains no rows of
+    /// contributors that may refuse the write.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -93,23 +94,24 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         key: EntityKey,
         kind: OperationKind,
         new: Option<&E>,
+        is_planned_again: bool,
     ) -> Result<EntityPlan> {
-        self.contributed(&self.context, key, kind, None, new)
+        self.contributed(&self.context, (key, kind), None, new, !is_planned_again)
     }
 
     fn contributed(
         &self,
         context: &WriteContext,
-        key: EntityKey,
-        kind: OperationKind,
+        (key, kind): (EntityKey, OperationKind),
         old: Option<&E>,
         new: Option<&E>,
+        asks_all: bool,
     ) -> Result<EntityPlan> {
         let (pace, limits) = (self.retry.runtime(), &self.table.store().capabilities().limits);
         let (mut out, watch) = (Contribution::default(), &self.table.schema_watch());
         let change = EntityChange { key: &key, kind: &kind, old, new, context, pace, limits, watch };
-        let contributed =
-            self.contributors.iter().try_for_each(|contributor| contributor.contribute(&change, &mut out));
+        let mut asked = self.contributors.iter().filter(|by| asks_all || by.is_estimated());
+        let contributed = asked.try_for_each(|contributor| contributor.contribute(&change, &mut out));
         match contributed {
             Ok(()) => Ok(out.into_plan(key, kind)),
             Err(error) if error.key().is_some() => Err(error),
@@ -124,7 +126,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Completes for Entities<E, S, O> 
         async move {
             let completion = self.completer().and_then(|completer| completer.complete(self, pending));
             let Completed { kind, old, new, more, others } = completion.ok_or_else(undecided)?.await?;
-            let mut own = self.contributed(&context, key, kind, old.as_ref(), new.as_ref())?;
+            let mut own = self.contributed(&context, (key, kind), old.as_ref(), new.as_ref(), true)?;
             own.rows.extend(more.rows);
             own.derived_steps.extend(more.derived_steps);
             Ok((own, others))

@@ -2,22 +2,25 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either, select};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};
+use table_core::runtime::Runtime;
 use table_core::store::{Committed, StoredRow};
 use table_core::{Error, Result};
 
+use crate::bounded_wait::Alarm;
+use crate::entities::admission::AdmitWrites;
 use crate::entities::fault::EntityFault;
 use crate::entities::plan::{ChangeRecord, RecordChanges, is_condition};
-use crate::entities::turns::Turn;
 use crate::entities::turns::compose::{GroupRow, Seen, compose, next_number, seen_after};
+use crate::entities::turns::{PATIENCE, Turn};
 
 /// A function that commits the operations of a group together with their records.
 pub(crate) type CommitGroup = Box<
@@ -27,11 +30,24 @@ pub(crate) type CommitGroup = Box<
 /// The recorder of changes, if any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 
+/// The check that a unit may write, and whether it removes properties that the program does not know.
+pub(crate) type Admission = (Arc<dyn AdmitWrites>, bool);
+
 /// The outcome of a group: the version of each row, with the number of its last writer.
 pub(crate) type GroupOutcome = Result<Arc<HashMap<RowKey, (u64, Option<ETag>)>>>;
 
 /// Units whose operations are committed together. Each unit sees the writes of the previous units.
-pub(crate) struct Group(Mutex<State>);
+///
+/// A group is open until it is sealed, and sealed until its commit ends. The writer that has the turn seals it, or the last writer of the queue. A member
+/// that has waited too long seals it as well, because the writer that has the turn may be slow, wait for this member, or never be polled again. A sealed
+/// group accepts no operations, and its rows can only be read after the commit.
+pub(crate) struct Group {
+    state: Mutex<State>,
+    timer: GroupTimer,
+}
+
+/// The alarm that the waiting writers of all partitions share, and the runtime that sets it.
+pub(crate) type GroupTimer = (Arc<Alarm>, Runtime);
 
 struct State {
     partition_key: PartitionKey,
@@ -43,12 +59,18 @@ struct State {
     read: HashMap<RowKey, Option<StoredRow>>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
+    /// The checks that the members may still write. The commit repeats them, because it may begin long after a member has joined.
+    admissions: Vec<Admission>,
     bytes: usize,
+    /// `None` once the group is sealed.
     commit: Option<CommitGroup>,
     /// The running commit, which any member drives.
     sealed: Option<BoxFuture<'static, GroupOutcome>>,
     outcome: Option<GroupOutcome>,
     wakers: Vec<Waker>,
+    /// `true` once a member has waited too long. The progress of the commit then wakes all members, because the member that drove it may not be polled
+    /// again.
+    is_late: bool,
 }
 
 /// The result of reading a row through a group of units.
@@ -66,8 +88,13 @@ pub(crate) type Joined = Vec<(RowKey, u64)>;
 
 impl Group {
     /// Creates an open group without operations.
-    pub(crate) fn new(partition_key: PartitionKey, limits: Limits, commit: CommitGroup) -> Self {
-        Self(Mutex::new(State {
+    pub(crate) fn new(
+        partition_key: PartitionKey,
+        limits: Limits,
+        timer: GroupTimer,
+        commit: CommitGroup,
+    ) -> Self {
+        let state = State {
             partition_key,
             limits,
             rows: HashMap::new(),
@@ -75,17 +102,23 @@ impl Group {
             read: HashMap::new(),
             records: Vec::new(),
             recorder: None,
+            admissions: Vec::new(),
             bytes: 0,
             commit: Some(commit),
             sealed: None,
             outcome: None,
             wakers: Vec::new(),
-        }))
+            is_late: false,
+        };
+        Self { state: Mutex::new(state), timer }
     }
 
     /// Reads a row as the previous units have left it.
     pub(crate) fn read(&self, row_key: &RowKey) -> GroupRead {
         let state = self.lock();
+        if state.commit.is_none() {
+            return GroupRead::Unknown;
+        }
         match state.rows.get(row_key).map(|row| &row.seen) {
             Some(Seen::Known(found)) => GroupRead::Found(found.clone()),
             Some(Seen::Unknown) => GroupRead::Unknown,
@@ -100,13 +133,15 @@ impl Group {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Adds all operations of a unit. Returns `None` and adds nothing if the group refuses them.
+    /// Adds all operations of a unit. Returns `None` and adds nothing if the group is sealed or refuses them.
     pub(crate) fn join(
         &self,
         operations: &[Operation],
         records: Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)>,
+        admission: Admission,
     ) -> Option<Joined> {
         let mut state = self.lock();
+        state.commit.as_ref()?;
         let (mut rows, mut bytes, mut fresh) = (Vec::with_capacity(operations.len()), state.bytes, 0);
         for Operation { row_key, kind } in operations {
             let known = state.rows.get(row_key);
@@ -133,6 +168,7 @@ impl Group {
             return None;
         }
         state.bytes = bytes;
+        state.admissions.push(admission);
         let mut joined = Vec::with_capacity(rows.len());
         for (row_key, row) in rows {
             joined.push((row_key.clone(), row.writer));
@@ -157,8 +193,15 @@ impl Group {
             written.iter().map(|(key, number, _)| (key.clone(), *number)).collect();
         let operations = written.into_iter().map(|(row_key, _, kind)| Operation { row_key, kind }).collect();
         let (records, recorder) = (std::mem::take(&mut state.records), state.recorder.take());
+        let admissions = std::mem::take(&mut state.admissions);
         let committing = async move {
-            let committed = commit(operations, records, recorder).await;
+            let committed = async {
+                for (admission, is_whole) in admissions {
+                    admission.admit_writes(is_whole).await?;
+                }
+                commit(operations, records, recorder).await
+            };
+            let committed = committed.await;
             drop(turn);
             let etags = committed?;
             let versions = numbers.into_iter().zip(etags).map(|((key, number), etag)| (key, (number, etag)));
@@ -171,10 +214,20 @@ impl Group {
         driver.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until the group has been committed.
-    pub(crate) async fn outcome(&self) -> GroupOutcome {
+    /// Waits until the group has been committed. Seals it if it is still open after the time-out.
+    pub(crate) async fn outcome(self: &Arc<Self>) -> GroupOutcome {
         let mut member = Member { group: self, is_polling: false, is_done: false };
-        poll_fn(|context| member.poll(context)).await
+        let mut committed = poll_fn(|context| member.poll(context));
+        let (alarm, runtime) = &self.timer;
+        // The first alarm may have been set long before this wait.
+        for _ in 0..2 {
+            if let Either::Left((outcome, _)) = select(&mut committed, alarm.next(runtime, PATIENCE)).await {
+                return outcome;
+            }
+        }
+        self.lock().is_late = true;
+        self.seal(None);
+        committed.await
     }
 
     fn wake_all(&self) {
@@ -183,13 +236,24 @@ impl Group {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes all members of a group. The commit may own its waker, so the waker must not own the group.
+struct WakeMembers(Weak<Group>);
+
+impl Wake for WakeMembers {
+    fn wake(self: Arc<Self>) {
+        if let Some(group) = self.0.upgrade() {
+            group.wake_all();
+        }
     }
 }
 
 /// A member that waits for the commit of its group.
 struct Member<'a> {
-    group: &'a Group,
+    group: &'a Arc<Group>,
     is_polling: bool,
     is_done: bool,
 }
@@ -205,9 +269,15 @@ impl Member<'_> {
             state.wakers.push(context.waker().clone());
         }
         let Some(mut commit) = state.sealed.take() else { return Poll::Pending };
+        let is_late = state.is_late;
         drop(state);
         self.is_polling = true;
-        let polled = commit.poll_unpin(context);
+        let polled = if is_late {
+            let all = Waker::from(Arc::new(WakeMembers(Arc::downgrade(self.group))));
+            commit.poll_unpin(&mut Context::from_waker(&all))
+        } else {
+            commit.poll_unpin(context)
+        };
         self.is_polling = false;
         let mut state = self.group.lock();
         match polled {

@@ -1,16 +1,14 @@
 //! Tests that units of work that are committed as a group leave the same rows as their serial execution, regardless of their reads and writes.
 
+mod members;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Wake, Waker};
 
-use futures_channel::oneshot;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::ValueRef;
 use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -18,9 +16,12 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{KeyRange, Query, Select};
 use table_core::row::{Row, RowWriter};
+use table_core::runtime::Runtime;
 use table_core::store::{StoredRow, TableStore};
+use table_core::{Error, ErrorCode, Result, ValueRef};
 
-use super::group::{Group, GroupOutcome, GroupRead};
+use super::group::{Admission, Group, GroupRead, GroupTimer};
+use crate::entities::AdmitWrites;
 use crate::entities::plan::touch;
 use crate::outbox::rows::together;
 
@@ -141,7 +142,7 @@ impl Store {
     }
 
     /// Opens a group that is committed to the test's engine.
-    fn group(&self) -> Group {
+    fn group(&self) -> Arc<Group> {
         let (engine, table, partition_key) =
             (self.engine.clone(), self.table.clone(), self.partition_key.clone());
         let limits = self.engine.capabilities().limits;
@@ -149,11 +150,29 @@ impl Store {
             let transaction = together(&partition_key, operations, limits);
             async move { engine.submit(&table, transaction?).await }.boxed()
         };
-        Group::new(self.partition_key.clone(), limits, Box::new(commit))
+        Arc::new(Group::new(self.partition_key.clone(), limits, timer(&Runtime::new()), Box::new(commit)))
     }
 }
 
-fn commit(group: &Group) {
+/// A check that always has the same result.
+struct Fixed(bool);
+
+impl AdmitWrites for Fixed {
+    fn admit_writes(&self, _: bool) -> BoxFuture<'_, Result<()>> {
+        let result = if self.0 { Ok(()) } else { Err(Error::new(ErrorCode::SchemaMismatch, "newer")) };
+        std::future::ready(result).boxed()
+    }
+}
+
+fn admission(is_admitted: bool) -> Admission {
+    (Arc::new(Fixed(is_admitted)), false)
+}
+
+fn timer(runtime: &Runtime) -> GroupTimer {
+    (Arc::default(), runtime.clone())
+}
+
+fn commit(group: &Arc<Group>) {
     group.seal(None);
     assert!(block_on(group.outcome()).is_ok(), "the composed operations are refused");
 }
@@ -189,7 +208,7 @@ proptest! {
                     };
                     operations.extend(operation(*at, *write, found.as_ref()));
                 }
-                if !is_unknown && (operations.is_empty() || group.join(&operations, None).is_some()) {
+                if !is_unknown && (operations.is_empty() || group.join(&operations, None, admission(true)).is_some()) {
                     is_open |= !operations.is_empty();
                     break;
                 }
@@ -205,79 +224,5 @@ proptest! {
             commit(&group);
         }
         prop_assert_eq!(grouped.rows(), serial.rows());
-    }
-}
-
-/// A task that counts its wakes, and is polled only after a wake.
-#[derive(Default)]
-struct Task {
-    wakes: AtomicUsize,
-    polled: AtomicUsize,
-}
-
-impl Wake for Task {
-    fn wake(self: Arc<Self>) {
-        self.wakes.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-impl Task {
-    /// Polls a future if the task was woken since the last poll.
-    fn run(self: &Arc<Self>, future: &mut BoxFuture<'_, GroupOutcome>) -> bool {
-        let wakes = self.wakes.load(Ordering::Relaxed);
-        if self.polled.swap(wakes, Ordering::Relaxed) == wakes {
-            return false;
-        }
-        future.as_mut().poll(&mut Context::from_waker(&Waker::from(Arc::clone(self)))).is_ready()
-    }
-}
-
-/// Runs the members of a group during a slow commit. Some of them are cancelled during the commit. Returns the number of wakes.
-fn wakes_of_members(members: usize, cancelled: usize) -> usize {
-    let store = Store::new();
-    let (release, released) = oneshot::channel::<()>();
-    let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
-        async move {
-            released.await.unwrap();
-            Ok(vec![None; operations.len()])
-        }
-        .boxed()
-    };
-    let limits = store.engine.capabilities().limits;
-    let group = Group::new(store.partition_key, limits, Box::new(commit));
-    group.join(&[Operation { row_key: row_key(0), kind: OperationKind::Insert(row(0, 0)) }], None).unwrap();
-    let begun = || {
-        let task = Arc::<Task>::default();
-        Arc::clone(&task).wake();
-        (task, group.outcome().boxed())
-    };
-    let mut waiting: Vec<_> = (0..members).map(|_| begun()).collect();
-    let run = |waiting: &mut Vec<(Arc<Task>, BoxFuture<'_, GroupOutcome>)>| {
-        for _ in 0..3 {
-            waiting.retain_mut(|(task, outcome)| !task.run(outcome));
-        }
-    };
-    run(&mut waiting);
-    group.seal(None);
-    let tasks: Vec<_> = waiting.iter().map(|(task, _)| Arc::clone(task)).collect();
-    run(&mut waiting);
-    // The members that were woken drive the commit, and are cancelled first.
-    waiting.sort_by_key(|(task, _)| usize::MAX - task.wakes.load(Ordering::Relaxed));
-    for _ in 0..cancelled {
-        drop(waiting.remove(0));
-        run(&mut waiting);
-    }
-    release.send(()).unwrap();
-    run(&mut waiting);
-    assert!(waiting.is_empty(), "{} members were not woken", waiting.len());
-    tasks.iter().map(|task| task.wakes.load(Ordering::Relaxed) - 1).sum()
-}
-
-#[test]
-fn one_member_of_a_group_is_woken_for_the_commit_and_all_at_its_end() {
-    let wakes = wakes_of_members(16, 0);
-    assert!(wakes <= 16 + 2, "{wakes} wakes of 16 members");
-    for cancelled in 1..4 {
-        wakes_of_members(4, cancelled);
     }
 }

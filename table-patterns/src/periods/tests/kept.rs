@@ -45,6 +45,25 @@ impl Series for Arrival {
     const SLOTS: &'static [&'static str] = HOURS;
 }
 
+#[test]
+fn pat_hvd_5_a_table_that_another_process_has_dropped_is_created_by_the_next_write() {
+    let engine = Engine::in_memory();
+    let tables = PeriodTables::<Arrival, _>::new(engine.clone());
+    let late = |code: &str| Arrival {
+        depot: "Oslo".into(),
+        at: ticks::now() - TimeDelta::days(2),
+        code: code.into(),
+        belt: 1,
+    };
+    block_on(tables.insert(&late("a"))).unwrap();
+    let others = PeriodTables::<Arrival, _>::new(engine).retain(0);
+    assert_eq!(block_on(others.expire()).unwrap().len(), 1);
+    block_on(tables.insert(&late("b"))).unwrap();
+    let opened = block_on(tables.entities_of(late("b").at)).unwrap();
+    let found = block_on(opened.query(Arrival::rows("Oslo")).collect()).unwrap();
+    assert_eq!(found.iter().map(|arrival| arrival.code.as_str()).collect::<Vec<_>>(), ["b"]);
+}
+
 /// A row that the participant adds whenever a scan is written.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]

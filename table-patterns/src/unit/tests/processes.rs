@@ -23,32 +23,32 @@ use crate::unit::reservation::PREFIX;
 #[entity(table = "Counters")]
 #[partition_key(tenant)]
 #[row_key("counter")]
-struct Counter {
-    tenant: String,
-    value: i64,
+pub(super) struct Counter {
+    pub(super) tenant: String,
+    pub(super) value: i64,
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Counters")]
 #[partition_key(tenant)]
 #[row_key("entry_", number)]
-struct Entry {
-    tenant: String,
+pub(super) struct Entry {
+    pub(super) tenant: String,
     #[digits(6)]
-    number: u32,
+    pub(super) number: u32,
 }
 
-type Counters = Entities<Counter, Distant<Engine>>;
+pub(super) type Counters = Entities<Counter, Distant<Engine>>;
 
 /// A test run: the engine that all processes share, and the seed of the virtual time line.
-struct Run {
-    timeline: Timeline,
-    engine: Engine,
+pub(super) struct Run {
+    pub(super) timeline: Timeline,
+    pub(super) engine: Engine,
     seed: u64,
 }
 
 impl Run {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let engine = Engine::in_memory();
         block_on(async {
             let counters = engine.entities::<Counter>().create_if_missing().await?;
@@ -59,7 +59,7 @@ impl Run {
     }
 
     /// Returns the handle of a new process.
-    fn process(&self, number: u64, latency: Duration) -> Counters {
+    pub(super) fn process(&self, number: u64, latency: Duration) -> Counters {
         let runtime = self.timeline.runtime(self.seed * 100 + number);
         let (inner, timeline) = (self.engine.clone(), self.timeline.clone());
         let store = Distant { inner, timeline, latency, runtime: runtime.clone() };
@@ -73,7 +73,7 @@ impl Run {
     }
 
     /// Checks that numbers have no gaps and that no increment was lost.
-    fn check(&self, posts: usize) {
+    pub(super) fn check(&self, posts: usize) {
         let entries = self.engine.entities::<Entry>();
         let entries = block_on(entries.query(Entry::rows("t")).collect()).unwrap();
         assert!(entries.iter().map(|entry| entry.number).eq(1..=u32::try_from(posts).unwrap()));
@@ -85,7 +85,7 @@ impl Run {
 /// The maximum number of attempts of a transaction, as in the model of the protocol.
 const BOUND: usize = 8;
 
-fn entry(number: u32) -> Entry {
+pub(super) fn entry(number: u32) -> Entry {
     Entry { tenant: "t".into(), number }
 }
 

@@ -239,6 +239,24 @@ fn reads_still_hold_at_the_commit_or_the_function_runs_again() {
 }
 
 #[test]
+fn a_conflict_on_an_entity_that_the_handle_read_runs_the_function_again() {
+    let (_, accounts) = bank();
+    let mut rivals = 2;
+    let mut runs = 0;
+    let done = accounts.transaction(Account::partition("t"), async |unit| {
+        runs += 1;
+        let read = accounts.get(Account::key("t", 1)).await?.expect("inserted");
+        if rivals > 0 {
+            rivals -= 1;
+            accounts.update(Account::key("t", 1), |account| account.cents += 1).await?;
+        }
+        unit.update(&read, |account| account.cents *= 2).map(drop)
+    });
+    block_on(done).map(drop).unwrap();
+    assert_eq!((runs, cents(&accounts, 1)), (3, 2_004));
+}
+
+#[test]
 fn a_returned_version_saves_the_next_read() {
     let (store, accounts) = bank();
     let done = block_on(

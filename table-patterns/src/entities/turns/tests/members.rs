@@ -1,0 +1,212 @@
+//! Tests of the members of a group: one of them drives the commit, some are cancelled or never polled again, and late members seal the group.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
+
+use futures_channel::oneshot;
+
+use super::super::group::GroupOutcome;
+use super::*;
+
+/// A task that counts its wakes, and is polled only after a wake.
+#[derive(Default)]
+struct Task {
+    wakes: AtomicUsize,
+    polled: AtomicUsize,
+}
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {
+        self.wakes.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Task {
+    /// Polls a future if the task was woken since the last poll.
+    fn run(self: &Arc<Self>, future: &mut BoxFuture<'_, GroupOutcome>) -> bool {
+        let wakes = self.wakes.load(Ordering::Relaxed);
+        if self.polled.swap(wakes, Ordering::Relaxed) == wakes {
+            return false;
+        }
+        future.as_mut().poll(&mut Context::from_waker(&Waker::from(Arc::clone(self)))).is_ready()
+    }
+}
+
+/// A group whose commit takes several steps, and whose alarm rings when the test says so.
+struct Slow {
+    group: Arc<Group>,
+    steps: Vec<oneshot::Sender<()>>,
+    alarms: Arc<Mutex<Vec<oneshot::Sender<()>>>>,
+}
+
+impl Slow {
+    /// Opens a group with one operation.
+    fn new(steps: usize, is_admitted: bool) -> Self {
+        let store = Store::new();
+        let (steps, waits): (Vec<_>, Vec<_>) = (0..steps).map(|_| oneshot::channel::<()>()).unzip();
+        let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
+            async move {
+                for wait in waits {
+                    wait.await.unwrap();
+                }
+                Ok(vec![None; operations.len()])
+            }
+            .boxed()
+        };
+        let alarms = Arc::<Mutex<Vec<oneshot::Sender<()>>>>::default();
+        let set = Arc::clone(&alarms);
+        let runtime = Runtime::new().sleep_by(move |_| {
+            let (sender, receiver) = oneshot::channel();
+            set.lock().unwrap().push(sender);
+            Box::pin(async move { receiver.await.unwrap_or_default() })
+        });
+        let limits = store.engine.capabilities().limits;
+        let group = Group::new(store.partition_key, limits, timer(&runtime), Box::new(commit));
+        let insert = Operation { row_key: row_key(0), kind: OperationKind::Insert(row(0, 0)) };
+        group.join(&[insert], None, admission(is_admitted)).unwrap();
+        Self { group: Arc::new(group), steps, alarms }
+    }
+
+    fn ring(&self) {
+        let alarms = std::mem::take(&mut *self.alarms.lock().unwrap());
+        // The members that set the alarm may have given up.
+        for alarm in alarms {
+            alarm.send(()).unwrap_or_default();
+        }
+    }
+
+    /// Completes the next step of the commit.
+    fn step(&mut self) {
+        if let Some(step) = self.steps.pop() {
+            step.send(()).unwrap_or_default();
+        }
+    }
+
+    fn member(&self) -> Waiting {
+        let (task, group) = (Arc::<Task>::default(), Arc::clone(&self.group));
+        Arc::clone(&task).wake();
+        (task, async move { group.outcome().await }.boxed())
+    }
+}
+
+type Waiting = (Arc<Task>, BoxFuture<'static, GroupOutcome>);
+
+/// Polls the members that were woken until none of them can proceed.
+fn run(waiting: &mut Vec<Waiting>) {
+    for _ in 0..4 {
+        waiting.retain_mut(|(task, outcome)| !task.run(outcome));
+    }
+}
+
+/// Runs the members of a group during a slow commit. Some of them are cancelled during the commit. Returns the number of wakes.
+fn wakes_of_members(members: usize, cancelled: usize) -> usize {
+    let mut slow = Slow::new(1, true);
+    let mut waiting: Vec<_> = (0..members).map(|_| slow.member()).collect();
+    run(&mut waiting);
+    slow.group.seal(None);
+    let tasks: Vec<_> = waiting.iter().map(|(task, _)| Arc::clone(task)).collect();
+    run(&mut waiting);
+    // The members that were woken drive the commit, and are cancelled first.
+    waiting.sort_by_key(|(task, _)| usize::MAX - task.wakes.load(Ordering::Relaxed));
+    for _ in 0..cancelled {
+        drop(waiting.remove(0));
+        run(&mut waiting);
+    }
+    slow.step();
+    run(&mut waiting);
+    assert!(waiting.is_empty(), "{} members were not woken", waiting.len());
+    tasks.iter().map(|task| task.wakes.load(Ordering::Relaxed) - 1).sum()
+}
+
+#[test]
+fn one_member_of_a_group_is_woken_for_the_commit_and_all_at_its_end() {
+    let wakes = wakes_of_members(16, 0);
+    assert!(wakes <= 16 + 2, "{wakes} wakes of 16 members");
+    for cancelled in 1..4 {
+        wakes_of_members(4, cancelled);
+    }
+}
+
+/// An event during the life of a group.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// Another member waits.
+    Wait,
+    Run,
+    /// The writer that has the turn seals the group.
+    Seal,
+    /// A member is cancelled.
+    Cancel(usize),
+    /// A member is kept, but never polled again.
+    Stall(usize),
+    Step,
+    Ring,
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        2 => Just(Event::Wait),
+        4 => Just(Event::Run),
+        1 => Just(Event::Seal),
+        1 => (0..8_usize).prop_map(Event::Cancel),
+        2 => (0..8_usize).prop_map(Event::Stall),
+        2 => Just(Event::Step),
+        1 => Just(Event::Ring),
+    ];
+    prop::collection::vec(event, 0..24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_024))]
+
+    #[test]
+    fn every_member_that_is_polled_learns_the_outcome_after_the_time_out(
+        steps in 0..4_usize,
+        events in events(),
+    ) {
+        let mut slow = Slow::new(steps, true);
+        let (mut waiting, mut stalled) = (vec![slow.member()], Vec::new());
+        for event in events {
+            match event {
+                Event::Wait => waiting.push(slow.member()),
+                Event::Run => run(&mut waiting),
+                Event::Seal => slow.group.seal(None),
+                Event::Cancel(at) if at < waiting.len() => drop(waiting.remove(at)),
+                Event::Stall(at) if at < waiting.len() => stalled.push(waiting.remove(at)),
+                Event::Step => slow.step(),
+                Event::Ring => slow.ring(),
+                Event::Cancel(_) | Event::Stall(_) => {}
+            }
+        }
+        waiting.push(slow.member());
+        for _ in 0..2 {
+            run(&mut waiting);
+            slow.ring();
+        }
+        run(&mut waiting);
+        while !slow.steps.is_empty() {
+            slow.step();
+            run(&mut waiting);
+        }
+        prop_assert!(waiting.is_empty(), "{} members wait for ever", waiting.len());
+    }
+}
+
+#[test]
+fn a_sealed_group_refuses_operations_and_reads() {
+    let slow = Slow::new(1, true);
+    slow.group.seal(None);
+    assert!(matches!(slow.group.read(&row_key(0)), GroupRead::Unknown));
+    assert!(matches!(slow.group.read(&row_key(1)), GroupRead::Unknown));
+    let more = Operation { row_key: row_key(1), kind: OperationKind::Insert(row(0, 0)) };
+    assert!(slow.group.join(&[more], None, admission(true)).is_none());
+}
+
+#[test]
+fn the_commit_of_a_group_asks_again_whether_its_members_may_write() {
+    let slow = Slow::new(0, false);
+    slow.group.seal(None);
+    let refused = block_on(slow.group.outcome()).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::SchemaMismatch);
+}
