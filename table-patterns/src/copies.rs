@@ -48,7 +48,8 @@
 //!
 //! # Bounds
 //! - One transaction contains the source and at most 99 holders (EGT-2), of 4 MiB in total.
-//!   If a source has more holders in its partition, the outbox updates all of them.
+//!   If a source has more holders in its partition, the outbox updates all of them. It also does so if the source has
+//!   more than 100 references, from any partition, and their rows fill more than one page of a query.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`.
 //!   A source that thousands of new holders reference at the same time is a hot spot.

@@ -43,7 +43,7 @@ mod write;
 
 pub(crate) use admission::AdmitWrites;
 pub(crate) use batch::Batch;
-pub(crate) use commit::{Outcome, Site};
+pub(crate) use commit::{Conflict, Outcome, Site};
 pub(crate) use contributor::{
     Completed, Contribution, Contributor, EntityChange, PendingWrite, ReservedRows, WriteContext,
 };

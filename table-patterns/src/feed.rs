@@ -51,7 +51,8 @@
 //!
 //! # Declared feeds
 //! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without
-//! a payload, in the transaction that writes the entity, its index rows and its participants' rows. A plain write of such an entity does not compile. For
+//! a payload, in the transaction that writes the entity, its index rows and its participants' rows. `insert_or_replace` and `insert_or_merge` record `updated`
+//! for a new entity whose type has no indexes, participants and copies, because they do not read it. A plain write of such an entity does not compile. For
 //! another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```

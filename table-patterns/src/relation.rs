@@ -28,6 +28,9 @@
 //! It removes each part as a row, without the index rows and the copies that the type of the part declares, and without a check of the stored schema of that type:
 //! the handle of the parent does not know the types of the parts. Delete parts of such types first, each by a handle of its type. A
 //! [`check`](crate::Entities::check) of the type finds index rows that remained, and removes them if it repairs.
+//! The deletes of the parts are recorded in the [feed](crate::feed) if the type of the parent, or a type of its [entity set](trait@crate::EntitySet), declares a
+//! feed. Otherwise, delete parts whose type has a feed first, by a handle of their type.
+//! A delete reads the keys of all parts before it is refused.
 //! Inserts of parts under one parent are serialised.
 //!
 //! # When not to
@@ -172,14 +175,25 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         let mut draft = Draft::new(owner.partition_key.clone());
         draft.push(plan, limits)?;
         let context = (self.retry().runtime(), &self.context);
-        let mut alone = Vec::with_capacity(parts.len());
+        let mut alone: Vec<EntityPlan> = Vec::with_capacity(parts.len());
+        // The types of the parts are not known. Readers of the feed ignore entries of other types.
+        let is_recorded =
+            self.records_changes() || P::SET_SCHEMAS.iter().any(|of| of.keeps.contains(&"feed"));
         for (row_key, read) in parts {
             let key = EntityKey { partition_key: owner.partition_key.clone(), row_key: row_key.clone() };
             let kind = OperationKind::Delete(IfMatch::ETag(read.etag.clone()));
             let row = (P::SCHEMA, &key, &read.row);
-            match participant::deletion(self.table().store(), row, context)? {
-                Some(more) => draft.push(EntityWrite::bare(more.into_plan(key, kind)), limits)?,
-                None => alone.push(EntityPlan::alone(key, kind)),
+            let more = participant::deletion(self.table().store(), row, context)?;
+            let (is_alone, mut more) = (more.is_none(), more.unwrap_or_default());
+            if let Some(feed) = self.feed_recorder().filter(|_| is_recorded) {
+                feed.record(row_key, "deleted", &mut more);
+                feed.attach(&mut more);
+            }
+            let plan = more.into_plan(key, kind);
+            if is_alone {
+                alone.push(plan);
+            } else {
+                draft.push(EntityWrite::bare(plan), limits)?;
             }
         }
         // The rows of a participant may be parts themselves.

@@ -118,7 +118,8 @@ use table_core::table::{InPartition, SchemaWatch};
 use table_core::{Error, Result};
 
 use crate::entities::{
-    AdmitWrites as _, Draft, Entities, EntityFault, Outcome, Rounds, Site, StepRecorder, WriteContext,
+    AdmitWrites as _, Conflict, Draft, Entities, EntityFault, Outcome, Rounds, Site, StepRecorder,
+    WriteContext,
 };
 use crate::feed::Feed;
 use crate::index::Indexes;
@@ -255,6 +256,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     /// Commits the unit as one transaction, conditional on the `ETag`s of the entities that it writes or checks.
     async fn commit_alone(&self) -> Result<Outcome> {
+        if let Some(error) = self.reads.outdated.clone() {
+            return Ok(Outcome::Conflict(Conflict::Entity, self.named(error)));
+        }
         let is_pending = self.draft.is_pending();
         let what = if is_pending { "the copies of the entities" } else { "the indexes of the entities" };
         let rounds = Rounds::new(&self.retry, what);

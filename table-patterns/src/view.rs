@@ -63,7 +63,7 @@
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
 //! - A partition is [set aside](ViewTable::poison) if the view missed some of its changes, because they were trimmed, the table was deleted and
-//!   created again or restored from a backup, or the view's cursor in its feed is damaged. Later changes are applied. Run [`rebuild`](ViewTable::rebuild), then [`retry_poison`](ViewTable::retry_poison).
+//!   created again or restored from a backup, or the view's cursor in its feed is damaged. Later changes are applied. A [`rebuild`](ViewTable::rebuild) repairs it.
 //!   A partition whose feed was quiet when its table was deleted is not read again before its next change, and its rows remain in the view until then.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the view that is furthest behind.
 //! - The table belongs to the view. Its schema has a single row type.

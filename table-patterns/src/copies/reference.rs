@@ -132,13 +132,13 @@ pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec
     page.rows.iter().filter_map(read).collect()
 }
 
-/// Returns the references of a source. Stops after the page on which their number exceeds `most`.
+/// Returns the references of a source, and `true` if these are all. Stops after the page on which their number exceeds `most`.
 pub(super) async fn find<S: TableStore>(
     store: &S,
     table: &TableName,
     source: &EntityKey,
     most: usize,
-) -> Result<Vec<StoredReference>> {
+) -> Result<(Vec<StoredReference>, bool)> {
     let query = query(source);
     let (mut found, mut from) = (Vec::new(), None);
     loop {
@@ -146,7 +146,7 @@ pub(super) async fn find<S: TableStore>(
         found.extend(of_page(source, &page));
         from = page.continuation;
         if from.is_none() || found.len() > most {
-            return Ok(found);
+            return Ok((found, from.is_none()));
         }
     }
 }

@@ -74,8 +74,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         }
         let most = store.capabilities().limits.operations;
         let all = if after.is_none() { usize::MAX } else { most };
-        let (mut here, mut follow) = (Vec::new(), false);
-        for found in self.known(reference::find(store, table, key, all).await?).await? {
+        let (found, is_whole) = reference::find(store, table, key, all).await?;
+        // A worker updates the holders of all references that were not read.
+        let (mut here, mut follow) = (Vec::new(), !is_whole);
+        for found in self.known(found).await? {
             let holder = &found.reference.holder;
             let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
             match kept.siblings.get(&holder.row_key).filter(|_| is_here) {
@@ -101,7 +103,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
                 follow = true;
             }
         }
-        if kept.together && here.len() < most {
+        if kept.together && is_whole && here.len() < most {
             let groups = group::group(here);
             self.admit(&groups).await?;
             let source = kept.new.clone();

@@ -174,13 +174,22 @@ impl Batch {
 
     /// Returns `true` if the batch writes a row. A condition is not a write.
     pub(crate) fn writes(&self, row_key: &RowKey) -> bool {
-        let at = self.places.get(row_key).copied();
-        let own = at.and_then(|at| self.entities.get(at)).is_some_and(|own| !is_condition(&own.kind));
-        let is_fixed_write = |row: &ContributedRow| match &row.write {
-            ContributedWrite::Fixed(kind) => !is_condition(kind),
-            ContributedWrite::Derived(_) => true,
+        self.derives(row_key) || self.kind_of(row_key).is_some_and(|kind| !is_condition(kind))
+    }
+
+    /// Returns `true` if the operation of a row depends on the stored row.
+    pub(crate) fn derives(&self, row_key: &RowKey) -> bool {
+        self.rows.get(row_key).is_some_and(|row| matches!(row.write, ContributedWrite::Derived(_)))
+    }
+
+    /// Returns the operation of a row if it does not depend on the stored row.
+    pub(crate) fn kind_of(&self, row_key: &RowKey) -> Option<&OperationKind> {
+        let own = self.places.get(row_key).and_then(|at| self.entities.get(*at));
+        let contributed = || match &self.rows.get(row_key)?.write {
+            ContributedWrite::Fixed(kind) => Some(kind),
+            ContributedWrite::Derived(_) => None,
         };
-        own || self.rows.get(row_key).is_some_and(is_fixed_write)
+        own.map(|own| &own.kind).or_else(contributed)
     }
 
     /// Changes which properties an entity's operation writes, or their values.

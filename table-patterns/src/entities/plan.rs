@@ -258,6 +258,8 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     match (required(one), required(other)) {
         (None, Some(RowState::Present(if_match))) => guarded(one, if_match),
         (Some(RowState::Present(if_match)), None) => guarded(other, if_match),
+        (None, Some(RowState::Absent)) => inserted(one),
+        (Some(RowState::Absent), None) => inserted(other),
         (Some(_), Some(_)) => both_conditions(one, other),
         _ => None,
     }
@@ -278,6 +280,16 @@ fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
         OperationKind::InsertOrReplace(row) => OperationKind::Replace(row.clone(), required),
         _ => return None,
     })
+}
+
+/// Adds the required absence of the row to a write. Returns `None` if the write requires that the row exists.
+fn inserted(write: &OperationKind) -> Option<OperationKind> {
+    match write {
+        OperationKind::Insert(row)
+        | OperationKind::InsertOrReplace(row)
+        | OperationKind::InsertOrMerge(row) => Some(OperationKind::Insert(row.clone())),
+        _ => None,
+    }
 }
 
 fn both_conditions(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {

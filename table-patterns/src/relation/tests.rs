@@ -1,3 +1,5 @@
+mod recorded;
+
 use std::time::Duration;
 
 use pollster::block_on;

@@ -95,14 +95,18 @@ impl Place {
         self.members.iter().find(|member| member.owns(row))
     }
 
-    /// Checks that each type that shares the tables and has rows in other partitions or tables is registered.
+    /// Checks that each type that shares the tables and may have rows in other partitions or tables is registered.
     ///
     /// # Errors
     /// `InvalidInput`, with the name of the first such type that is not registered.
     pub(super) fn check(&self) -> Result<()> {
         let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
         for other in self.members.iter().flat_map(|member| member.others()) {
-            if crate::entity_store::has_remote(other.indexes) && !is_known(other.entity) {
+            let has_copies = other
+                .keeps
+                .iter()
+                .any(|kept| kept.starts_with("copied_by ") || kept.starts_with("copies_from "));
+            if (has_copies || crate::entity_store::has_remote(other.indexes)) && !is_known(other.entity) {
                 return Err(
                     Error::of(TenantFault::Unregistered(other.entity)).with_table(self.name()?.as_str())
                 );

@@ -58,7 +58,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
             let ControlFlow::Continue(found) = self.look_up(&row_key).await? else {
                 return Ok(ControlFlow::Break(()));
             };
-            // If the version differs, the row is left as it is: the transaction will fail.
+            // If the version differs, the row is left as it is: the write contradicts the read, or its version is outdated, so the commit fails.
             if let Some(found) = found.filter(|found| found.etag == etag) {
                 let row = row::rewrite(found.row.view(), before.view(), after.view())?;
                 self.draft.change_row(&row_key, &|_| Ok(row.clone()))?;

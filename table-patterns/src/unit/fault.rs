@@ -25,6 +25,9 @@ pub(super) enum UnitFault {
     )]
     #[fault(InvalidInput, "EGT-1")]
     Period { entity: String, unit: TableName },
+    #[error("the unit has read the entity that it inserts, so the entity exists; use `save` or `replace`")]
+    #[fault(EntityAlreadyExists, "INS-1")]
+    Exists,
     #[error("the unit has no operations; add one before `commit`")]
     #[fault(InvalidInput, "EGT-12")]
     Empty,

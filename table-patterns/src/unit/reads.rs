@@ -15,6 +15,7 @@ use table_core::{Error, Result};
 
 use crate::entities::{EntityFault, Group, GroupRead, StepRecorder};
 use crate::unit::UnitOfWork;
+use crate::unit::fault::UnitFault;
 use crate::unit::queue::Queue;
 use crate::unit::rivals::ReadRow;
 
@@ -30,6 +31,8 @@ pub(super) struct Reads {
     /// `true` if the function of the transaction must run again, regardless of its result: a row can only be read once the group is committed, or
     /// the earlier reads are outdated.
     pub(super) must_restart: bool,
+    /// The error if a write contradicts a read: it requires another version of the row.
+    pub(super) outdated: Option<Error>,
 }
 
 impl Reads {
@@ -143,24 +146,41 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(if is_outdated { ControlFlow::Break(()) } else { ControlFlow::Continue(found) })
     }
 
-    /// Adds the states of rows that were read but not written as conditions.
+    /// Adds the states of the rows that were read as conditions: to the writes of these rows, or as operations of their own. If a write contradicts a
+    /// read of its row, `outdated` becomes the error.
     pub(super) fn require_reads(&mut self) -> Result<()> {
-        let mut conditions = Vec::new();
         for (row_key, version) in self.reads.versions() {
-            if self.draft.planned().writes(&row_key) {
-                continue;
-            }
-            let state = match version {
-                Some(version) => RowState::Present(IfMatch::ETag(version)),
-                None if self.store.capabilities().checks => RowState::Absent,
-                None => {
-                    let error =
-                        RowState::Absent.unsupported().with_context("a `get` of the unit that found nothing");
-                    return Err(self.at_row(error.with_table(self.table.as_str()), &row_key));
+            match self.require_read(&row_key, version) {
+                Err(error) if error.is_conflict() => {
+                    let mut entities = self.draft.planned().entities().iter();
+                    let at = entities.position(|operation| operation.row_key == row_key);
+                    self.reads.outdated = Some(at.into_iter().fold(error, Error::with_operation));
                 }
-            };
-            conditions.push(Operation { row_key, kind: OperationKind::Check(state) });
+                required => required?,
+            }
         }
-        self.add_rows("reads", conditions).map(drop)
+        Ok(())
+    }
+
+    fn require_read(&mut self, row_key: &RowKey, version: Option<ETag>) -> Result<()> {
+        let planned = self.draft.planned();
+        // The operation of a derived row depends on a read at the commit.
+        if planned.derives(row_key) {
+            return Ok(());
+        }
+        let here = |error: Error| self.at_row(error.with_table(self.table.as_str()), row_key);
+        let state = match version {
+            Some(_) if matches!(planned.kind_of(row_key), Some(OperationKind::Insert(_))) => {
+                return Err(here(Error::of(UnitFault::Exists)));
+            }
+            Some(version) => RowState::Present(IfMatch::ETag(version)),
+            None if planned.writes(row_key) || self.store.capabilities().checks => RowState::Absent,
+            None => {
+                let error = RowState::Absent.unsupported();
+                return Err(here(error.with_context("a `get` of the unit that found nothing")));
+            }
+        };
+        let condition = Operation { row_key: row_key.clone(), kind: OperationKind::Check(state) };
+        self.add_rows("reads", [condition]).map(drop)
     }
 }

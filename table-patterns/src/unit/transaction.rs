@@ -228,6 +228,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         if is_contended
             && !attempts.is_alone
             && !self.draft.is_pending()
+            && self.reads.outdated.is_none()
             && let Some((operations, recorded)) = self.site().assume(self.draft.planned()).await?
             && let Some((group, joined)) = self.join(&turn, group.as_ref(), &operations)
         {

@@ -46,12 +46,12 @@ pub(super) enum ViewFault {
     #[fault(SchemaMismatch, "IMP-6")]
     Superseded { version: u32, latest: u32 },
     #[error(
-        "{found} entities are set aside, but the limit is {most}; correct them and call `retry_poison`, or raise the limit"
+        "{found} entities are set aside, but the limit is {most}; correct them and call `retry_poison`, run `rebuild` for partitions with missed changes, or raise the limit"
     )]
     #[fault(InvalidInput, "IMP-6")]
     Poison { found: usize, most: usize },
     #[error(
-        "the view has missed changes of the partition, because they were trimmed or the table was deleted and created again; run `rebuild`, then `retry_poison`"
+        "the view has missed changes of the partition, because they were trimmed or the table was deleted and created again; run `rebuild`"
     )]
     #[fault(IndexNotReady, "IMP-6")]
     Gap,

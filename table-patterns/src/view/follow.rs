@@ -247,7 +247,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     /// Sets aside a partition because the view has missed changes in it. Returns `false` if the partition has already been set aside.
     async fn report_gap(&self, partition_key: &PartitionKey, aside: &mut Aside) -> Result<bool> {
-        self.fail(gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await
+        let (source, error) = (gap_in(partition_key)?, Error::of(ViewFault::Gap));
+        // IMPORTANT: an existing row is written again, because a rebuild that began before this gap deletes the version that it has read.
+        self.set_aside(&source, &error).await?;
+        Ok(aside.insert(source.clone(), record::poison_key(&source)?.row_key).is_none())
     }
 
     /// Returns the position of the view in the feed of a partition: all earlier changes have been applied.
@@ -288,6 +291,11 @@ fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
 /// Returns the key of the poison row for a partition in which the view has missed changes.
 fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
+}
+
+/// Returns `true` if a poison row is for a partition in which the view has missed changes.
+pub(super) fn is_gap(source: &EntityKey) -> bool {
+    source.row_key.as_str().strip_prefix(FEED_PREFIX) == Some("gap")
 }
 
 /// Deletes the row that sets an entity aside, because the entity has now been applied.

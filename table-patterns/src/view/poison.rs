@@ -1,9 +1,9 @@
 //! Entities that a view cannot apply. They are set aside with the error, and do not block other entities.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
-use table_core::etag::IfMatch;
+use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query, TextRange};
@@ -12,6 +12,7 @@ use table_core::{Error, Result};
 
 use crate::view::View;
 use crate::view::fault::ViewFault;
+use crate::view::follow::is_gap;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
@@ -40,6 +41,16 @@ impl PoisonText {
     }
 }
 
+/// A row that records that an entity is set aside.
+struct PoisonRow {
+    row_key: RowKey,
+    etag: ETag,
+    poison: ViewPoison,
+}
+
+/// The versions of the rows that record that the view has missed changes, by `RowKey`.
+pub(super) type Gaps = BTreeMap<String, String>;
+
 /// The entities that are set aside, each with the key of the row that records it.
 pub(super) type Aside = HashMap<EntityKey, RowKey>;
 
@@ -50,17 +61,20 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Any error from [`TableStore::query`].
     pub async fn poison(&self) -> Result<Vec<ViewPoison>> {
         let rows = self.poison_rows(usize::MAX).await?;
-        Ok(rows.into_iter().map(|(_, poison)| poison).collect())
+        Ok(rows.into_iter().map(|row| row.poison).collect())
     }
 
-    /// Applies the entities that are set aside again.
+    /// Applies the entities that are set aside again. A partition in which the view has missed changes remains set aside until a [`rebuild`](Self::rebuild).
     /// Returns how many of them succeeded. A change to an entity that is set aside also causes a new attempt.
     ///
     /// # Errors
     /// Any outage of the store, as in [`apply`](Self::apply).
     pub async fn retry_poison(&self) -> Result<usize> {
         let mut right = 0;
-        for (row_key, poison) in self.poison_rows(usize::MAX).await? {
+        for PoisonRow { row_key, poison, .. } in self.poison_rows(usize::MAX).await? {
+            if is_gap(&poison.source) {
+                continue;
+            }
             let failed = self.apply_all([poison.source.clone().into()]).await?;
             if let Some((_, error)) = failed.first() {
                 self.set_aside(&poison.source, error).await?;
@@ -83,10 +97,27 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let fault = ViewFault::Poison { found: rows.len(), most };
             return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
         }
-        Ok(rows.into_iter().map(|(row_key, poison)| (poison.source, row_key)).collect())
+        Ok(rows.into_iter().map(|row| (row.poison.source, row.row_key)).collect())
     }
 
-    async fn poison_rows(&self, most: usize) -> Result<Vec<(RowKey, ViewPoison)>> {
+    /// Returns the rows that record that the view has missed changes.
+    pub(super) async fn gaps(&self) -> Result<Gaps> {
+        let rows = self.poison_rows(usize::MAX).await?.into_iter();
+        let gaps = rows.filter(|row| is_gap(&row.poison.source));
+        Ok(gaps.map(|row| (row.row_key.into_string(), row.etag.to_string())).collect())
+    }
+
+    /// Deletes rows that record that the view has missed changes. A row with another version records a later gap, and remains.
+    pub(super) async fn end_gaps(&self, gaps: &Gaps) -> Result<()> {
+        for (row_key, etag) in gaps {
+            let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
+            let kind = OperationKind::Delete(IfMatch::ETag(ETag::parse(etag)?));
+            self.submit(&partition_key, vec![(RowKey::new(row_key.as_str())?, kind)]).await?;
+        }
+        Ok(())
+    }
+
+    async fn poison_rows(&self, most: usize) -> Result<Vec<PoisonRow>> {
         let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
         let (query, mut from, mut rows) = (Query::new(range), None, Vec::new());
         loop {
@@ -97,7 +128,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 else {
                     continue;
                 };
-                rows.push((RowKey::new(row.row_key)?, poison));
+                rows.push(PoisonRow { row_key: RowKey::new(row.row_key)?, etag: row.etag(), poison });
             }
             from = page.continuation;
             if from.is_none() || rows.len() > most {

@@ -19,6 +19,7 @@ use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::ends::Ends;
 use crate::view::fault::ViewFault;
+use crate::view::poison::Gaps;
 use crate::view::record::{BY, OF, Places};
 use crate::view::state_row::Standing;
 use crate::view::table::ViewTable;
@@ -68,6 +69,9 @@ pub struct RebuildPosition {
     /// The ends of the feeds at the start of the rebuild.
     #[serde(default)]
     ends: Ends,
+    /// The gaps that were reported before the rebuild, which repairs them.
+    #[serde(default)]
+    gaps: Gaps,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +83,7 @@ enum Phase {
     Gone,
     /// Recounts the sums from the records.
     Sums,
-    /// Moves the view's cursors to the ends of the feeds at the start of the rebuild.
+    /// Moves the view's cursors to the ends of the feeds at the start of the rebuild, and deletes the reports of earlier gaps.
     Feeds,
     Done,
 }
@@ -212,6 +216,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             }
             Phase::Feeds => {
                 self.view.follow_from(&position.ends).await?;
+                self.view.end_gaps(&position.gaps).await?;
                 (None, Phase::Done)
             }
             Phase::Done => {
@@ -239,8 +244,9 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let id = standing.id.simple().to_string();
         if *position == RebuildPosition::default() {
             position.view = Some(id.clone());
-            // IMPORTANT: the ends are read before the first row, so they precede every change that the rebuild could miss.
+            // IMPORTANT: the ends and the gaps are read before the first row, so they precede every change that the rebuild could miss.
             position.ends = self.view.ends().await?;
+            position.gaps = self.view.gaps().await?;
         }
         if position.view.as_ref() != Some(&id) {
             return Err(Error::of(ViewFault::OtherView).with_table(V::Row::SCHEMA.table));

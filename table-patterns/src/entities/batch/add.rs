@@ -74,7 +74,9 @@ impl Batch {
     }
 
     pub(super) fn add_row(&mut self, row: PlannedRow, done: &mut Vec<Done>) -> Result<()> {
-        self.count_bytes(&row.row_key, row.row());
+        if let RowWrite::Derived(_) = row.write {
+            self.count_bytes(&row.row_key, row.row());
+        }
         let PlannedRow { by, row_key, write } = row;
         match write {
             RowWrite::Fixed(kind) => self.add_fixed(by, row_key, kind, done),
@@ -104,10 +106,10 @@ impl Batch {
         }
         if let Some(known) = self.rows.get(&row_key) {
             return match &known.write {
-                // Two holders of the same source add conditions on it.
-                ContributedWrite::Fixed(other) if is_condition(other) && is_condition(&kind) => {
-                    let moved = || here(Error::of(EntityFault::Changed), &self.partition_key, &row_key);
-                    let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(moved)?);
+                // Two holders of the same source add conditions on it, or the unit has read a row that a pattern writes.
+                ContributedWrite::Fixed(other) if is_condition(&kind) => {
+                    let contradiction = || self.contradiction(&row_key, other);
+                    let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);
                     let row = ContributedRow { by: known.by, write };
                     done.extend(
                         self.rows.insert(row_key.clone(), row).map(|row| Done::RemovedRow(row_key, row)),
@@ -121,6 +123,7 @@ impl Batch {
                 }
             };
         }
+        self.count_bytes(&row_key, kind.row());
         done.push(Done::Row(row_key.clone()));
         self.rows.insert(row_key, ContributedRow { by, write: ContributedWrite::Fixed(kind) });
         Ok(())

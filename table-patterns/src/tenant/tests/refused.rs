@@ -16,9 +16,21 @@ fn a_type_with_rows_in_other_partitions_must_be_registered() {
 }
 
 #[test]
+fn a_type_that_gives_or_holds_copies_must_be_registered() {
+    let world = World::after(&some_steps());
+    let tenant = Tenant::new().with_entities(&world.tickets, Ticket::partition("contoso")).unwrap();
+    let before = export(&world.tenant("contoso"));
+    let error = block_on(tenant.erase()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidInput);
+    assert!(error.message().contains("`Agent` shares the table"), "{error}");
+    assert_eq!(export(&world.tenant("contoso")), before);
+}
+
+#[test]
 fn a_blob_must_have_its_store() {
     let world = World::after(&some_steps());
     let tenant = Tenant::new().with_entities(&world.tickets, Ticket::partition("contoso")).unwrap();
+    let tenant = tenant.with_entities(&world.agents, Agent::partition("contoso")).unwrap();
     let mut export = tenant.export();
     let error = loop {
         if let Err(error) = block_on(export.step()) {

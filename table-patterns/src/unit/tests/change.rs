@@ -5,7 +5,7 @@ use table_core::embedded::Engine;
 use table_core::entity::Versioned;
 use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
-use table_core::{Entity, ErrorCode, TableEntity, TableStoreExt};
+use table_core::{Entity, ErrorCode, IfMatch, TableEntity, TableStoreExt};
 
 use crate::EntityStore;
 use crate::copies::CopyRelation;
@@ -170,6 +170,117 @@ fn a_change_of_an_old_version_writes_nothing() {
         assert!(error.to_string().contains("replace of `Ticket`"), "{error}");
     }
     assert_eq!(row(&series).entity.note.as_deref(), Some("urgent"));
+}
+
+/// An act between the creation of a unit and its commit.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// The unit reads the ticket.
+    Read,
+    /// The handle reads the ticket.
+    Find,
+    /// Another writer sets a slot of the ticket, or inserts it.
+    Set,
+    /// Another writer deletes the ticket.
+    Remove,
+}
+
+/// The unit's write of the ticket.
+#[derive(Clone, Copy, Debug)]
+enum Write {
+    Insert,
+    Update,
+    Delete,
+}
+
+/// Runs all sequences of reads and of writes by another writer.
+#[test]
+fn a_unit_commits_only_if_every_version_that_it_read_or_writes_is_the_stored_one() {
+    use Step::{Find, Read, Remove, Set};
+    let (tickets, series, _) = tickets();
+    let key = || Ticket::key("contoso", 7);
+    let stored = || block_on(series.get(key())).unwrap();
+    let run = |steps: &[Step], write: Write| {
+        block_on(series.set(&ticket(Some("urgent")), 2, 30)).unwrap();
+        let mut unit = tickets.unit(Ticket::partition("contoso")).unwrap();
+        let (mut read, mut found) = (None, None);
+        for step in steps {
+            match step {
+                Read => {
+                    let version = block_on(unit.get(key())).unwrap().map(|ticket| ticket.etag().clone());
+                    let first = read.get_or_insert_with(|| version.clone());
+                    assert_eq!(*first, version, "a row is read once");
+                }
+                Find => found = block_on(tickets.get(key())).unwrap(),
+                Set => drop(block_on(series.set(&ticket(Some("urgent")), 9, 42)).unwrap()),
+                Remove if stored().is_some() => block_on(tickets.delete(key(), IfMatch::Any)).unwrap(),
+                Remove => {}
+            }
+        }
+        let required = match (write, &found) {
+            (Write::Insert, _) => unit.insert(&ticket(Some("new"))).map(|_| None).unwrap(),
+            (_, None) => return,
+            (Write::Update, Some(found)) => {
+                unit.update(found, |ticket| ticket.note = None).unwrap();
+                Some(found.etag().clone())
+            }
+            (Write::Delete, Some(found)) => {
+                unit.delete(found).unwrap();
+                Some(found.etag().clone())
+            }
+        };
+        let before = stored();
+        let version = before.as_ref().map(|row| row.etag().clone());
+        let is_current = required == version && read.is_none_or(|read| read == version);
+        let committed = block_on(unit.commit());
+        let after = stored();
+        match committed {
+            Ok(_) => assert!(is_current, "{steps:?} {write:?}"),
+            Err(error) => {
+                assert!(!is_current && error.is_conflict(), "{steps:?} {write:?}: {error}");
+                assert_eq!(after.as_ref().map(|row| row.etag().clone()), version);
+            }
+        }
+        if let (Write::Update, true, Some(before), Some(after)) = (write, is_current, before, after) {
+            let mut row = before.into_value();
+            row.entity.note = None;
+            assert_eq!(after.into_value(), row, "{steps:?}");
+        }
+    };
+    for length in 0..=4 {
+        for number in 0..4_usize.pow(length) {
+            let step = |at| [Read, Find, Set, Remove][number / 4_usize.pow(at) % 4];
+            let steps: Vec<_> = (0..length).map(step).collect();
+            [Write::Insert, Write::Update, Write::Delete].into_iter().for_each(|write| run(&steps, write));
+        }
+    }
+}
+
+#[test]
+fn a_transaction_runs_again_if_it_has_read_two_versions_of_a_row() {
+    let (tickets, series, _) = tickets();
+    let outdated = read(&tickets);
+    let mut runs = 0;
+    let done = block_on(tickets.transaction(Ticket::partition("contoso"), async |unit| {
+        runs += 1;
+        unit.get(Ticket::key("contoso", 7)).await?;
+        if runs == 1 {
+            series.set(&ticket(Some("urgent")), 9, 42).await?;
+        }
+        let newer = tickets.get(Ticket::key("contoso", 7)).await?.unwrap();
+        unit.update(&newer, |ticket| ticket.note = None).map(drop)
+    }));
+    done.unwrap();
+    assert_eq!((runs, row(&series).slot(9)), (2, Some(&42)));
+
+    // A version from outside remains outdated.
+    let done = block_on(tickets.transaction(Ticket::partition("contoso"), async |unit| {
+        unit.get(Ticket::key("contoso", 7)).await?;
+        unit.update(&outdated, |ticket| ticket.note = None).map(drop)
+    }));
+    let error = done.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::UpdateConditionNotSatisfied, "{error}");
+    assert!(error.to_string().contains("replace of `Ticket`"), "{error}");
 }
 
 /// Two types of one entity without declarations. One type lacks a property of the other.

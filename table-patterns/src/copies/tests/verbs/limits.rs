@@ -172,3 +172,99 @@ fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     assert_eq!(names(), ["Ada".to_owned()].into());
     assert_eq!(company.pending(), 0);
 }
+
+/// Tests a source whose references are mostly of a relation that a change does not affect, and fill more than one page.
+#[test]
+fn pat_den_2_holders_on_later_pages_of_references_follow_by_the_outbox() {
+    use table_core::selection::{Point, Selection};
+
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Company", copied_by(Name, Mail))]
+    #[partition_key(department)]
+    #[row_key("person_", id)]
+    struct Person {
+        department: String,
+        #[digits(3)]
+        id: u32,
+        name: String,
+        mail: String,
+    }
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Company", copies_from(Name))]
+    #[partition_key(department)]
+    #[row_key("desk_", number)]
+    struct Desk {
+        department: String,
+        #[digits(4)]
+        number: u16,
+        name: String,
+    }
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Company", copies_from(Mail))]
+    #[partition_key(department)]
+    #[row_key("badge_", number)]
+    struct Badge {
+        department: String,
+        #[digits(4)]
+        number: u16,
+        mail: String,
+    }
+    struct Name;
+    impl crate::copies::CopyRelation for Name {
+        type Source = Person;
+        type Holder = Desk;
+        type Copied = String;
+        const NAME: &'static str = "name";
+        fn reference(desk: &Desk) -> Option<Selection<Person, Point>> {
+            Some(Person::key(&desk.department, 1))
+        }
+        fn copied(person: &Person) -> String {
+            person.name.clone()
+        }
+        fn set(desk: &mut Desk, name: String) {
+            desk.name = name;
+        }
+        fn clear(_: &mut Desk) {}
+    }
+    struct Mail;
+    impl crate::copies::CopyRelation for Mail {
+        type Source = Person;
+        type Holder = Badge;
+        type Copied = String;
+        const NAME: &'static str = "mail";
+        fn reference(badge: &Badge) -> Option<Selection<Person, Point>> {
+            Some(Person::key(&badge.department, 1))
+        }
+        fn copied(person: &Person) -> String {
+            person.mail.clone()
+        }
+        fn set(badge: &mut Badge, mail: String) {
+            badge.mail = mail;
+        }
+        fn clear(_: &mut Badge) {}
+    }
+    let company = Company::on(company().engine, |store| store.pages_of(101));
+    let people = Entities::<Person, _, _>::from(company.outbox.clone());
+    let desks = Entities::<Desk, _, _>::from(company.outbox.clone());
+    let badges = Entities::<Badge, _, _>::from(company.outbox.clone());
+    let department = || "Sales".to_owned();
+    let ada = Person { department: department(), id: 1, name: "Ada".into(), mail: "ada".into() };
+    block_on(people.insert(&ada)).unwrap();
+    for number in 0..150 {
+        let badge = Badge { department: department(), number, mail: String::new() };
+        block_on(badges.insert(&badge)).unwrap();
+    }
+    for number in 0..12 {
+        block_on(desks.insert(&Desk { department: department(), number, name: String::new() })).unwrap();
+    }
+    let rename = |ada: &mut Person| ada.name = "Augusta".into();
+    block_on(people.update(Person::key("Sales", 1), rename)).unwrap();
+    let worker = crate::work::Worker::new(company.outbox.clone())
+        .with_index_handler(&people)
+        .with_index_handler(&desks)
+        .with_index_handler(&badges);
+    block_on(worker.run_until_idle()).unwrap();
+    let desks = block_on(desks.table().query(Desk::rows("Sales")).collect()).unwrap();
+    let names: Vec<_> = desks.iter().map(|desk| desk.name.as_str()).collect();
+    assert_eq!(names, ["Augusta"; 12]);
+}
