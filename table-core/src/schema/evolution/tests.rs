@@ -127,6 +127,13 @@ fn evo_1_to_32_each_change_is_judged_only_by_its_rule() {
 }
 
 #[test]
+fn an_index_that_includes_another_property_instead_of_one_needs_a_backfill_and_acceptance() {
+    let (evolution, ids) = judged(BASE, &[("index ByAge keeps Email", "index ByAge keeps Level")]);
+    assert_eq!(ids, ["EVO-23", "EVO-24"]);
+    assert_eq!(evolution.compatibility(), Compatibility::NeedsAcceptance);
+}
+
+#[test]
 fn every_rule_has_a_case_and_a_row_in_the_document() {
     let cases: BTreeSet<_> = CASES.iter().map(|(rule, _)| *rule).collect();
     let document = include_str!("../../../../docs/schema-evolution.md");
