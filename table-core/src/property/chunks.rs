@@ -64,7 +64,7 @@ pub trait Chunked: Sized {
 }
 
 /// Returns the name of the chunk at an index.
-fn chunk(name: &str, at: usize) -> String {
+pub(crate) fn chunk(name: &str, at: usize) -> String {
     if at == 0 { name.to_owned() } else { format!("{name}{at}") }
 }
 

@@ -114,7 +114,8 @@ async fn next<S: TableStore>(
     let before = stored.clone();
     // IMPORTANT: a new index is pending even on an empty table, because programs with the older schema may be writing the first rows.
     let mut layout = stored.evolved(design.clone(), &evolution);
-    let adds_properties = evolution.changes.iter().any(|change| change.rule.id == "EVO-1");
+    let adds_properties =
+        evolution.changes.iter().any(|change| ["EVO-1", "EVO-34"].contains(&change.rule.id));
     layout.settling |= adds_properties && accepted.is_none() && has_other_programs(store);
     if let Some(reason) = accepted {
         let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
