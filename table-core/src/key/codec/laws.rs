@@ -109,7 +109,8 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
     let owned: Vec<String> = values.iter().copied().map(str::to_owned).collect();
     check_by::<C, String>(&owned, |left, right| order::compare(left, right))?;
     let text_of = |text: &str| encoded(|out| C::encode_str(text, out));
-    let mut written: Vec<_> = values.iter().filter_map(|value| Some((text_of(value).ok()?, *value))).collect();
+    let mut written: Vec<_> =
+        values.iter().filter_map(|value| Some((text_of(value).ok()?, *value))).collect();
     written.sort();
     for value in values {
         let Ok(whole) = text_of(value) else { continue };

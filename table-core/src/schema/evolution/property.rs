@@ -30,10 +30,8 @@ pub(super) fn changes(old: &StoredSchema, new: &StoredSchema, changes: &mut Vec<
 
 /// Returns the properties of a schema by their names. A stored schema lists each chunk of a value as a property: `Data`, `Data1` to `Data15`.
 fn whole(properties: &[StoredProperty]) -> BTreeMap<&str, Whole<'_>> {
-    let mut found: BTreeMap<_, _> = properties
-        .iter()
-        .map(|first| (first.name.as_str(), Whole { first, is_chunked: false }))
-        .collect();
+    let mut found: BTreeMap<_, _> =
+        properties.iter().map(|first| (first.name.as_str(), Whole { first, is_chunked: false })).collect();
     for StoredProperty { name, edm, .. } in properties {
         let more = || (1..MOST_CHUNKS).map(|at| chunk(name, at));
         let is_chunk = |name: String| {
