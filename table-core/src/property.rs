@@ -13,6 +13,7 @@ mod tests;
 mod types;
 mod wrong;
 
+pub(crate) use chunks::chunk;
 pub use chunks::{Chunked, MOST_CHUNKS};
 #[doc(hidden)]
 pub use facts::PropertyFacts;

@@ -142,12 +142,14 @@ impl<E, S: TableStore> Table<E, S> {
     /// Any error from the store.
     pub async fn delete_table(&self) -> Result<bool> {
         let table = self.name()?;
+        // The records are read before the deletion, because another program may create the table again at once and store its schema.
+        let recorded = layout::recorded(&self.store, table).await?;
         let was_there = match self.store.delete_table(table).await {
             Ok(()) => true,
             Err(error) if error.code() == ErrorCode::ResourceNotFound => false,
             Err(error) => return Err(error),
         };
-        layout::forget(&self.store, table).await?;
+        layout::forget(&self.store, recorded).await?;
         Ok(was_there)
     }
 }

@@ -231,9 +231,17 @@ pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
-/// Returns the ticks of `instant` if it is within the range of `Edm.DateTime`. The error contains the name of the property (TYPE-6).
+/// Returns the ticks of `instant` if it is within the range of `Edm.DateTime` and not a leap second. The error contains the name of the property (TYPE-6).
+///
+/// A leap second would be stored as a time in the next second (TICK-1), so the stored value would be in another second, hour or week than the given one.
 #[doc(hidden)]
 pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
+    if instant.timestamp_subsec_nanos() >= 1_000_000_000 {
+        let name = quoted(name);
+        let message =
+            format!("property `{name}`: {instant} is a leap second, which cannot be stored; check the value");
+        return Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("TYPE-1"));
+    }
     let found = ticks::from_datetime(instant).filter(|ticks| *ticks >= ticks::EDM_MIN);
     found.ok_or_else(|| out_of_range(name, &instant))
 }

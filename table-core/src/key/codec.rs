@@ -258,7 +258,8 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a string's prefix is a prefix of the string's encoding.
+/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a string's prefix is a prefix of the string's encoding,
+/// and of no encoding of a string without this prefix.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};

@@ -328,7 +328,9 @@ mod tests {
         refused(&TimeDelta::MAX);
         refused(&NaiveDate::MIN);
         refused(&NaiveDate::MAX);
-        refused(&NaiveTime::from_hms_nano_opt(23, 59, 59, 1_000_000_000).unwrap());
+        let leap = NaiveTime::from_hms_nano_opt(23, 59, 59, 1_000_000_000).unwrap();
+        refused(&leap);
+        refused(&NaiveDate::default().and_time(leap).and_utc());
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod watch;
 use std::sync::Arc;
 
 pub use admission::Admission;
-pub(super) use designs::forget;
+pub(super) use designs::{forget, recorded};
 pub(super) use record::read;
 pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;
@@ -97,14 +97,19 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     #[doc(hidden)]
     pub async fn create_or_open(self) -> Result<(Self, bool)> {
         let table = self.name()?;
+        let mut records = Vec::with_capacity(E::SCHEMAS.len());
+        for design in E::SCHEMAS {
+            records.push(read(&self.store, table, design.entity).await?);
+        }
         let is_new = request::create_if_missing(&self.store, table).await?;
         let mut opened = Vec::with_capacity(E::SCHEMAS.len());
-        for design in E::SCHEMAS {
+        for (design, record) in E::SCHEMAS.iter().zip(records) {
             let design = StoredSchema::of(design).in_table(table.as_str());
             let exclusive = self.store.capabilities().exclusive.clone();
             let unasked = Standing::unasked(design, exclusive);
             let stored =
-                designs::store(&self.store, table, unasked.design(), (is_new, self.now()), None).await?;
+                designs::store(&self.store, table, unasked.design(), record, (is_new, self.now()), None)
+                    .await?;
             opened.push(unasked.opened(self.now(), stored));
         }
         let standing = opened.pop().map(|last| Arc::new(last.with_members(opened)));
@@ -146,7 +151,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     pub async fn accept_schema(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
         let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
-        designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
+        let record = read(&self.store, table, &design.entity).await?;
+        let now = self.now();
+        designs::store(&self.store, table, &design, record, (false, now), Some(reason)).await.map(drop)
     }
 
     /// Returns the schema that the table was last opened with for this entity type, or `None` if no schema is stored.

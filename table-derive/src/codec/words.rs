@@ -132,7 +132,7 @@ pub(super) const WORDS: &[Word] = &[
     ),
     Word { gives: Text, ..word("caret", "Caret", "caret({name})", &[]) },
     Word { gives: Text, ..word("percent", "Percent", "percent({name})", &[]) },
-    Word { gives: Text, ..word("bars", "Bars", "bars({name})", &[]) },
+    Word { varies: true, ..word("bars", "Bars", "bars({name})", &[]) },
     Word { varies: true, ..word("base64", "Base64", "base64({name})", &[]) },
     Word { gives: Derived, ..around("truncate", "Truncated", "truncate(hour({at}))", &[]) },
     Word {

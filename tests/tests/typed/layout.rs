@@ -74,6 +74,35 @@ mod eight {
     }
 }
 
+/// A type whose values are stored in chunks.
+mod chunked {
+    #[derive(table_core::Entity)]
+    #[entity(table = "Photos")]
+    #[partition_key(album)]
+    #[row_key(id)]
+    pub(super) struct Photo {
+        pub album: String,
+        #[digits(3)]
+        pub id: u32,
+        #[property(chunks)]
+        pub data: Vec<u8>,
+    }
+}
+
+/// The same type, whose values are stored as one property.
+mod plain {
+    #[derive(table_core::Entity)]
+    #[entity(table = "Photos")]
+    #[partition_key(album)]
+    #[row_key(id)]
+    pub(super) struct Photo {
+        pub album: String,
+        #[digits(3)]
+        pub id: u32,
+        pub data: Vec<u8>,
+    }
+}
+
 async fn stored(store: &Engine) -> Vec<(String, String)> {
     let query = store.untyped(LAYOUTS).unwrap().query(Selection::partition("company"));
     let found = query.collect().await.unwrap();
@@ -207,6 +236,28 @@ fn evo_3_and_4_and_12_old_rows_are_read() -> Result<()> {
         let table = store.table::<narrow::Row>().open().await?;
         let read = table.get(narrow::Row::key("a")).await?.unwrap();
         assert_eq!((read.team.as_str(), read.age), ("a", Some(36)));
+        Ok(())
+    })
+}
+
+/// A program without chunks would read the first chunk of a value as the value, and would replace one chunk of several.
+#[test]
+fn evo_33_and_34_a_program_without_chunks_does_not_use_chunks_of_another() -> Result<()> {
+    block_on(async {
+        let data = vec![7; 150_000];
+        let store = Engine::in_memory();
+        let photos = store.table::<chunked::Photo>().open().await?;
+        photos.insert(&chunked::Photo { album: "a".into(), id: 1, data: data.clone() }).await?;
+        let error = store.table::<plain::Photo>().open().await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-33")));
+
+        let store = Engine::in_memory();
+        let older = store.table::<plain::Photo>().open().await?;
+        older.insert(&plain::Photo { album: "a".into(), id: 1, data: data[..65_536].to_vec() }).await?;
+        let newer = store.table::<chunked::Photo>().open().await?;
+        assert_eq!(newer.get(chunked::Photo::key("a", 1)).await?.unwrap().data, data[..65_536]);
+        let error = store.table::<plain::Photo>().open().await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use table_store::{Result, quoted};
 use crate::key::codec::caret::fits;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::raw::is_too_long;
-use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
+use crate::key::codec::{Alphabet, Form, KeyCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
@@ -14,16 +14,17 @@ use crate::limits;
 ///
 /// - A bar itself is not escaped. A string that already contains one of these escapes is rejected (`KeyEncoding`), because it
 ///   could not be read back. Control characters are also rejected.
-/// - Not ordered. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
+/// - Not ordered. Not a [`TextCodec`](crate::key::codec::TextCodec): the keys of `a|z` and of `a/z`, `a|s|z`, begin with `a|`, so a prefix of a key does not
+///   select the strings with a prefix. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
-/// use table_core::key::codec::{Bars, KeyCodec, TextCodec};
+/// use table_core::key::codec::{Bars, KeyCodec};
 ///
 /// let mut key = String::new();
-/// Bars::encode_str("teams/7#x", &mut key)?;
+/// Bars::encode(&"teams/7#x".to_owned(), &mut key)?;
 /// assert_eq!(key, "teams|s|7|h|x");
 /// assert_eq!(Bars::decode(&key)?, "teams/7#x");
-/// assert!(Bars::encode_str("teams|s|7", &mut key).is_err());
+/// assert!(Bars::encode(&"teams|s|7".to_owned(), &mut key).is_err());
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Debug)]
@@ -55,17 +56,6 @@ impl KeyCodec<String> for Bars {
         Form { min: 0, max: limits::KEY_UNITS_PORTABLE, ordered: false, alphabet: Alphabet::LEGAL };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
-        Self::encode_str(value, out)
-    }
-
-    fn decode(text: &str) -> Result<String> {
-        let value = Some(text).filter(|text| !is_too_long(text)).and_then(read);
-        value.ok_or_else(|| mismatch(text, NAME))
-    }
-}
-
-impl TextCodec for Bars {
-    fn encode_str(value: &str, out: &mut String) -> Result<()> {
         let start = out.len();
         for character in value.chars() {
             match ESCAPES.iter().find(|(escaped, _)| *escaped == character) {
@@ -74,7 +64,7 @@ impl TextCodec for Bars {
             }
         }
         let written = out.get(start..).unwrap_or_default();
-        if read(written).as_deref() != Some(value) {
+        if read(written).as_ref() != Some(value) {
             return Err(refused(format!(
                 "'{}' contains an escape such as `|s|`, or a control character, and could not be read back; check the value, or \
                  declare `escaped(…)`, which writes any text",
@@ -82,6 +72,11 @@ impl TextCodec for Bars {
             )));
         }
         fits(written)
+    }
+
+    fn decode(text: &str) -> Result<String> {
+        let value = Some(text).filter(|text| !is_too_long(text)).and_then(read);
+        value.ok_or_else(|| mismatch(text, NAME))
     }
 }
 
@@ -94,7 +89,7 @@ mod tests {
     fn the_four_characters_are_letters_between_bars() {
         for (value, key) in [("/", "|s|"), ("\\", "|b|"), ("#", "|h|"), ("?", "|q|"), ("/#?", "|s||h||q|")] {
             let mut text = String::new();
-            Bars::encode_str(value, &mut text).unwrap();
+            Bars::encode(&value.to_owned(), &mut text).unwrap();
             assert_eq!((text.as_str(), Bars::decode(&text).unwrap().as_str()), (key, value));
         }
     }
@@ -102,10 +97,10 @@ mod tests {
     #[test]
     fn a_text_that_would_be_read_as_another_is_refused() {
         for wrong in ["|s|", "a|q|b", "|s/", "x|b\\", "a\u{7}"] {
-            assert!(Bars::encode_str(wrong, &mut String::new()).is_err(), "{wrong:?}");
+            assert!(Bars::encode(&wrong.to_owned(), &mut String::new()).is_err(), "{wrong:?}");
         }
         for right in ["|", "||", "|x|", "s|", "|s", "/|"] {
-            assert!(Bars::encode_str(right, &mut String::new()).is_ok(), "{right:?}");
+            assert!(Bars::encode(&right.to_owned(), &mut String::new()).is_ok(), "{right:?}");
         }
     }
 }

@@ -8,7 +8,8 @@ use crate::key::codec::{Facts, Form, KeyCodec};
 /// A key part that is computed from a value but does not determine it. The value itself is stored as a property of the entity.
 ///
 /// A value has the same encoding in every version and on every machine. An entity whose key part does not match its property cannot be read. Such a mismatch
-/// arises if a program that does not know the key part changes the property.
+/// arises if a program that does not know the key part changes the property. The part of an instant must therefore not depend on fractions below 100 ns, which
+/// the property does not store (TICK-6).
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};

@@ -94,7 +94,7 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
 }
 
 /// Checks the same laws as [`check`] for a codec of strings, but checks K3 against the order by UTF-16 code units (ORD-6). Also checks that the encoding of a
-/// string's prefix is a prefix of the string's encoding.
+/// string's prefix is a prefix of the string's encoding, and that the encodings of other strings do not begin with it.
 ///
 /// ```
 /// use table_core::key::codec::{Escaped, Text, laws};
@@ -108,16 +108,24 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
 pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), String> {
     let owned: Vec<String> = values.iter().copied().map(str::to_owned).collect();
     check_by::<C, String>(&owned, |left, right| order::compare(left, right))?;
+    let text_of = |text: &str| encoded(|out| C::encode_str(text, out));
+    let mut written: Vec<_> =
+        values.iter().filter_map(|value| Some((text_of(value).ok()?, *value))).collect();
+    written.sort();
     for value in values {
-        let text_of = |text: &str| encoded(|out| C::encode_str(text, out));
         let Ok(whole) = text_of(value) else { continue };
         if encoded(|out| C::encode(&(*value).to_owned(), out)).ok().as_ref() != Some(&whole) {
             return Err(format!("{value:?} has another text as a `String` than as a `str`"));
         }
         for (end, _) in value.char_indices() {
             let prefix = value.get(..end).unwrap_or_default();
-            if !text_of(prefix).is_ok_and(|text| whole.starts_with(&text)) {
+            let Some(text) = text_of(prefix).ok().filter(|text| whole.starts_with(text)) else {
                 return Err(format!("the text of {prefix:?} is not how that of {value:?} begins"));
+            };
+            let first = written.partition_point(|(other, _)| *other < text);
+            let mut found = written.iter().skip(first).take_while(|(other, _)| other.starts_with(&text));
+            if let Some((_, other)) = found.find(|(_, other)| !other.starts_with(prefix)) {
+                return Err(format!("the text of {prefix:?} is how that of {other:?} begins"));
             }
         }
     }

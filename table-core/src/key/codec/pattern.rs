@@ -149,6 +149,12 @@ impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
         Self::push(value, false, out)
     }
 
+    /// Appends the encoding of the value as a property stores it. A hashed field is stored as a property.
+    fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
+        let stored = value.units().and_then(|units| T::of_units(&units.cut(T::LAST, T::STORED)));
+        Self::push(stored.as_ref().unwrap_or(value), false, out)
+    }
+
     fn decode(text: &str) -> Result<T> {
         Self::read(text, false).ok_or_else(|| mismatch(text, Self::NAMED.as_str()))
     }
@@ -201,6 +207,7 @@ impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
         };
 
     fn truncate(value: &T) -> Option<T> {
-        T::of_units(&value.units()?.cut(Self::UNITS.1, Self::UNITS.2))
+        // The field is stored as a property, so no digit is kept that the property does not store.
+        T::of_units(&value.units()?.cut(Self::UNITS.1, Self::UNITS.2.min(T::STORED)))
     }
 }

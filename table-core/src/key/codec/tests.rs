@@ -17,8 +17,7 @@ pub(super) fn awkward_text() -> impl Strategy<Value = String> {
             .chars()
             .collect::<Vec<_>>(),
     );
-    let character =
-        prop_oneof![6 => chosen, 1 => any::<char>(), 3 => prop::sample::select(vec!['a', 'b', '_'])];
+    let character = prop_oneof![6 => chosen, 1 => any::<char>(), 3 => prop::sample::select(vec!['a', 'b', '_', '|', 's'])];
     prop::collection::vec(character, 0..5).prop_map(|characters| characters.into_iter().collect())
 }
 

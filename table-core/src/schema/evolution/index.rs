@@ -73,7 +73,8 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     };
     if lacks(&old.include, &new.include) {
         changes.push(to_build(&rules::KEEPS_MORE, new, "includes more properties"));
-    } else if lacks(&new.include, &old.include) {
+    }
+    if lacks(&new.include, &old.include) {
         changes.push(Change::new(&rules::KEEPS_LESS, format!("index `{name}` includes fewer properties")));
     }
 }

@@ -143,4 +143,8 @@ rules! {
     TYPE_RENAMED: "EVO-32", "the type is renamed", NeedsAcceptance,
         "the old schema is stored under the old name, so it is not compared",
         "keep the name with `#[entity(schema_name = \"…\")]`, or accept the schema as that of another type";
+    CHUNKS_REMOVED: "EVO-33", "a property is no longer stored in chunks", NeedsRewrite,
+        "only the first chunk of an old value is read", "keep `#[property(chunks)]`, or shorten every old value to one chunk";
+    CHUNKS_ADDED: "EVO-34", "a property is now stored in chunks", Compatible,
+        "an old value is read as one chunk", "nothing to do once no program with the old schema writes the table";
 }

@@ -8,7 +8,18 @@ use crate::key::codec::{Alphabet, Form};
 use crate::schema::IndexKind;
 use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty};
 
-const BASE: &str = r#"schema 1
+/// The lines of all chunks of a property, except the first chunk.
+macro_rules! more_chunks {
+    ($name:literal, $edm:literal) => {
+        more_chunks!($name, $edm, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    ($name:literal, $edm:literal, $($at:literal)+) => {
+        concat!($("property ", $name, $at, " ", $edm, " optional\n"),+)
+    };
+}
+
+const BASE: &str = concat!(
+    r#"schema 1
 entity Employee
 table Company
 PartitionKey department without(_) 0..512 ordered legal
@@ -20,7 +31,10 @@ property Age Edm.Int32
 property Email Edm.String
 property Level Edm.Int64
 property Nickname Edm.String optional
-keeps copies_from Manager
+property Photo Edm.Binary
+"#,
+    more_chunks!("Photo", "Edm.Binary"),
+    r#"keeps copies_from Manager
 index ByAge copies
 index ByAge RowKey .Age padded 10 ordered [0-9]
 index ByAge keeps Age
@@ -31,7 +45,8 @@ index ByEmail copies unique
 index ByEmail RowKey "email_"
 index ByEmail RowKey .Email text 0..512 ordered legal
 index ByEmail keeps *
-"#;
+"#
+);
 
 /// Applies text replacements to a schema. Returns the evolution from the original schema to the changed schema, and its rules.
 fn judged(base: &str, edits: &[(&str, &str)]) -> (Evolution, Vec<&'static str>) {
@@ -114,16 +129,29 @@ const CASES: &[Case] = &[
     ("EVO-30", &[("keeps copies_from Manager\n", "keeps copied_by Manager\nkeeps copies_from Manager\n")]),
     ("EVO-31", &[("keeps copies_from Manager\n", "")]),
     ("EVO-32", &[("entity Employee", "entity Staff")]),
+    ("EVO-33", &[(more_chunks!("Photo", "Edm.Binary"), "")]),
+    ("EVO-34", &[("property Level", concat!(more_chunks!("Email", "Edm.String"), "property Level"))]),
+    ("EVO-34", &[("property Level", concat!(more_chunks!("Nickname", "Edm.String"), "property Level"))]),
+    ("EVO-3", &[("property Photo Edm.Binary\n", ""), (more_chunks!("Photo", "Edm.Binary"), "")]),
+    ("EVO-2", &[("property Level", concat!("property Text Edm.String\n", more_chunks!("Text", "Edm.String"), "property Level"))]),
+    ("EVO-8", &[("Photo Edm.Binary", "Photo Edm.String"), ("Edm.Binary optional", "Edm.String optional")]),
 ];
 
 #[test]
-fn evo_1_to_32_each_change_is_judged_only_by_its_rule() {
+fn evo_1_to_34_each_change_is_judged_only_by_its_rule() {
     for (rule, edits) in CASES {
         let (evolution, ids) = judged(BASE, edits);
         assert_eq!(ids, [*rule], "{edits:?}: {evolution}");
         let listed = EVOLUTION_RULES.iter().find(|listed| listed.id == *rule).unwrap();
         assert_eq!(evolution.compatibility(), listed.compatibility);
     }
+}
+
+#[test]
+fn an_index_that_includes_another_property_instead_of_one_needs_a_backfill_and_acceptance() {
+    let (evolution, ids) = judged(BASE, &[("index ByAge keeps Email", "index ByAge keeps Level")]);
+    assert_eq!(ids, ["EVO-23", "EVO-24"]);
+    assert_eq!(evolution.compatibility(), Compatibility::NeedsAcceptance);
 }
 
 #[test]
@@ -163,9 +191,22 @@ fn an_older_program_writes_next_to_an_optional_property_and_not_next_to_a_requir
         let newer: StoredSchema = newer.parse().unwrap();
         compare_schemas(&older, &newer).can_write_concurrently((&newer, &older), |_| false)
     };
+    let chunks = concat!(" optional\n", more_chunks!("Badge", "Edm.Guid"));
+    assert!(writes("", chunks.trim_end()), "a new property in chunks");
     for index in ["", "index ByLevel list\nindex ByLevel RowKey \"level_\"\n", WHOLE] {
         assert!(writes(index, " optional"), "{index}");
         assert!(!writes(index, ""), "{index}");
+    }
+}
+
+/// An older program would write one chunk and keep the others, or read only the first one.
+#[test]
+fn a_program_without_chunks_does_not_write_next_to_a_program_with_chunks() {
+    let chunked: StoredSchema = BASE.parse().unwrap();
+    let plain: StoredSchema = BASE.replace(more_chunks!("Photo", "Edm.Binary"), "").parse().unwrap();
+    for (newer, older) in [(&chunked, &plain), (&plain, &chunked)] {
+        let evolution = compare_schemas(newer, older);
+        assert!(!evolution.can_write_concurrently((newer, older), |_| true), "{evolution}");
     }
 }
 

@@ -2,7 +2,8 @@
 
 use table_store::{Error, Result};
 
-use crate::etag::IfMatch;
+use crate::etag::{ETag, IfMatch};
+use crate::key::EntityKey;
 use crate::mixed::is_reserved;
 use crate::name::TableName;
 use crate::operation::OperationKind;
@@ -17,23 +18,27 @@ use crate::table::layout::unknown::{Stored, unknown_parts};
 use crate::table::request;
 
 /// Replaces the stored schema if the new one is compatible with it, or if the caller passes a reason in `accepted`.
+///
+/// `stored` is the record that was read before the table was created or found. If this program created the table (`is_new`), this record is of an earlier
+/// table. A record that was written since then is of the new table, so this schema is compared with it.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
     design: &StoredSchema,
+    mut stored: Option<SchemaRecord>,
     (mut is_new, now): (bool, u64),
     accepted: Option<&str>,
 ) -> Result<Stored> {
     let retry = Retry::default();
     let mut race = retry.start("the stored schema");
     loop {
-        let stored = record::read(store, table, &design.entity).await?;
         let etag = stored.as_ref().map(|stored| stored.etag.clone());
-        let layout = match next(store, table, design, stored.filter(|_| !is_new), is_new, accepted).await? {
-            Next::Stored(stored) => return Ok(stored),
-            Next::First(layout) => *layout,
-            Next::Follows(layout, stored) => layout.following(*stored, now),
-        };
+        let layout =
+            match next(store, table, design, stored.take().filter(|_| !is_new), is_new, accepted).await? {
+                Next::Stored(stored) => return Ok(stored),
+                Next::First(layout) => *layout,
+                Next::Follows(layout, stored) => layout.following(*stored, now),
+            };
         let (settling, is_replaced) = (layout.settling, !layout.superseded.is_empty());
         let row = layout.to_row(table)?;
         let kind = match etag {
@@ -50,11 +55,13 @@ pub(super) async fn store<S: TableStore>(
             Err(error) if error.is_table_not_found() => {
                 request::create_if_missing(store, &record::table()?).await?;
                 race.retry(error).await?;
+                stored = None;
             }
             // Another program stored a schema first, so this schema is compared with the new one.
             Err(error) if error.is_conflict() => {
                 is_new = false;
                 race.retry(error).await?;
+                stored = record::read(store, table, &design.entity).await?;
             }
             Err(error) => return Err(error),
         }
@@ -114,7 +121,8 @@ async fn next<S: TableStore>(
     let before = stored.clone();
     // IMPORTANT: a new index is pending even on an empty table, because programs with the older schema may be writing the first rows.
     let mut layout = stored.evolved(design.clone(), &evolution);
-    let adds_properties = evolution.changes.iter().any(|change| change.rule.id == "EVO-1");
+    let adds_properties =
+        evolution.changes.iter().any(|change| ["EVO-1", "EVO-34"].contains(&change.rule.id));
     layout.settling |= adds_properties && accepted.is_none() && has_other_programs(store);
     if let Some(reason) = accepted {
         let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
@@ -162,27 +170,104 @@ async fn is_empty<S: TableStore>(store: &S, table: &TableName, row_key: &TextRan
     }
 }
 
-/// Deletes the stored schemas of a table that was deleted.
-pub(in crate::table) async fn forget<S: TableStore>(store: &S, table: &TableName) -> Result<()> {
+/// Returns the records of a table: the key and the version of each.
+pub(in crate::table) async fn recorded<S: TableStore>(
+    store: &S,
+    table: &TableName,
+) -> Result<Vec<(EntityKey, ETag)>> {
     let layouts = record::table()?;
     let query = Query::new(KeyRange::partition(table.folded()));
-    let mut from = None;
+    let (mut found, mut from) = (Vec::new(), None);
     loop {
         let page = match request::page(store, &layouts, &query, from.as_ref()).await {
             Ok(page) => page,
-            Err(error) if error.is_table_not_found() => return Ok(()),
+            Err(error) if error.is_table_not_found() => return Ok(found),
             Err(error) => return Err(error),
         };
         for entity in page.rows.iter() {
-            let kind = OperationKind::Delete(IfMatch::Any);
-            match request::write(store, &layouts, record::key(table, entity.row_key)?, kind).await {
-                Err(error) if !error.is_not_found() => return Err(error),
-                _ => {}
-            }
+            found.push((record::key(table, entity.row_key)?, entity.etag()));
         }
         from = page.continuation;
         if from.is_none() {
-            return Ok(());
+            return Ok(found);
         }
+    }
+}
+
+/// Deletes the records of a table that was deleted. A record that was written since it was read may be of a new table with this name, and is kept.
+pub(in crate::table) async fn forget<S: TableStore>(
+    store: &S,
+    recorded: Vec<(EntityKey, ETag)>,
+) -> Result<()> {
+    let layouts = record::table()?;
+    for (key, etag) in recorded {
+        let kind = OperationKind::Delete(IfMatch::ETag(etag));
+        match request::write(store, &layouts, key, kind).await {
+            Err(error) if !error.is_not_found() && !error.is_precondition_failed() => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+
+    use super::*;
+    use crate::ErrorCode;
+    use crate::embedded::Engine;
+
+    fn schema(property: &str) -> StoredSchema {
+        let text = format!(
+            "schema 1\nentity E\ntable Company\nPartitionKey a text 0..512 ordered legal\n{property}\n"
+        );
+        text.parse().unwrap()
+    }
+
+    /// The creator of a table stores its schema after another program opened the new table.
+    #[test]
+    fn the_creator_of_a_table_compares_its_schema_with_one_stored_since() {
+        block_on(async {
+            let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
+            let (older, newer) = (schema("property A Edm.String"), schema("property A Edm.Int64"));
+            // A record of an earlier table with this name does not count.
+            for is_again in [false, true] {
+                let before = record::read(&store, &table, "E").await.unwrap();
+                assert_eq!(before.is_some(), is_again);
+                store.create_table(&table).await.unwrap();
+                let seen = record::read(&store, &table, "E").await.unwrap();
+                let accepted = is_again.then_some("another table");
+                super::store(&store, &table, &newer, seen, (false, 1), accepted).await.unwrap();
+                let row = crate::row::RowWriter::new().finish();
+                let key = EntityKey::new("p", "r").unwrap();
+                request::write(&store, &table, key, OperationKind::Insert(row)).await.unwrap();
+                let error = super::store(&store, &table, &older, before, (true, 2), None).await.unwrap_err();
+                assert_eq!(error.code(), ErrorCode::SchemaMismatch);
+                let stored = record::read(&store, &table, "E").await.unwrap().unwrap();
+                assert_eq!(stored.schema, newer);
+                store.delete_table(&table).await.unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn the_record_of_a_new_table_is_kept_when_an_earlier_table_is_forgotten() {
+        block_on(async {
+            let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
+            let (earlier, later) = (schema("property A Edm.String"), schema("property A Edm.Int64"));
+            store.create_table(&table).await.unwrap();
+            super::store(&store, &table, &earlier, None, (true, 1), None).await.unwrap();
+            let records = recorded(&store, &table).await.unwrap();
+            store.delete_table(&table).await.unwrap();
+            let before = record::read(&store, &table, "E").await.unwrap();
+            store.create_table(&table).await.unwrap();
+            super::store(&store, &table, &later, before, (true, 2), None).await.unwrap();
+            forget(&store, records).await.unwrap();
+            let stored = record::read(&store, &table, "E").await.unwrap().unwrap();
+            assert_eq!(stored.schema, later);
+            forget(&store, recorded(&store, &table).await.unwrap()).await.unwrap();
+            assert_eq!(record::read(&store, &table, "E").await.unwrap(), None);
+        });
     }
 }

@@ -90,6 +90,8 @@ pub(super) mod sealed {
         const FIRST: u8;
         /// The index of the smallest unit that a pattern of this type may contain: 2 for the day, 6 for the fraction of a second.
         const LAST: u8;
+        /// The number of fractional digits of a second that a property of this type stores (TICK-6).
+        const STORED: u32;
 
         fn units(&self) -> Option<Units>;
         fn of_units(units: &Units) -> Option<Self>;
@@ -97,13 +99,14 @@ pub(super) mod sealed {
 }
 
 macro_rules! moments {
-    ($($type:ty, $first:literal, $last:literal, |$value:ident| $units:expr, |$read:ident| $made:expr;)*) => {$(
+    ($($type:ty, $first:literal, $last:literal, $stored:literal, |$value:ident| $units:expr, |$read:ident| $made:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl Moment for $type {}
 
         impl sealed::InUnits for $type {
             const FIRST: u8 = $first;
             const LAST: u8 = $last;
+            const STORED: u32 = $stored;
 
             fn units(&self) -> Option<Units> {
                 let $value = self;
@@ -118,7 +121,7 @@ macro_rules! moments {
 }
 
 moments! {
-    NaiveDate, 0, 2, |day| Units::of(Some(*day), NaiveTime::MIN), |units| units.day();
-    NaiveTime, 3, 6, |time| Units::of(None, *time), |units| units.time();
-    DateTime<Utc>, 0, 6, |at| Units::of(Some(at.date_naive()), at.time()), |units| Some(units.day()?.and_time(units.time()?).and_utc());
+    NaiveDate, 0, 2, 0, |day| Units::of(Some(*day), NaiveTime::MIN), |units| units.day();
+    NaiveTime, 3, 6, 9, |time| Units::of(None, *time), |units| units.time();
+    DateTime<Utc>, 0, 6, 7, |at| Units::of(Some(at.date_naive()), at.time()), |units| Some(units.day()?.and_time(units.time()?).and_utc());
 }

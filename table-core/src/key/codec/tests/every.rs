@@ -148,6 +148,7 @@ every! {
         Desc<GuidAs<'B'>>: Uuid;
         Ulid: u128, Uuid, String;
         Base64: String;
+        Bars: String;
         Desc<Ulid>: u128, Uuid;
         CodePoint: char;
         Desc<CodePoint>: char;
@@ -174,7 +175,6 @@ every! {
         Without<' '>: ;
         Caret: ;
         Percent: ;
-        Bars: ;
     }
     derived {
         Bucket<Padded, 16>: u32, i64;

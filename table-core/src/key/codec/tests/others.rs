@@ -6,6 +6,8 @@ use uuid::Uuid;
 
 use super::*;
 use crate::ErrorCode;
+use crate::property::{Property, read};
+use crate::row::RowWriter;
 
 const MAX_TICKS_AND_ONE: u64 = 3_155_378_976_000_000_000;
 const LONG_MAX: u64 = 9_223_372_036_854_775_807;
@@ -14,6 +16,21 @@ type American = Pattern<{ pattern("MMddyyyy") }>;
 type Month = Pattern<{ pattern("yyyyMM") }>;
 type Minute = Pattern<{ pattern("yyyyMMddTHHmm") }>;
 type Iso = Pattern<{ pattern("yyyy-MM-ddTHH:mm:ss.fffffffZ") }>;
+
+type Eight = Pattern<{ pattern("yyyy-MM-ddTHH:mm:ss.ffffffff") }>;
+type Nine = Pattern<{ pattern("yyyyMMddHHmmssfffffffff") }>;
+
+fn is_part_of_property<P: DerivedPart<DateTime<Utc>>>(at: DateTime<Utc>) -> Result<(), TestCaseError> {
+    let mut row = RowWriter::new();
+    if at.write_to("At", &mut row).is_ok() {
+        let stored = read::<DateTime<Utc>>(row.finish().view(), "At", &mut 0).unwrap();
+        let mut text = String::new();
+        P::encode(&at, &mut text).unwrap();
+        let checked = P::check(&stored, &text);
+        prop_assert!(checked.is_ok(), "{}: {checked:?}", P::NAME);
+    }
+    Ok(())
+}
 
 fn instant(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
@@ -28,6 +45,20 @@ proptest! {
             let cut = <Minute as Truncates<DateTime<Utc>>>::truncate(&at);
             prop_assert!(cut.is_none_or(|cut| cut <= at && text_of::<Minute, _>(&cut).len() == 13));
         }
+    }
+
+    /// Tests instants with fractions below a tick, and leap seconds. A read compares the part with the stored property.
+    #[test]
+    fn a_derived_part_of_an_instant_is_the_part_of_its_stored_property(minute in 0i64..166_666_666, nanos in 0..2_000_000_000_u32) {
+        let at = DateTime::from_timestamp(minute * 60 + 59, nanos).unwrap();
+        is_part_of_property::<Truncated<Hour>>(at)?;
+        is_part_of_property::<Truncated<Week>>(at)?;
+        is_part_of_property::<Truncated<Unix<false>>>(at)?;
+        is_part_of_property::<Truncated<Minute>>(at)?;
+        is_part_of_property::<Truncated<Eight>>(at)?;
+        is_part_of_property::<Digest<Nine, Crc32, 8>>(at)?;
+        is_part_of_property::<Digest<Truncated<Nine>, Crc32, 8>>(at)?;
+        is_part_of_property::<Bucket<Nine, 16>>(at)?;
     }
 
     #[test]

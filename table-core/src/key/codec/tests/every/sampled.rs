@@ -36,7 +36,13 @@ sampled_integers!(u8, u16, u32, u64, u128, i8, i16, i32, i64, i128);
 impl Sampled for String {
     fn of(seeds: &Seeds) -> Vec<Self> {
         let of_ulids = u128::of(seeds).iter().map(text_of::<Ulid, u128>).collect::<Vec<_>>();
-        seeds.texts.iter().cloned().chain([Self::new(), "a".to_owned()]).chain(of_ulids).collect()
+        seeds
+            .texts
+            .iter()
+            .cloned()
+            .chain(["", "a", "a/b", "a|z"].map(str::to_owned))
+            .chain(of_ulids)
+            .collect()
     }
 }
 
