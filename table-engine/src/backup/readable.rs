@@ -91,15 +91,19 @@ impl Engine {
 }
 
 /// Returns the lost rows of each table in a range of keys. The rows of deleted tables are not lost.
-fn lost_rows<'a>(catalog: &'a Catalog, lost: &'a Unreadable) -> impl Iterator<Item = LostRows> + use<'a> {
-    let (first, last) = (key::table_of(&lost.first), key::table_of(&lost.last));
-    catalog.within(first.unwrap_or(0)..=last.unwrap_or(u32::MAX)).map(move |table| {
+fn lost_rows<'a>(
+    catalog: &'a Catalog,
+    unreadable: &'a Unreadable,
+) -> impl Iterator<Item = LostRows> + use<'a> {
+    let Unreadable { first, last, cause } = unreadable;
+    let (from, to) = (key::table_of(first), key::table_of(last));
+    catalog.within(from.unwrap_or(0)..=to.unwrap_or(u32::MAX)).map(move |table| {
         let end = |id, bytes| (id == Some(table.id)).then(|| key_of(bytes)).flatten();
         LostRows {
             table: table.name.clone(),
-            first: end(first, &lost.first),
-            last: end(last, &lost.last),
-            cause: lost.cause.clone(),
+            first: end(from, first),
+            last: end(to, last),
+            cause: cause.clone(),
         }
     })
 }

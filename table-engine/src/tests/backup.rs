@@ -307,8 +307,8 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
         Engine::restore(path(name), path(&format!("{name} restored"))).unwrap();
         let restored = Engine::open(path(&format!("{name} restored"))).unwrap();
         assert!(restored.verify().unwrap().is_whole());
-        let [first, last] = [&lost.first, &lost.last].map(|key| key.as_ref().unwrap().row_key.as_str());
-        let is_lost = |n: &i32| (first..=last).contains(&&*format!("{n:04}"));
+        let [from, to] = [&lost.first, &lost.last].map(|key| key.as_ref().unwrap().row_key.as_str());
+        let is_lost = |n: &i32| (from..=to).contains(&&*format!("{n:04}"));
         let kept: Vec<i32> = (0..60).filter(|n| !is_lost(n)).collect();
         assert_eq!(numbers(&restored), kept);
         assert!(kept.len() < 60 && (name == "index") == kept.is_empty());
@@ -325,7 +325,7 @@ proptest! {
     fn a_backup_of_readable_rows_reports_each_table_with_lost_rows(
         rows in prop::collection::vec(1_u8..40, 1..8),
         deleted in prop::collection::vec(any::<bool>(), 8),
-        at in 0_f64..1.0,
+        at in any::<prop::sample::Index>(),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
@@ -342,8 +342,8 @@ proptest! {
         wait(engine.close()).unwrap();
         let run = path("engine").join("0000000001.rows");
         let mut bytes = std::fs::read(&run).unwrap();
-        let broken = ((bytes.len() - 1) as f64 * at) as usize;
-        bytes[broken] ^= 1;
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1;
         std::fs::write(&run, bytes).unwrap();
         let engine = Engine::open(path("engine")).unwrap();
         for (table, _) in tables.iter().zip(&deleted).filter(|(_, deleted)| **deleted) {

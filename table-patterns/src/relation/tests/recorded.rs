@@ -68,7 +68,7 @@ fn changes(engine: &Engine, table: &str, partition: &str) -> Vec<(String, String
     let (table, partition) = (TableName::new(table).unwrap(), PartitionKey::new(partition).unwrap());
     let feed = Feed::new(engine.clone());
     let entries = block_on(feed.read(&table, &partition, &Cursor::default(), 100)).unwrap();
-    let change = |entry: &FeedEntry| (entry.source.as_str().to_owned(), entry.kind.to_string());
+    let change = |entry: &FeedEntry| (entry.source.as_str().to_owned(), entry.kind.clone());
     entries.iter().map(change).collect()
 }
 

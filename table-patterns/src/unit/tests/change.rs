@@ -251,7 +251,9 @@ fn a_unit_commits_only_if_every_version_that_it_read_or_writes_is_the_stored_one
         for number in 0..4_usize.pow(length) {
             let step = |at| [Read, Find, Set, Remove][number / 4_usize.pow(at) % 4];
             let steps: Vec<_> = (0..length).map(step).collect();
-            [Write::Insert, Write::Update, Write::Delete].into_iter().for_each(|write| run(&steps, write));
+            for write in [Write::Insert, Write::Update, Write::Delete] {
+                run(&steps, write);
+            }
         }
     }
 }
