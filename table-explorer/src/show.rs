@@ -1,5 +1,7 @@
 //! Formats strings and values for pages. Stored data cannot inject markup or hide characters.
 
+use std::fmt::Write as _;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 use maud::{Markup, html};
 use table_core::{EdmType, Value};
@@ -16,14 +18,16 @@ pub(crate) fn text(text: &str) -> String {
         character.is_control() && !matches!(character, '\n' | '\t')
             || matches!(character, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{FFFC}')
     };
-    let shown = |out: String, character: char| {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
         if is_hidden(character) {
-            format!("{out}⟨{:04X}⟩", u32::from(character))
+            // Writing to a string never fails.
+            let _ = write!(shown, "⟨{:04X}⟩", u32::from(character));
         } else {
-            out + character.encode_utf8(&mut [0; 4])
+            shown.push(character);
         }
-    };
-    text.chars().fold(String::with_capacity(text.len()), shown)
+    }
+    shown
 }
 
 /// Returns a stored string, isolated from the direction of the surrounding text.
@@ -186,6 +190,7 @@ mod tests {
     #[test]
     fn characters_that_hide_or_reverse_text_are_shown_by_number() {
         assert_eq!(text("a\u{202E}b\u{0}\u{FFFC}c"), "a⟨202E⟩b⟨0000⟩⟨FFFC⟩c");
+        assert_eq!(text(&"\0".repeat(200_000)), "⟨0000⟩".repeat(200_000));
         assert_eq!(stored("<script>").into_string(), "<bdi>&lt;script&gt;</bdi>");
     }
 

@@ -59,21 +59,30 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
 }
 
 /// Guesses the type of a string without a declared type: an integer, a number, a Boolean, an instant or a GUID, or otherwise a string.
+///
+/// A type is guessed only if its value is shown as the same text, so that a phone number with `+`, a code such as `1E5` or `007`, or a hash of 32 digits
+/// remains a string. A fraction may end in zeros, and an instant may have any of the accepted forms.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
         [EdmType::Int32, EdmType::Int64, EdmType::Double, EdmType::Boolean, EdmType::DateTime, EdmType::Guid];
-    // A number with leading zeros, such as a postal code, remains a string.
-    let is_padded = text.len() > 1 && text.starts_with('0') && !text.contains('.');
     let fits = |edm: &EdmType| {
-        !is_padded && read(*edm, text).is_ok_and(|value| edm != &EdmType::Double || is_plain(&value))
+        read(*edm, text).is_ok_and(|value| match &value {
+            Value::DateTime(_) => true,
+            Value::Double(number) if !number.is_finite() => false,
+            Value::Double(_) if text.contains('.') && !text.ends_with('.') => {
+                show(&value) == without_zeros(text)
+            }
+            Value::Boolean(_) | Value::Guid(_) => show(&value).eq_ignore_ascii_case(text),
+            _ => show(&value) == text,
+        })
     };
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns `true` for a finite number. The words `NaN` and `Infinity` are not treated as numbers.
-fn is_plain(value: &Value) -> bool {
-    matches!(value, Value::Double(number) if number.is_finite())
+/// Returns a decimal fraction without the zeros at its end.
+fn without_zeros(fraction: &str) -> &str {
+    fraction.trim_end_matches('0').trim_end_matches('.')
 }
 
 /// Returns the type with the given name. The prefix `Edm.` is optional, and case is ignored.
@@ -132,6 +141,19 @@ mod tests {
             ("67e55044-10b1-426f-9247-bb680e5fe0c8", EdmType::Guid),
             ("Jones", EdmType::String),
             ("007", EdmType::String),
+            ("-7", EdmType::Int32),
+            ("-0.50", EdmType::Double),
+            ("2.0", EdmType::Double),
+            ("True", EdmType::Boolean),
+            ("2026-11-25", EdmType::DateTime),
+            ("67E55044-10B1-426F-9247-BB680E5FE0C8", EdmType::Guid),
+            ("+4915112345678", EdmType::String),
+            ("1E5", EdmType::String),
+            ("-007", EdmType::String),
+            ("00.5", EdmType::String),
+            ("1.", EdmType::String),
+            ("d41d8cd98f00b204e9800998ecf8427e", EdmType::String),
+            ("12345678901234567890123456789012", EdmType::String),
             ("NaN", EdmType::String),
             ("", EdmType::String),
         ] {

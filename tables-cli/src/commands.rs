@@ -37,6 +37,7 @@ use table_core::{DynTableStore, EntityKey, TableName};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::output::Format;
+use crate::program::Lasting;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
 
@@ -127,6 +128,28 @@ enum Command {
     Man(complete::Manual),
 }
 
+impl Command {
+    /// Returns `true` for a command that has no purpose without a reader of its output, so it ends when the output is closed.
+    const fn only_shows(&self) -> bool {
+        matches!(
+            self,
+            Self::Ls(_)
+                | Self::Describe(_)
+                | Self::Get(_)
+                | Self::Query(_)
+                | Self::Tail(_)
+                | Self::Count(_)
+                | Self::Heat(_)
+                | Self::Explain(_)
+                | Self::Infer(_)
+                | Self::Export(_)
+                | Self::Stats
+                | Self::Completions(_)
+                | Self::Man(_)
+        )
+    }
+}
+
 /// Runs a command, and writes its output to `out`. The future is boxed because every program and test that polls it would otherwise
 /// compile all commands again.
 ///
@@ -143,6 +166,13 @@ pub fn run<'a>(
 async fn run_command(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
     let Tables { store, output, command } = tables;
     let context = Context { store, output };
+    let mut lasting;
+    let out: &mut (dyn Write + Send) = if command.only_shows() {
+        out
+    } else {
+        lasting = Lasting(out);
+        &mut lasting
+    };
     match command {
         Command::Ls(command) => command.run(&context, out).await,
         Command::Describe(command) => command.run(&context, out).await,

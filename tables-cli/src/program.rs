@@ -9,7 +9,7 @@ use crate::failure::{Exit, Failure, Result};
 
 /// Parses the command line, runs the command with standard output, reports a failure, and returns the exit code.
 ///
-/// A reader such as `head` may close the standard output early. This is not a failure.
+/// A reader such as `head` may close the standard output early. This is not a failure. All other failures are reported, also after the output was closed.
 pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> Result<Exit>) -> ExitCode {
     let command = match C::try_parse() {
         Ok(command) => command,
@@ -24,14 +24,14 @@ pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> R
         Ok(runtime) => runtime,
         Err(error) => return report(&Failure::file("the runtime")(error)).into(),
     };
-    let mut out = Output { out: BufWriter::new(std::io::stdout()), is_closed: false };
+    let mut out = BufWriter::new(std::io::stdout());
     let done = runtime.block_on(run(command, &mut out));
     let flushed = out.flush();
     match (done, flushed) {
-        _ if out.is_closed => Exit::Done,
+        (Err(Failure::File { path, source }), _) if path == "-" && is_closed(&source) => Exit::Done,
         (Err(failure), _) => report(&failure),
-        (Ok(_), Err(error)) => report(&Failure::file("-")(error)),
-        (Ok(exit), Ok(())) => exit,
+        (Ok(_), Err(error)) if !is_closed(&error) => report(&Failure::file("-")(error)),
+        (Ok(exit), _) => exit,
     }
     .into()
 }
@@ -45,27 +45,33 @@ fn report(failure: &Failure) -> Exit {
     failure.exit()
 }
 
-/// Standard output. Records whether its reader has closed it.
-struct Output {
-    out: BufWriter<std::io::Stdout>,
-    is_closed: bool,
-}
-
-impl Output {
-    fn note<T>(&mut self, done: Result<T, Error>) -> Result<T, Error> {
-        self.is_closed |= done.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
-        done
+/// Returns `true` if an error, or one of its causes, is that the reader of the output closed it.
+fn is_closed(error: &Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(found) = cause {
+        if found.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+            return true;
+        }
+        cause = found.source();
     }
+    false
 }
 
-impl Write for Output {
+/// The output of a command whose work does not end when the reader closes the output. The rest of the output is lost.
+pub(crate) struct Lasting<'a>(pub(crate) &'a mut (dyn Write + Send));
+
+impl Write for Lasting<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        let done = self.out.write(bytes);
-        self.note(done)
+        match self.0.write(bytes) {
+            Err(error) if is_closed(&error) => Ok(bytes.len()),
+            done => done,
+        }
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        let done = self.out.flush();
-        self.note(done)
+        match self.0.flush() {
+            Err(error) if is_closed(&error) => Ok(()),
+            done => done,
+        }
     }
 }

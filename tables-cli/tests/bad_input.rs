@@ -31,6 +31,20 @@ fn a_wrong_type_far_into_a_file_is_named_by_line_and_column() {
 }
 
 #[test]
+fn a_dry_run_keeps_the_file_of_rejected_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("wrong"), "line 7: of an earlier import\n").unwrap();
+    let file = b"PartitionKey,RowKey,Age\np,1,old\np,2,3\n";
+    let options = "--types Age=Int32 --errors DIR/wrong --dry-run";
+    assert_eq!(
+        import(folder.path(), "in.csv", file, options),
+        (Exit::Refused, "1 row would be rejected".to_owned())
+    );
+    let kept = std::fs::read_to_string(folder.path().join("wrong")).unwrap();
+    assert_eq!(kept, "line 7: of an earlier import\n");
+}
+
+#[test]
 fn rows_that_no_service_accepts_are_set_aside_and_the_others_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -175,6 +175,8 @@ fn keys_are_rewritten_by_a_pattern() {
     assert!(matches!(exit, Ok(Exit::Done)) && text.contains("\"Was\""), "{text}");
     let refused = refused(at, "copy Company --store DB --to DIR/third --row-key '{Nothing}'").1;
     assert!(refused.contains("has no property `Nothing`"), "{refused}");
+    let refused = common::refused(at, "copy Company --store DB --to DIR/fourth --keep-timestamp Age").1;
+    assert!(refused.contains("has a property `Age`"), "{refused}");
 }
 
 /// Tests copies that rewrite keys: if several rows had the same new key, the last one would replace the others.

@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::Utc;
 use table_core::Engine;
 use table_core::embedded::{BackupFile, BackupImage, CopyReport, EngineOptions};
+use tempfile::TempDir;
 
 use crate::backup::generation::{Contents, EngineFile, Generation};
 use crate::backup::repository::Repository;
@@ -163,18 +164,8 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
 pub struct View {
     /// The engine on the folder.
     pub engine: Engine,
-    _folder: Option<Temporary>,
-}
-
-/// A temporary folder, removed when this value is dropped.
-#[derive(Debug)]
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // If links are supported, a leftover folder uses no space. Later backups ignore it.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    // If links are supported, the leftover folder of a killed process uses no space. Later backups ignore it.
+    _folder: Option<TempDir>,
 }
 
 impl View {
@@ -198,23 +189,28 @@ impl View {
                 generation.id
             )));
         };
-        let name = format!("view-{}-{}", generation.id, std::process::id());
-        let within = repository.storage().local().map(|path| path.join(&name));
-        let folder = match within {
-            Some(within) if std::fs::create_dir(&within).is_ok() => within,
-            // The backups may be in an object store, or on a read-only medium.
-            _ => std::env::temp_dir().join(&name),
-        };
-        let temporary = Temporary(folder.clone());
-        std::fs::create_dir_all(&folder).map_err(Failure::file(folder.display()))?;
+        let temporary = private_folder(repository.storage().local())?;
+        let folder = temporary.path();
         for (name, bytes) in [("BACKUP", decode(manifest)?), ("BASE", decode(base)?)] {
             std::fs::write(folder.join(name), bytes).map_err(Failure::file(folder.display()))?;
         }
         for file in files {
             fetch(&**repository.storage(), &repository.engine_file(&file.name), &folder.join(&file.name))?;
         }
-        Ok(Self { engine: Engine::open_read_only(&folder)?, _folder: Some(temporary) })
+        Ok(Self { engine: Engine::open_read_only(folder)?, _folder: Some(temporary) })
     }
+}
+
+/// Creates an empty folder that only this user can read, next to the backups, or elsewhere if they are in an object store or on a read-only medium.
+fn private_folder(backups: Option<&Path>) -> Result<TempDir> {
+    let mut named = tempfile::Builder::new();
+    named.prefix("view-");
+    #[cfg(unix)]
+    named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let within = backups.and_then(|backups| named.tempdir_in(backups).ok());
+    within
+        .map_or_else(|| named.prefix("tables-view-").tempdir(), Ok)
+        .map_err(Failure::file("a temporary folder"))
 }
 
 /// Links a file to a path, or copies it if links are not supported.
@@ -228,4 +224,21 @@ fn fetch(storage: &dyn Storage, name: &str, to: &Path) -> Result<()> {
 
 fn decode(text: &str) -> Result<Vec<u8>> {
     STANDARD.decode(text).map_err(|_| Failure::Refused("a generation has text that is not Base64".to_owned()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_view_has_a_new_folder_that_other_users_cannot_read() {
+        let backups = tempfile::tempdir().unwrap();
+        for within in [Some(backups.path()), Some(Path::new("/missing")), None] {
+            let (one, two) = (private_folder(within).unwrap(), private_folder(within).unwrap());
+            let mode = std::fs::metadata(one.path()).unwrap().permissions().mode() & 0o777;
+            assert!(mode == 0o700 && one.path() != two.path(), "{mode:o}");
+        }
+    }
 }

@@ -228,6 +228,13 @@ impl Copy {
 
     fn rewrite(&self, mut entity: TableEntity) -> Result<TableEntity> {
         if let (Some(name), Some(timestamp)) = (&self.keep_timestamp, entity.timestamp()) {
+            if entity.get(name).is_some() {
+                let EntityKey { partition_key, row_key } = entity.key();
+                let help = "give `--keep-timestamp` the name of a property that no row has";
+                return Err(Failure::Refused(format!(
+                    "('{partition_key}', '{row_key}') has a property `{name}`, which the copy would replace; {help}"
+                )));
+            }
             entity.insert(name.as_str(), timestamp);
         }
         if !self.rewrites_keys() {

@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
 use crate::transfer::import::Importing;
 use crate::transfer::rejections::Rejections;
-use crate::transfer::state::{State, StateFile};
+use crate::transfer::state::StateFile;
 use crate::transfer::writer::Mode;
 use table_inspect::csv::{CsvReader, Types};
 use table_inspect::derived;
@@ -179,17 +179,25 @@ impl Import {
         Ok(Types { named: named.collect::<Result<_>>()?, guess: self.guess_types })
     }
 
-    /// Reads the file without writing anything.
+    /// Reads the file without writing anything. The reasons of rejected rows are written to the standard error, so that the file of an earlier import keeps
+    /// its reasons.
     fn check(&self, records: Records, out: &mut dyn Write) -> Result<Exit> {
-        let (mut rejections, mut count) = (Rejections::open(self.errors.as_deref(), &State::default())?, 0);
+        let (mut count, mut rejections) = (0, 0);
         for record in records {
             match record?.1 {
                 Ok(_) => count += 1,
-                Err(rejected) => rejections.push(vec![rejected])?,
+                Err(rejected) if self.errors.is_some() => {
+                    eprintln!("{rejected}");
+                    rejections += 1;
+                }
+                Err(rejected) => Rejections::default().push(vec![rejected])?,
             }
         }
         say(out, &format!("would import {} into {}", count_of(count, "row"), self.table))?;
-        end(&rejections)
+        if rejections == 0 {
+            return Ok(Exit::Done);
+        }
+        Err(Failure::Refused(format!("{} would be rejected", count_of(rejections, "row"))))
     }
 }
 

@@ -79,7 +79,8 @@ pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
         table.add_row(row.iter().map(|cell| printable(cell)));
     }
     let text = table.to_string();
-    let lines = text.lines().map(|line| line.trim_end().trim_start_matches(' '));
+    // The table begins each line with one space, which is not part of the first cell.
+    let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     lines.fold(String::new(), |text, line| text + line + "\n")
 }
 
@@ -101,6 +102,18 @@ fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_first_cell_does_not_move_the_other_cells() {
+        let mut grid = Grid::default();
+        for (partition, row) in [("Sales", "1"), ("", "2"), (" a", "3")] {
+            grid.push(&TableEntity::new(partition, row).unwrap().with("Age", 36), &[]);
+        }
+        let text = grid.to_string();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[1].find('1'), lines[2].find('2'), "{text}");
+        assert!(lines[3].starts_with(" a "), "{text}");
+    }
 
     #[test]
     fn keys_that_a_schema_explains_are_shown_by_their_parts() {

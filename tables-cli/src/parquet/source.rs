@@ -62,9 +62,9 @@ impl Values {
                 _ => Ok(Value::Int32(number)),
             })),
             Self::Int64(values) => Box::new(values.into_iter().map(move |number| of_int64(kind, number))),
-            Self::Int96(values) => Box::new(
-                values.into_iter().map(|number| of_instant(instant(number.to_nanos(), 1_000_000_000))),
-            ),
+            Self::Int96(values) => {
+                Box::new(values.into_iter().map(|number| of_instant(of_int96(number.data()))))
+            }
             Self::Float(values) => {
                 Box::new(values.into_iter().map(|number| Ok(Value::Double(number.into()))))
             }
@@ -91,6 +91,16 @@ fn of_int64(kind: Kind, number: i64) -> Result<Value, &'static str> {
         Kind::Unsigned if number < 0 => Err("the number exceeds 64 bits with a sign"),
         _ => Ok(Value::Int64(number)),
     }
+}
+
+/// Returns the instant of nanoseconds of a day, as two words, and the number of the day in the Julian calendar.
+fn of_int96(words: &[u32]) -> Option<chrono::DateTime<chrono::Utc>> {
+    const JULIAN_DAY_OF_1970: i128 = 2_440_588;
+    const TICKS_PER_DAY: i128 = 864_000_000_000;
+    let &[low, high, day] = words else { return None };
+    let nanos = u64::from(high) << 32 | u64::from(low);
+    let since_1970 = (i128::from(day) - JULIAN_DAY_OF_1970) * TICKS_PER_DAY + i128::from(nanos / 100);
+    u64::try_from(since_1970 + i128::from(ticks::UNIX_EPOCH)).ok().and_then(ticks::to_datetime)
 }
 
 fn of_instant(instant: Option<chrono::DateTime<chrono::Utc>>) -> Result<Value, &'static str> {
@@ -163,4 +173,22 @@ fn kind(column: &ColumnDescriptor, name: &str) -> Result<Kind> {
             return Err(FileError::Refused(format!("column `{name}` is {physical} as {logical}; {help}")));
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_96_bits_cover_the_years_1_to_9999() {
+        for (words, instant) in [
+            ([0, 0, 5_373_484], Some("9999-12-31T00:00:00Z")),
+            ([0, 0, 1_721_426], Some("0001-01-01T00:00:00Z")),
+            ([700, 1, 2_440_588], Some("1970-01-01T00:00:04.294967900Z")),
+            ([0, 0, 1_721_425], None),
+            ([0, 0, u32::MAX], None),
+        ] {
+            assert_eq!(of_int96(&words), instant.map(|text| text.parse().unwrap()), "{words:?}");
+        }
+    }
 }

@@ -51,7 +51,8 @@ impl CosmosDatabase {
             key: String::new(),
             levels: Vec::new(),
         };
-        for setting in text.split(';').map(str::trim).filter(|setting| !setting.is_empty()) {
+        let settings = text.split(';').map(str::trim).filter(|setting| !setting.is_empty());
+        for (at, setting) in settings.enumerate() {
             match setting.split_once('=') {
                 Some(("AccountEndpoint", value)) => value.clone_into(&mut found.endpoint),
                 Some(("AccountKey", value)) => value.clone_into(&mut found.key),
@@ -62,7 +63,16 @@ impl CosmosDatabase {
                 }
                 unknown => {
                     let name = unknown.map_or(setting, |(name, _)| name);
-                    return usage(&format!("has the unknown setting `{name}`; it takes {SETTINGS}"));
+                    // Without its name, a key takes the place of one, and the message must not contain it.
+                    let is_name = name.len() <= 24 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+                    return if is_name {
+                        usage(&format!("has the unknown setting `{name}`; it takes {SETTINGS}"))
+                    } else {
+                        usage(&format!(
+                            "is invalid: setting {} has an unknown name; it takes {SETTINGS}",
+                            at + 1
+                        ))
+                    };
                 }
             }
         }
@@ -142,6 +152,15 @@ mod tests {
             (format!("{base};Database=shop;Levels=Events:4"), "has the levels `Events:4`"),
             (format!("{base};Database=shop;Levels=Events"), "has the levels `Events`"),
             ("AccountEndpoint=;AccountKey=a;Database=b".to_owned(), "has no `AccountEndpoint`"),
+            ("AccountEndpoint=https://x/;c2VjcmV0==;Database=d".to_owned(), "setting 2 has an unknown name"),
+            (
+                "AccountEndpoint=https://x/;AccountKey:c2VjcmV0==;Database=d".to_owned(),
+                "setting 2 has an unknown name",
+            ),
+            (
+                "AccountEndpoint=https://x/;c2VjcmVjcmVjcmVjcmVjcmVjcmV=;Database=d".to_owned(),
+                "setting 2 has an unknown name",
+            ),
         ] {
             let refused = CosmosDatabase::parse(&text).err().unwrap().to_string();
             assert!(refused.contains(fault) && !refused.contains("c2VjcmV0"), "{text}: {refused}");
