@@ -201,7 +201,8 @@ impl<E, F> Selection<E, Point, F> {
 
 impl<E: Entity, C: Class> Selection<E, C> {
     /// Excludes `E`'s index rows, which are copies and lists, from the ranges, as far as their keys differ from all keys of `E`: by the literal at the start
-    /// of the `RowKey`, or, if the index has separate partitions in the same table, of the `PartitionKey`.
+    /// of the `RowKey`, or, if the index has separate partitions in the same table, of the `PartitionKey`. If the `RowKey`s of the two may be equal, the
+    /// partitions of the index are excluded even if an entity could be in one of them: its key would be that of an index row.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -232,7 +233,11 @@ impl<E: Entity, C: Class> Selection<E, C> {
         for index in E::SCHEMA.indexes {
             let literal = index.partition_key.map(first_literal).unwrap_or_default();
             let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(E::SCHEMA.table));
-            if same_table && never_starts_with(E::SCHEMA.partition_key, literal) {
+            // Rows of the index that look like entities can only be told apart by their partitions.
+            let looks_alike = !schema::disjoint(E::SCHEMA.row_key, index.row_key);
+            let is_apart = never_starts_with(E::SCHEMA.partition_key, literal)
+                || looks_alike && !first_literal(E::SCHEMA.partition_key).starts_with(literal);
+            if same_table && !literal.is_empty() && is_apart {
                 *ranges = ranges.drain(..).flat_map(|range| around(range, literal)).collect();
             }
         }
