@@ -68,6 +68,7 @@ pub mod __private;
 
 pub mod access;
 pub mod bag;
+mod chunk_name;
 pub mod column;
 #[cfg(feature = "derive")]
 mod derive;

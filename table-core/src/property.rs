@@ -13,8 +13,7 @@ mod tests;
 mod types;
 mod wrong;
 
-pub(crate) use chunks::chunk;
-pub use chunks::{Chunked, MOST_CHUNKS};
+pub use chunks::Chunked;
 #[doc(hidden)]
 pub use facts::PropertyFacts;
 pub use json::Json;
@@ -26,6 +25,7 @@ pub use search::Search;
 use table_store::{EdmType, Error, Result, Value, ValueRef};
 pub(crate) use types::{day, time, wide};
 
+pub use crate::chunk_name::MOST_CHUNKS;
 use crate::property::fault::PropertyFault;
 use crate::row::{RowReader, RowView, RowWriter};
 

@@ -2,13 +2,11 @@
 
 use table_store::{EdmType, Error, Result, ValueRef};
 
+use crate::chunk_name::{MOST_CHUNKS, chunk_name};
 use crate::limits::Limits;
 use crate::property::fault::PropertyFault;
 use crate::property::{Search, mismatch};
 use crate::row::{RowView, RowWriter};
-
-/// The maximum number of chunks of a value. It follows from the maximum size of an entity, 1 MiB (SIZE-1).
-pub const MOST_CHUNKS: usize = 16;
 
 /// A type that can be stored in chunks: `Vec<u8>`, `String`, or an `Option` of either. Declared by `#[property(chunks)]`.
 ///
@@ -63,18 +61,13 @@ pub trait Chunked: Sized {
     }
 }
 
-/// Returns the name of the chunk at an index.
-pub(crate) fn chunk(name: &str, at: usize) -> String {
-    if at == 0 { name.to_owned() } else { format!("{name}{at}") }
-}
-
 /// Writes the chunks as properties named `name`, `name1`, `name2` and so on.
 fn write<'a>(name: &str, row: &mut RowWriter, chunks: impl Iterator<Item = ValueRef<'a>>) -> Result<()> {
     for (at, value) in chunks.enumerate() {
         if at == MOST_CHUNKS {
             return Err(Error::of(PropertyFault::TooManyChunks(MOST_CHUNKS)).with_property(name));
         }
-        row.property(&chunk(name, at), value);
+        row.property(&chunk_name(name, at), value);
     }
     Ok(())
 }
@@ -84,9 +77,9 @@ fn read<'a>(row: RowView<'a>, name: &str) -> Result<Vec<ValueRef<'a>>> {
     let mut found = Vec::new();
     let mut hint = 0;
     for at in 0..MOST_CHUNKS {
-        match row.find(&chunk(name, at), &mut hint)? {
+        match row.find(&chunk_name(name, at), &mut hint)? {
             Some(_) if found.len() < at => {
-                let (missing, there) = (chunk(name, found.len()), chunk(name, at));
+                let (missing, there) = (chunk_name(name, found.len()), chunk_name(name, at));
                 return Err(broken(format!("`{there}` exists but `{missing}` does not")));
             }
             Some(value) => found.push(value),

@@ -257,7 +257,7 @@ async fn write_chain<T: BulkTarget>(
 }
 
 /// Returns `true` if an error refuses a row that one of several entities needs, and names none of them. A conflict with another writer after the last attempt
-/// (CON-3) is no refusal.
+/// (CON-3) is not a refusal.
 fn is_of_unknown_entity(error: &Error, entities: usize) -> bool {
     let is_refused =
         error.is_conflict() || matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull);

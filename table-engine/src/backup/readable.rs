@@ -108,7 +108,7 @@ fn lost_rows<'a>(
     })
 }
 
-/// Returns the key of a row; `None` if the bytes are no key.
+/// Returns the key of a row; `None` if the bytes are not a key.
 fn key_of(bytes: &[u8]) -> Option<EntityKey> {
     let mut reader = key::KeyReader::default();
     let (partition_key, row_key) = reader.read(bytes).ok()?;

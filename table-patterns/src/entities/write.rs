@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
@@ -12,6 +14,7 @@ use table_core::store::TableStore;
 use table_core::table::PatchChange;
 use table_core::{Error, Result};
 
+use crate::entities::admission::AdmitWrites;
 use crate::entities::batch::Batch;
 use crate::entities::commit::{Outcome, Site};
 use crate::entities::contributor::Contributor;
@@ -198,5 +201,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     pub(crate) async fn admit(&self, is_whole: bool) -> Result<()> {
         self.table.admit(self.retry.runtime().now()).await?;
         if is_whole { self.table.admit_whole() } else { Ok(()) }
+    }
+}
+
+impl<E: Entity, S: TableStore, O: StepRecorder> AdmitWrites for Entities<E, S, O> {
+    fn admit_writes(&self, is_whole: bool) -> BoxFuture<'_, Result<()>> {
+        self.admit(is_whole).boxed()
     }
 }

@@ -18,7 +18,7 @@ use crate::view::applied::Applied;
 use crate::view::fault::ViewFault;
 use crate::view::following::Found;
 use crate::view::lease::Lease;
-use crate::view::poison::Aside;
+use crate::view::poison::{Aside, gap_in};
 use crate::view::record;
 use crate::view::table::ViewTable;
 
@@ -286,16 +286,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 /// Returns the key of the poison row for a partition whose feed cannot be read.
 fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
-}
-
-/// Returns the key of the poison row for a partition in which the view has missed changes.
-fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
-    EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
-}
-
-/// Returns `true` if a poison row is for a partition in which the view has missed changes.
-pub(super) fn is_gap(source: &EntityKey) -> bool {
-    source.row_key.as_str().strip_prefix(FEED_PREFIX) == Some("gap")
 }
 
 /// Deletes the row that sets an entity aside, because the entity has now been applied.

@@ -10,9 +10,9 @@ use table_core::query::{KeyRange, Query, TextRange};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
+use crate::feed::FEED_PREFIX;
 use crate::view::View;
 use crate::view::fault::ViewFault;
-use crate::view::follow::is_gap;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
@@ -157,4 +157,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let delete = (row_key.clone(), OperationKind::Delete(IfMatch::Any));
         self.submit(&partition_key, vec![delete]).await.map(drop)
     }
+}
+
+/// Returns the key of the poison row for a partition in which the view has missed changes.
+pub(super) fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
+    EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
+}
+
+/// Returns `true` if a poison row is for a partition in which the view has missed changes.
+fn is_gap(source: &EntityKey) -> bool {
+    source.row_key.as_str().strip_prefix(FEED_PREFIX) == Some("gap")
 }

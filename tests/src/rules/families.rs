@@ -116,5 +116,5 @@ pub const FAMILIES: &[Family] = &[
     Family::new("RT", "routing to physical partitions", &[(1, 14)]),
     Family::new("WIRE", "requests with hierarchical keys", &[(1, 7)]),
     Family::new("RUST", "the official client of Cosmos DB for NoSQL", &[(1, 11)]),
-    Family::new("EVO", "schema evolution", &[(1, 32)]),
+    Family::new("EVO", "schema evolution", &[(1, 34)]),
 ];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use table_store::EdmType;
 
-use crate::property::{MOST_CHUNKS, chunk};
+use crate::chunk_name::{MOST_CHUNKS, chunk_name};
 use crate::schema::evolution::change::Change;
 use crate::schema::evolution::rules::{self, Rule};
 use crate::schema::stored::{StoredProperty, StoredSchema};
@@ -33,7 +33,7 @@ fn whole(properties: &[StoredProperty]) -> BTreeMap<&str, Whole<'_>> {
     let mut found: BTreeMap<_, _> =
         properties.iter().map(|first| (first.name.as_str(), Whole { first, is_chunked: false })).collect();
     for StoredProperty { name, edm, .. } in properties {
-        let more = || (1..MOST_CHUNKS).map(|at| chunk(name, at));
+        let more = || (1..MOST_CHUNKS).map(|at| chunk_name(name, at));
         let is_chunk = |name: String| {
             found.get(name.as_str()).is_some_and(|chunk| chunk.first.optional && chunk.first.edm == *edm)
         };
