@@ -97,6 +97,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     #[doc(hidden)]
     pub async fn create_or_open(self) -> Result<(Self, bool)> {
         let table = self.name()?;
+        table.require_creatable()?;
         let mut records = Vec::with_capacity(E::SCHEMAS.len());
         for design in E::SCHEMAS {
             records.push(read(&self.store, table, design.entity).await?);
