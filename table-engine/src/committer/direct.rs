@@ -117,7 +117,8 @@ impl Direct {
     fn work(&self, requests: &Receiver<Request>, threads: &Threads, closers: &mut Vec<Sender<Result<()>>>) {
         while closers.is_empty() {
             let Some(request) = self.next(requests, threads) else { break };
-            let reading = self.steady.read();
+            // Only a write needs the time, so an engine can be closed even if its clock panics.
+            let reading = matches!(request, Request::Write(_)).then(|| self.steady.read());
             let answer = self.lock().as_mut().and_then(|committer| {
                 if committer.publication.on_demand {
                     return committer.process_any(request, reading, closers);
@@ -174,11 +175,14 @@ impl Committer {
     fn process_any(
         &mut self,
         request: Request,
-        reading: Reading,
+        reading: Option<Reading>,
         closers: &mut Vec<Sender<Result<()>>>,
     ) -> Option<Answer> {
         match request {
-            Request::Write(write) => Some(self.process(write, reading)),
+            Request::Write(write) => {
+                let reading = reading.unwrap_or_else(|| self.steady.read());
+                Some(self.process(write, reading))
+            }
             Request::Checkpoint { answer, .. } => Some(Answer::Done(answer, self.shared.check_writable())),
             Request::Close { answer } => {
                 closers.push(answer);

@@ -87,6 +87,23 @@ fn a_subscriber_of_the_error_that_ends_writes_may_read_the_engine() {
     assert!(reads.load(Ordering::Relaxed));
 }
 
+#[test]
+fn an_engine_whose_clock_panics_can_be_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    for is_on_disk in [false, true] {
+        let fails = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&fails);
+        let options = clocked(move || assert!(!seen.load(Ordering::Relaxed), "the clock panics"));
+        let engine =
+            with_table(if is_on_disk { options.open(folder.path()).unwrap() } else { options.in_memory() });
+        fails.store(true, Ordering::Relaxed);
+        assert_eq!(write(&engine, "1", insert(1)).unwrap_err().code(), ErrorCode::EnginePoisoned);
+        let created = wait(engine.create_table(&name("Other")));
+        assert_eq!(created.unwrap_err().code(), ErrorCode::EnginePoisoned);
+        assert_eq!(wait(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
+    }
+}
+
 /// Runs threads of the system whose events panic.
 #[derive(Debug)]
 struct PanicsAtEvents;
