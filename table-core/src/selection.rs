@@ -26,7 +26,7 @@ use crate::entity::Entity;
 use crate::key::EntityKey;
 use crate::key::codec::{Alphabet, Form};
 use crate::query::{KeyRange, QueryClass, TextRange};
-use crate::schema::{self, KeyPiece};
+use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 
 /// A cost class as a type. Sealed: only the cost classes of the service exist (CLS-1).
 pub trait Class: sealed::Sealed + 'static {
@@ -202,7 +202,7 @@ impl<E, F> Selection<E, Point, F> {
 impl<E: Entity, C: Class> Selection<E, C> {
     /// Excludes `E`'s index rows, which are copies and lists, from the ranges, as far as their keys differ from all keys of `E`: by the literal at the start
     /// of the `RowKey`, or, if the index has separate partitions in the same table, of the `PartitionKey`. If the `RowKey`s of the two may be equal, the
-    /// partitions of the index are excluded even if an entity could be in one of them: its key would be that of an index row.
+    /// partitions of the index are excluded. `Entities` refuses to insert an entity into one of them.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -230,19 +230,36 @@ impl<E: Entity, C: Class> Selection<E, C> {
         if ranges.iter().all(|range| range.partition_key.single().is_some()) {
             return self;
         }
-        for index in E::SCHEMA.indexes {
-            let literal = index.partition_key.map(first_literal).unwrap_or_default();
-            let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(E::SCHEMA.table));
-            // Rows of the index that look like entities can only be told apart by their partitions.
-            let looks_alike = !schema::disjoint(E::SCHEMA.row_key, index.row_key);
-            let is_apart = never_starts_with(E::SCHEMA.partition_key, literal)
-                || looks_alike && !first_literal(E::SCHEMA.partition_key).starts_with(literal);
-            if same_table && !literal.is_empty() && is_apart {
-                *ranges = ranges.drain(..).flat_map(|range| around(range, literal)).collect();
-            }
+        for literal in E::SCHEMA.indexes.iter().filter_map(|index| excluded_partitions(E::SCHEMA, index)) {
+            *ranges = ranges.drain(..).flat_map(|range| around(range, literal)).collect();
         }
         self
     }
+}
+
+/// Returns the index whose partitions [scans](Selection::own_rows) exclude, if an entity with this PartitionKey would be in one of them.
+#[doc(hidden)]
+#[must_use]
+pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> Option<&'static IndexSchema> {
+    schema.indexes.iter().find(|index| {
+        // The PartitionKey is compared first, because it is a cheap test that rarely succeeds.
+        partition_key.starts_with(partition_literal(index)) && excluded_partitions(schema, index).is_some()
+    })
+}
+
+/// Returns the literal at the start of an index's partitions, if scans of the entities exclude these partitions.
+fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'static str> {
+    let literal = partition_literal(index);
+    let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(schema.table));
+    // Rows of the index that look like entities can only be told apart by their partitions.
+    let looks_alike = !schema::disjoint(schema.row_key, index.row_key);
+    let is_apart = never_starts_with(schema.partition_key, literal)
+        || looks_alike && !first_literal(schema.partition_key).starts_with(literal);
+    (same_table && !literal.is_empty() && is_apart).then_some(literal)
+}
+
+fn partition_literal(index: &IndexSchema) -> &'static str {
+    index.partition_key.map(first_literal).unwrap_or_default()
 }
 
 /// Returns `true` if it is proved that no key with these pieces starts with `literal`.

@@ -52,8 +52,8 @@ pub(crate) use fault::EntityFault;
 pub use handle::Entities;
 pub use outbox::{NoOutbox, StepRecorder};
 pub(crate) use plan::{
-    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, PreparedRow, RecordChanges, RowPlace, RowWrite,
-    UndoWrite, sent, touch,
+    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, PreparedRow, REFERENCES, RecordChanges,
+    RowPlace, RowWrite, UndoWrite, sent, touch,
 };
 pub(crate) use read::{Current, RACE, read_as};
 pub(crate) use rounds::Rounds;

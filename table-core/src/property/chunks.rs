@@ -257,7 +257,7 @@ mod tests {
 
     /// A value has at most 16 chunks, so another field may have this name.
     #[test]
-    fn a_property_with_the_name_of_a_seventeenth_chunk_is_no_chunk() {
+    fn a_property_with_the_name_of_a_seventeenth_chunk_is_another_property() {
         for bytes in [1, 1 << 20] {
             let value = vec![7_u8; bytes];
             let mut row = RowWriter::new();

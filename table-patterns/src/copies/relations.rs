@@ -19,8 +19,8 @@ use crate::copies::plan::{CopyPlan, HolderContext};
 use crate::copies::reference::{self, Reference};
 use crate::copies::relation::Incoming;
 use crate::entities::{
-    Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, ReservedRows, StepRecorder,
-    read_as,
+    Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, REFERENCES, ReservedRows,
+    StepRecorder, read_as,
 };
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
@@ -190,7 +190,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             kept.remote.extend(chain::passed_on(&key, (&read(&given)?, new), &[]));
         }
         let (kind, mut more) = (kept.operation(kind), Contribution::default());
-        kept.rows.into_iter().for_each(|row| more.write("references", row));
+        kept.rows.into_iter().for_each(|row| more.write(REFERENCES, row));
         more.derived_steps.extend(kept.remote.iter().map(|change| relay::step_of(E::SCHEMA, change)));
         Ok(Completed { kind, old, new, more, others: kept.others })
     }

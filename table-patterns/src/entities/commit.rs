@@ -17,7 +17,7 @@ use table_core::{Error, Result};
 use crate::entities::admission::AdmitWrites;
 use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;
-use crate::entities::plan::{REFERENCES, ReadRow, RowPlace, UndoWrite, sent};
+use crate::entities::plan::{Author, REFERENCES, ReadRow, RowPlace, UndoWrite, sent};
 use crate::entities::seen_versions::SeenRows;
 use crate::requests::{self, CONCURRENCY};
 
@@ -88,7 +88,8 @@ impl Conflict {
             Self::Entity => error.operation().is_none_or(|at| at < planned.entities().len()),
             Self::Fixed => error.key().and_then(|(_, row)| RowKey::new(row).ok()).is_some_and(|row_key| {
                 let row = completed.rows().get(&row_key);
-                planned.rows().contains_key(&row_key) || row.is_some_and(|row| row.by != REFERENCES)
+                planned.rows().contains_key(&row_key)
+                    || row.is_some_and(|row| row.by != Author::Pattern(REFERENCES))
             }),
             Self::Derived | Self::Related => true,
         }

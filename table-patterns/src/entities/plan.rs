@@ -71,7 +71,7 @@ pub(crate) enum Author {
 }
 
 /// The author of the rows that copies need: references, and conditions on the entities that are copied.
-pub(crate) const REFERENCES: Author = Author::Pattern("references");
+pub(crate) const REFERENCES: &str = "references";
 
 impl Author {
     /// Returns the name of the index or pattern.

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use table_core::Result;
 use table_core::entity::Entity;
 use table_core::index::IndexOf;
 use table_core::key::EntityKey;
@@ -15,12 +14,15 @@ use table_core::name::TableName;
 use table_core::row::entity_bytes;
 use table_core::runtime::Runtime;
 use table_core::schema::IndexSchema;
+use table_core::selection::index_that_hides;
 use table_core::store::TableStore;
 use table_core::table::{SchemaWatch, TableStoreExt};
+use table_core::{Error, Result};
 
 use crate::entities::{Author, Contribution, Contributor, Entities, EntityChange};
 use crate::index::changes::{Change, ChangeKind, changes, holds_entry, owner_of};
 use crate::index::copy::CopyChange;
+use crate::index::fault::IndexFault;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
 use crate::index::owners::{self, Found};
 use crate::index::relay;
@@ -46,6 +48,9 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
     }
 
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
+        if change.old.is_none() && change.new.is_some() {
+            check_partition::<E>(change.key)?;
+        }
         let mut remote: Vec<RemoteChange> = Vec::new();
         for one in changes(change.old, change.new)? {
             if one.index.is_same_partition() {
@@ -100,6 +105,14 @@ impl Indexes {
         };
         out.derive(index.name, key.row_key, Arc::new(copy));
         Ok(())
+    }
+}
+
+/// Checks that a new entity is not in a partition of an index in which scans and backfills would take it for a row of the index.
+fn check_partition<E: Entity>(key: &EntityKey) -> Result<()> {
+    match index_that_hides(E::SCHEMA, key.partition_key.as_str()) {
+        Some(index) => Err(Error::of(IndexFault::Hidden { index: index.name })),
+        None => Ok(()),
     }
 }
 

@@ -39,6 +39,12 @@ pub(crate) enum IndexFault {
     #[fault(UniqueViolation, "PAT-INTRA-5")]
     Shared { index: &'static str, owner: String },
     #[error(
+        "the PartitionKey begins like the partitions of index `{index}`, whose rows have keys of the same form, so scans could not tell the entity from \
+         them; choose a value that begins differently, or another literal for the index"
+    )]
+    #[fault(InvalidInput, "PAT-HET-2")]
+    Hidden { index: &'static str },
+    #[error(
         "the table has no stored schema, so the state of its indexes is unknown; open it first with \
          `create_if_missing`"
     )]

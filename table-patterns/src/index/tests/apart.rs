@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::Entity;
 use table_core::embedded::Engine;
 use table_core::table::TableStoreExt;
+use table_core::{Entity, ErrorCode};
 
 use super::kit::Records;
 use crate::EntityStore;
@@ -35,6 +35,22 @@ struct Event {
     #[digits(4)]
     version: u16,
     kind: String,
+}
+
+/// A type whose index has RowKeys of the same form.
+#[derive(Clone, Debug, PartialEq, Entity)]
+#[entity(table = "Staff", crate = table_core)]
+#[partition_key(department)]
+#[row_key("no_", id)]
+#[index(ById, partition_key("id_", department), row_key("no_", id))]
+struct Employee {
+    department: String,
+    #[digits(4)]
+    id: u16,
+}
+
+fn department() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z_]{1,3}", Just("id".to_owned()), "id_[a-z_]{0,2}"]
 }
 
 fn stream() -> impl Strategy<Value = String> {
@@ -68,5 +84,34 @@ proptest! {
         prop_assert_eq!(&scanned, &events);
         prop_assert_eq!(&indexed, &events);
         prop_assert_eq!(left, 0);
+    }
+
+    #[test]
+    fn pat_het_2_an_entity_that_scans_would_take_for_an_index_row_is_not_inserted(
+        staff in prop::collection::btree_set((department(), 0..3_u16), 1..8),
+    ) {
+        let (accepted, scanned) = block_on(async {
+            let store = Engine::in_memory();
+            let table = store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
+            let mut accepted = BTreeSet::new();
+            for (at, (department, id)) in staff.iter().enumerate() {
+                let one = Employee { department: department.clone(), id: *id };
+                let written = match at % 3 {
+                    0 => table.insert(&one).await.map(drop),
+                    1 => table.insert_or_replace(&one).await.map(drop),
+                    _ => table.bulk().insert_all([one]).await.map(drop).map_err(|error| error.source),
+                };
+                match written {
+                    Ok(()) => drop(accepted.insert((department.clone(), *id))),
+                    Err(error) => assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-HET-2"))),
+                }
+            }
+            let scanned = table.scan("to compare").max_rows(1_000).collect().await?;
+            let scanned: BTreeSet<_> = scanned.into_iter().map(|one| (one.department, one.id)).collect();
+            Ok::<_, table_core::Error>((accepted, scanned))
+        })
+        .unwrap();
+        prop_assert_eq!(&accepted, &scanned);
+        prop_assert!(staff.iter().all(|one| accepted.contains(one) != one.0.starts_with("id_")));
     }
 }
