@@ -2,7 +2,7 @@
 
 mod answers;
 mod backup;
-mod callbacks;
+pub(crate) mod callbacks;
 mod checkpoints;
 mod close;
 mod compactions;

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 
 use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 
+use super::callbacks::AtEvents;
 use super::*;
 use crate::base::{self, Merged};
 
@@ -42,10 +41,6 @@ fn rows_and_bytes_are_counted_by_table_and_partition_in_every_layer() {
     });
 }
 
-/// A subscriber that stores this thread's events as text.
-#[derive(Clone, Default)]
-struct Events(Arc<Mutex<Vec<String>>>);
-
 struct Text(String);
 
 impl Visit for Text {
@@ -54,38 +49,26 @@ impl Visit for Text {
     }
 }
 
-impl Subscriber for Events {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
+/// Returns this thread's events as text, and a subscriber that stores them.
+fn events() -> (Arc<Mutex<Vec<String>>>, AtEvents) {
+    let stored = Arc::<Mutex<Vec<String>>>::default();
+    let store = Arc::clone(&stored);
+    let subscriber = AtEvents::new(move |event| {
         let mut text = Text(String::new());
         event.record(&mut text);
-        self.0.lock().unwrap().push(text.0);
-    }
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
+        store.lock().unwrap().push(text.0);
+    });
+    (stored, subscriber)
 }
 
 #[test]
 fn each_checkpoint_and_merge_slice_is_an_event_with_its_figures() {
     let folder = tempfile::tempdir().unwrap();
-    let events = Events::default();
+    let (events, subscriber) = events();
     // With a single dispatcher alive, a callsite that another test's thread reaches first would stay disabled, because that
     // thread has no dispatcher.
-    let _second = tracing::Dispatch::new(events.clone());
-    tracing::subscriber::with_default(events.clone(), || {
+    let _second = tracing::Dispatch::new(subscriber.clone());
+    tracing::subscriber::with_default(subscriber, || {
         let mut base = base::tests::base(folder.path());
         for n in 0..2 {
             base::tests::put(&mut base, b"\0\0\0\x01p\0r", Some(&row(n)));
@@ -93,7 +76,7 @@ fn each_checkpoint_and_merge_slice_is_an_event_with_its_figures() {
         base.merge_all();
         while !matches!(base.merge().unwrap(), Merged::All) {}
     });
-    let events = events.0.lock().unwrap();
+    let events = events.lock().unwrap();
     let of = |what: &str| events.iter().filter(|event| event.contains(what)).cloned().collect::<Vec<_>>();
     let (checkpoints, merges) = (of("checkpoint recorded"), of("slice of a merge recorded"));
     assert_eq!((checkpoints.len(), merges.len()), (2, 1), "{events:?}");

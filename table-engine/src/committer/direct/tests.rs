@@ -1,11 +1,8 @@
-use std::io;
 use std::mem::ManuallyDrop;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use pollster::block_on;
 use table_store::ErrorCode;
@@ -22,7 +19,7 @@ use table_store::{PartitionKey, RowKey};
 
 use crate::Engine;
 use crate::options::EngineOptions;
-use crate::threads::Scheduler;
+use crate::tests::callbacks::PanicsAtPass;
 
 fn employees() -> TableName {
     TableName::new("Employee").unwrap()
@@ -111,37 +108,9 @@ fn a_panic_in_a_callers_write_stops_writes_but_not_reads() {
     assert_eq!(block_on(left.submit(&employees(), insert("3"))).unwrap_err().code(), ErrorCode::EngineClosed);
 }
 
-/// Runs threads of the system, but makes a thread panic when it yields while it removes the rows of a dropped table.
-#[derive(Debug)]
-struct PanicsAtPass;
-
-impl Scheduler for PanicsAtPass {
-    fn now(&self) -> Instant {
-        Instant::now()
-    }
-
-    fn spawn(&self, _: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
-        thread::Builder::new().spawn(work)
-    }
-
-    fn pass(&self) {
-        panic!("a thread panics as it passes");
-    }
-
-    fn sleep(&self, time: Duration) {
-        thread::sleep(time);
-    }
-
-    fn wait(&self, _: Option<Duration>, ready: &mut dyn FnMut() -> bool) {
-        while !ready() {
-            thread::yield_now();
-        }
-    }
-}
-
 #[test]
 fn a_thread_panic_between_requests_leaves_no_caller_unanswered() {
-    let engine = started(EngineOptions::new().scheduler(Arc::new(PanicsAtPass)));
+    let engine = started(EngineOptions::new().scheduler(Arc::new(PanicsAtPass { at_events: false })));
     block_on(engine.delete_table(&employees())).unwrap();
     // The request completes before the panic, or is refused after the panic.
     drop(block_on(engine.create_table(&employees())));
