@@ -37,7 +37,7 @@ struct Event {
     kind: String,
 }
 
-/// A type whose index has RowKeys of the same form.
+/// A type whose index has `RowKey`s of the same form.
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Staff", crate = table_core)]
 #[partition_key(department)]
