@@ -176,7 +176,7 @@ impl BlobBackup {
             // A backup replaces `BASE` before it removes files, so a file is missing for another reason only if `BASE` is unchanged.
             let newer = if error.code() == ErrorCode::BlobNotFound { self.read(BASE).await? } else { None };
             base = newer.filter(|newer| *newer != base).ok_or(error)?;
-            restoration = restoration.with_base(&base)?;
+            restoration.replace_base(&base)?;
         }
         restoration.finish()
     }

@@ -34,7 +34,7 @@ pub use upload::whole;
 #[cfg(feature = "blobs")]
 pub(crate) use error::{InBlobs, blob_error};
 #[cfg(feature = "blobs")]
-pub(crate) use folder::BlobFolder;
+pub(crate) use folder::{BlobFolder, spellings, split};
 #[cfg(feature = "blobs")]
 pub(crate) use name::{
     begins_with, decode, decode_caseless, encode, encode_caseless, hashed_beginning, is_hashed, names_row,

@@ -85,6 +85,7 @@ mod paging;
 mod panicked;
 pub mod participant;
 pub mod periods;
+mod position;
 mod read_many;
 pub mod relation;
 mod requests;

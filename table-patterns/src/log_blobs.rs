@@ -25,7 +25,8 @@
 //! blob's content is skipped if its metadata shows that it contains no matching line.
 //!
 //! # Bounds
-//! From 1,000,000 blobs per hour and service on, the counters have more than six digits. Older programs skip these blobs. Stores without metadata (such as a local folder) are supported: reads then download every blob.
+//! From 1,000,000 blobs per hour and service on, the counters have more than six digits. Older programs skip these blobs and cannot write to
+//! such an hour, so update writers first. Stores without metadata (such as a local folder) are supported: reads then download every blob.
 //!
 //! # When not to
 //! If individual entries are looked up by key, or the newest entries are read often, use [a log tail](crate::log_tail).

@@ -15,7 +15,8 @@
 //! # Guarantee
 //! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that passed this check
 //!   before its period expired can recreate the table after it was dropped; the next `expire` drops it again.
-//! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If the table for a period is missing, the first write to it creates it.
+//! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If the table for a period is missing,
+//!   [`insert`](PeriodTables::insert) creates it.
 //! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer retained. It is idempotent and can be interrupted.
 //! - Reads of several periods merge the tables in key order (PAT-HVD-3): the rows of each partition are in the order of their `RowKey`s, which is
 //!   chronological if the RowKey contains the time. Such a read is not a snapshot (CON-9).

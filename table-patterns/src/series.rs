@@ -12,7 +12,7 @@
 //! A slot without a value has no property. The entity is declared without its slots; the trait [`Series`] adds them.
 //!
 //! # Guarantee
-//! - [`set`](SeriesTable::set) merges one slot and leaves the other slots unchanged (PAT-SER-2). The last writer wins.
+//! - [`set`](SeriesTable::set) merges one slot, and leaves the other slots and the properties of the entity unchanged (PAT-SER-2). The last writer wins.
 //! - [`increment`](SeriesTable::increment) loses no update. It reads, adds, and writes on the condition that the `ETag` is unchanged. If another writer
 //!   committed first, it retries after a [back-off](table_core::retry), a limited number of times (PAT-SER-3). A sum that exceeds its type is an error.
 //! - On backends that can lose responses, an increment stores an identifier. After a lost response, the identifier is looked up, and the sum is
@@ -21,7 +21,7 @@
 //!
 //! # Cost
 //! Reading a day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, preceded by a read if
-//! the entity has indexes, copies or participants. An increment takes a read and a merge, repeated for each conflict. On a cloud account, an
+//! the entity has indexes, copies or participants. The first slot of a period takes an insert after the merge if the entity has properties. An increment takes a read and a merge, repeated for each conflict. On a cloud account, an
 //! increment also stores its identifier, as the `OperationId` property: 46 bytes of the entity, and one of its 252 properties. A series with no spare
 //! property stores none, and neither does a series whose increment writes other rows in its transaction.
 //!
@@ -84,7 +84,7 @@ pub(crate) use names::{is_same, is_sorted};
 pub use number::SlotNumber;
 pub use row::SeriesRow;
 pub use table::SeriesTable;
-pub(crate) use table::{slot_name, sum_overflow, with_slots};
+pub(crate) use table::{only_slots, slot_name, sum_overflow, with_slots};
 
 /// An entity with slots in addition to its properties. Slots are values of one type, each stored as one property.
 ///

@@ -167,10 +167,11 @@ impl Restoration {
     /// the restored folder removes the files that only the older one has.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are damaged; `FormatTooNew` or `FormatTooOld` if this library cannot read the format.
-    pub fn with_base(self, base: &[u8]) -> Result<Self> {
-        let base = BaseView::to_be_fetched(&self.options.place(&self.disk, &self.folder), base)?;
-        Ok(Self { base, ..self })
+    /// `Corrupted` if the bytes are damaged; `FormatTooNew` or `FormatTooOld` if this library cannot read the format. After an error, the restore can
+    /// continue with the previous `BASE`.
+    pub fn replace_base(&mut self, base: &[u8]) -> Result<()> {
+        self.base = BaseView::to_be_fetched(&self.options.place(&self.disk, &self.folder), base)?;
+        Ok(())
     }
 
     /// Checks every written block and completes the engine's folder.

@@ -1,16 +1,19 @@
 //! The location of a table's blobs in the blob store.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use object_store::ObjectStore;
 use object_store::path::Path;
 use table_core::Result;
 
+use crate::blob::{InBlobs, decode};
+
 /// The blobs of one table: a folder with a subfolder for each partition, and a folder of marks.
 #[derive(Clone)]
 pub(crate) struct BlobFolder {
     pub(crate) blobs: Arc<dyn ObjectStore>,
-    /// The folder that contains the blobs.
+    /// The folder that contains the blobs. Folders with a different spelling of the table's name can contain blobs of the table, too.
     pub(crate) values: Path,
     /// The folder that contains the marks. Each mark identifies an orphaned blob.
     pub(crate) marks: Path,
@@ -22,4 +25,48 @@ pub(crate) struct BlobFolder {
     pub(crate) partition_in: fn(&[u8]) -> Result<Option<String>>,
     /// `true` if the content of each blob contains the name of its partition.
     pub(crate) is_bound: bool,
+}
+
+impl BlobFolder {
+    /// Returns the folders that contain the table's blobs and those of its marks, as pairs.
+    pub(crate) async fn spellings(&self) -> Result<Vec<(Path, Path)>> {
+        spellings(&*self.blobs, &self.values, &self.marks).await
+    }
+}
+
+/// Returns the folders that contain a table's blobs and those of its marks, as pairs: one for each spelling of the table's name, because the name of a
+/// folder has the case that a program declares (TBL-2).
+pub(crate) async fn spellings(
+    blobs: &dyn ObjectStore,
+    values: &Path,
+    marks: &Path,
+) -> Result<Vec<(Path, Path)>> {
+    let mut names = BTreeSet::new();
+    for folder in [values, marks] {
+        let parent = parent(folder);
+        let found = blobs.list_with_delimiter(Some(&parent)).await.in_blob(&parent)?;
+        let spelled = found.common_prefixes.into_iter().filter(|other| is_spelling(other, folder));
+        names.extend(spelled.filter_map(|folder| folder.filename().map(str::to_owned)));
+    }
+    let folder = |folder: &Path, name: &String| parent(folder).join(name.as_str());
+    Ok(names.iter().map(|name| (folder(values, name), folder(marks, name))).collect())
+}
+
+/// Splits the name of a blob into the folder of its table and the rest; `None` if the blob is not in a folder of the table that `folder` belongs to.
+pub(crate) fn split<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
+    let end = blob.match_indices('/').nth(folder.parts_count().checked_sub(1)?)?.0;
+    let (own, rest) = blob.split_at_checked(end)?;
+    is_spelling(&Path::parse(own).ok()?, folder).then_some((own, rest.strip_prefix('/')?))
+}
+
+/// Returns `true` if two folders belong to the same table.
+fn is_spelling(folder: &Path, other: &Path) -> bool {
+    let name = |folder: &Path| folder.filename().and_then(decode);
+    let is_same =
+        name(folder).zip(name(other)).is_some_and(|(name, other)| name.eq_ignore_ascii_case(&other));
+    is_same && parent(folder) == parent(other)
+}
+
+fn parent(folder: &Path) -> Path {
+    folder.parent().unwrap_or_default()
 }

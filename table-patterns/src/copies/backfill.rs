@@ -7,7 +7,7 @@ use std::time::Duration;
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_key, classify_row};
-use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
+use table_core::query::{KeyRange, Page, Query, Select, TextRange};
 use table_core::selection::{Scan, Selection};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
@@ -18,6 +18,7 @@ use crate::entities::{Entities, StepRecorder};
 use crate::failure::Failure;
 use crate::fence::{self, Fence};
 use crate::panicked::caught_in;
+use crate::position::Position;
 use crate::requests::{self, CONCURRENCY};
 
 /// The maximum number of failed entities in a report.
@@ -58,38 +59,13 @@ impl Side {
     }
 }
 
-/// The position of a pass: the index of the key range, and the position within that range.
-#[derive(Clone, Debug, PartialEq)]
-struct Place {
-    range: usize,
-    from: Option<Continuation>,
+/// Formats the position of a pass for the stored schema.
+fn words(position: &Position) -> String {
+    format!("range {position}")
 }
 
-const START: Place = Place { range: 0, from: None };
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let from = self.from.as_ref().map(ToString::to_string).unwrap_or_default();
-        write!(f, "range {} {from}", self.range)
-    }
-}
-
-impl Place {
-    fn read(text: &str) -> Result<Self> {
-        let mut words = text.split(' ').skip(1);
-        let range = words.next().and_then(|range| range.parse().ok()).unwrap_or_default();
-        let from = words.next().filter(|from| !from.is_empty()).map(str::parse).transpose()?;
-        Ok(Self { range, from })
-    }
-
-    /// Returns the position after `page`; `None` at the end of the pass.
-    fn after(&self, page: &mut Page, ranges: usize) -> Option<Self> {
-        match page.continuation.take() {
-            from @ Some(_) => Some(Self { range: self.range, from }),
-            None if self.range + 1 < ranges => Some(Self { range: self.range + 1, from: None }),
-            None => None,
-        }
-    }
+fn read_words(words: &str) -> Position {
+    Position::read(words.split_once(' ').map_or("", |(_, position)| position))
 }
 
 /// A builder for the backfill of one entity type's copies, as a source and as a holder. Created by
@@ -163,9 +139,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
             // A note that the schema of this program does not contain belongs to a newer version of the program.
             let is_own = E::SCHEMA.keeps.iter().any(|kept| note.strip_prefix("keeps ") == Some(*kept));
             let Some(side) = Side::of_note(note).filter(|_| is_own) else { continue };
-            let begun = self.handle.pass_fence(&layout, (note, &START.to_string()), self.has_older).await?;
+            let begun =
+                self.handle.pass_fence(&layout, (note, &words(&Position::default())), self.has_older).await?;
             let mut next = match begun {
-                Fence::Passed(position) => Some(Place::read(&position)?),
+                Fence::Passed(position) => Some(read_words(&position)),
                 Fence::Waits(time) => {
                     report.retry_after = Some(report.retry_after.map_or(time, |known| known.max(time)));
                     continue;
@@ -173,10 +150,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
             };
             // IMPORTANT: the position is not recorded after a page with failures: if this run is interrupted, the next one reports them again.
             let mut has_failed = false;
-            while let Some(place) = next {
+            while let Some(position) = next {
                 self.handle.admit(false).await?;
                 let (following, failures) =
-                    copying.complete_page(side, &place, self.page, &mut report).await?;
+                    copying.complete_page(side, &position, self.page, &mut report).await?;
                 next = following;
                 has_failed |= failures > 0;
                 if has_failed && next.is_some() {
@@ -184,7 +161,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                 }
                 table
                     .update_schema_record(|layout| match &next {
-                        Some(next) => fence::advance(layout, note, &next.to_string()),
+                        Some(next) => fence::advance(layout, note, &words(next)),
                         None => fence::complete(layout, note),
                     })
                     .await?;
@@ -199,10 +176,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     async fn complete_page(
         &self,
         side: Side,
-        place: &Place,
+        position: &Position,
         top: Option<usize>,
         report: &mut CopiesReport,
-    ) -> Result<(Option<Place>, usize)> {
+    ) -> Result<(Option<Position>, usize)> {
         let mut failures = 0;
         let table = &self.handle.table;
         let ranges = match side {
@@ -211,11 +188,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             }
             Side::Holders => Selection::<E, Scan>::scan("to complete the copies").own_rows().into_ranges()?,
         };
-        let Some(range) = ranges.get(place.range).cloned() else { return Ok((None, failures)) };
         let keys = || Select::names(["PartitionKey", "RowKey"]);
         let select = if side == Side::Sources { keys() } else { Select::All };
-        let query = Query { top, select, ..Query::new(range) };
-        let mut page = table.store().query(table.name()?, &query, place.from.as_ref()).await?;
+        let query = |range| Query { top, select: select.clone(), ..Query::new(range) };
+        let (page, next) = position.page((table.store(), table.name()?), &ranges, query).await?;
         let found = Self::found(side, &page)?;
         let settled = found.into_iter().map(|key| async move {
             let settle = async {
@@ -238,7 +214,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
                 Err(error) => return Err(error),
             }
         }
-        Ok((place.after(&mut page, ranges.len()), failures))
+        Ok((next, failures))
     }
 
     /// Returns the keys of the entities to settle for one page: for [`Side::Sources`], the sources of the references on the page; for [`Side::Holders`], the

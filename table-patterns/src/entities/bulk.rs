@@ -205,7 +205,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn is_too_large(&self, error: &Error) -> bool {
-        error.code() == ErrorCode::RequestBodyTooLarge || is_too_large(error)
+        // Only the plan from the stored entities shows whether participants of two entities write the same row.
+        error.code() == ErrorCode::InvalidDuplicateRow || is_too_large(error)
     }
 
     fn split(&self, batch: BulkBatch) -> Result<(BulkBatch, BulkBatch)> {

@@ -3,6 +3,7 @@
 use table_core::Result;
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch, IntoIfMatch};
+use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::selection::ReportedKey;
@@ -11,7 +12,7 @@ use table_core::store::TableStore;
 
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
-use crate::entities::read::Current;
+use crate::entities::read::{Current, RACE};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts an entity with its contributed rows. Sends one request and reads nothing, unless an index is a list in the entity's partition.
@@ -116,24 +117,44 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// `UniqueViolation` or `IndexListFull` from an index; an error if the entity exceeds a limit.
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
-        self.merge_row(entity, entity.to_merge()?).await
-    }
-
-    /// Inserts `row`, or merges it into the stored row, under the key of `entity`. `row` must contain at least the properties of `entity`.
-    ///
-    /// # Errors
-    /// Any error from [`insert_or_merge`](Self::insert_or_merge).
-    pub(crate) async fn merge_row(&self, entity: &E, row: Row) -> Result<ETag> {
-        let key = entity.key_of()?;
+        let (key, row) = (entity.key_of()?, entity.to_merge()?);
         if self.is_blind() {
             return self.written(self.write_blind(key, OperationKind::InsertOrMerge(row)).await?);
         }
-        let written = self
-            .write(&key, true, None, |current| {
-                self.plan_merge_or_insert(&key, current.as_ref(), (entity, row.clone())).map(Some)
-            })
-            .await?;
-        self.written(written)
+        self.read_and_merge(&key, (entity, &row, &row)).await
+    }
+
+    /// Merges `changed` into the stored row, which keeps its other properties, or inserts `whole` if no row is stored under the key of `entity`. `whole` must
+    /// contain the properties of `entity` and those of `changed`.
+    ///
+    /// # Errors
+    /// Any error from [`insert_or_merge`](Self::insert_or_merge).
+    pub(crate) async fn merge_or_insert(&self, entity: &E, (changed, whole): (&Row, &Row)) -> Result<ETag> {
+        let key = entity.key_of()?;
+        if !self.is_blind() {
+            return self.read_and_merge(&key, (entity, changed, whole)).await;
+        }
+        let write = |kind| self.write_blind(key.clone(), kind);
+        if changed.view().len() == whole.view().len() {
+            return self.written(write(OperationKind::InsertOrMerge(whole.clone())).await?);
+        }
+        let mut race = self.retry.start(RACE);
+        loop {
+            match write(OperationKind::Merge(changed.clone(), IfMatch::Any)).await {
+                Err(error) if error.is_not_found() && !error.is_table_not_found() => {}
+                merged => return self.written(merged?),
+            }
+            match write(OperationKind::Insert(whole.clone())).await {
+                Err(error) if error.is_already_exists() => race.retry(error).await?,
+                inserted => return self.written(inserted?),
+            }
+        }
+    }
+
+    async fn read_and_merge(&self, key: &EntityKey, merged: (&E, &Row, &Row)) -> Result<ETag> {
+        let plan =
+            |current: Option<Current<E>>| self.plan_merge_or_insert(key, current.as_ref(), merged).map(Some);
+        self.written(self.write(key, true, None, plan).await?)
     }
 
     /// Deletes an entity with its contributed rows. Reads the stored version first if a contributor needs it.

@@ -44,11 +44,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         &self,
         key: &EntityKey,
         current: Option<&Current<E>>,
-        (entity, row): (&E, Row),
+        (entity, changed, whole): (&E, &Row, &Row),
     ) -> Result<EntityWrite<'_>> {
         match current {
-            Some(current) => self.plan_merge(key, current, row),
-            None => self.plan(key.clone(), OperationKind::Insert(row), None, Some(entity)),
+            Some(current) => self.plan_merge(key, current, changed.clone()),
+            None => self.plan(key.clone(), OperationKind::Insert(whole.clone()), None, Some(entity)),
         }
     }
 

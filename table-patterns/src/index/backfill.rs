@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use table_core::entity::Entity;
 use table_core::index::Index;
-use table_core::query::Continuation;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::SchemaRecord;
@@ -19,7 +18,8 @@ use crate::index::fault::IndexFault;
 use crate::index::finding::FindingKind;
 use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
-use crate::index::sweep::{Phase, Place, Sweep};
+use crate::index::sweep::{Phase, Sweep};
+use crate::position::Position;
 
 /// The maximum number of findings listed in a backfill's report.
 const LISTED: usize = 1_000;
@@ -137,7 +137,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
-        let start = words(Phase::Rows, &Place::default());
+        let start = words(Phase::Rows, &Position::default());
         self.note(|layout| {
             layout.disabled.retain(|known| *known != note);
             // Programs that do not know the index are still refused, unless its first backfill has not begun.
@@ -197,7 +197,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         if noted(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {
             return Ok(report);
         }
-        let start = words(Phase::Rows, &Place::default());
+        let start = words(Phase::Rows, &Position::default());
         let position = match self.table.pass_fence(&layout, (&note, &start), self.has_older).await? {
             Fence::Passed(position) => position,
             Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
@@ -205,10 +205,10 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         let sweep =
             Sweep { table: self.table, index, repair: true, top: self.page, blocked: OnceLock::new() };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
-        let (mut phase, mut place) = read_place(&position)?;
+        let (mut phase, mut position) = read_words(&position);
         let mut duplicate = None;
         loop {
-            let swept = sweep.page(phase, &place, &mut pacer).await?;
+            let swept = sweep.page(phase, &position, &mut pacer).await?;
             report.scanned += swept.items;
             let is_duplicate = |kind| kind == FindingKind::Duplicate;
             duplicate =
@@ -217,12 +217,13 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             if let Some(progress) = &mut self.progress {
                 progress(BackfillProgress { phase, scanned: report.scanned, written: report.repaired });
             }
-            (phase, place) = match (swept.next, phase) {
+            (phase, position) = match (swept.next, phase) {
                 (None, Phase::Entities) => break,
-                (None, Phase::Rows) => (Phase::Entities, Place::default()),
+                (None, Phase::Rows) => (Phase::Entities, Position::default()),
                 (Some(next), phase) => (phase, next),
             };
-            let (noted, found) = (words(phase, &place), duplicate.is_some() || sweep.blocked.get().is_some());
+            let (noted, found) =
+                (words(phase, &position), duplicate.is_some() || sweep.blocked.get().is_some());
             self.table
                 .note(|layout| {
                     // The position is not recorded after an entity that could not be indexed.
@@ -254,17 +255,14 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     }
 }
 
-/// Formats the position of a backfill: `rows` or `entities`, the index of the key range, and the position within that range.
-fn words(phase: Phase, place: &Place) -> String {
+/// Formats the phase of a backfill, `rows` or `entities`, and the position within that phase.
+fn words(phase: Phase, position: &Position) -> String {
     let phase = if phase == Phase::Rows { "rows" } else { "entities" };
-    let from = place.from.as_ref().map(ToString::to_string).unwrap_or_default();
-    format!("{phase} {} {from}", place.range)
+    format!("{phase} {position}")
 }
 
-fn read_place(words: &str) -> Result<(Phase, Place)> {
-    let mut words = words.split(' ');
-    let phase = if words.next() == Some("entities") { Phase::Entities } else { Phase::Rows };
-    let range = words.next().and_then(|range| range.parse().ok()).unwrap_or_default();
-    let from = words.next().filter(|from| !from.is_empty()).map(str::parse::<Continuation>).transpose()?;
-    Ok((phase, Place { range, from }))
+fn read_words(words: &str) -> (Phase, Position) {
+    let (phase, position) = words.split_once(' ').unwrap_or_default();
+    let phase = if phase == "entities" { Phase::Entities } else { Phase::Rows };
+    (phase, Position::read(position))
 }

@@ -14,7 +14,8 @@ use table_core::store::TableStore;
 use crate::entities::{Entities, ReservedRows, StepRecorder};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::pace::Pacer;
-use crate::index::sweep::{Phase, Place, Sweep};
+use crate::index::sweep::{Phase, Sweep};
+use crate::position::Position;
 
 /// The result of an index check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,12 +135,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
             let sweep =
                 Sweep { table: self.table, index, repair: self.repair, top: None, blocked: OnceLock::new() };
             for phase in [Phase::Rows, Phase::Entities] {
-                let mut place = Some(Place::default());
-                while let Some(at) = place {
+                let mut next = Some(Position::default());
+                while let Some(at) = next {
                     let swept = sweep.page(phase, &at, &mut pacer).await?;
                     report.scanned += swept.items;
                     report.add(swept.findings, self.most);
-                    place = swept.next;
+                    next = swept.next;
                 }
             }
         }

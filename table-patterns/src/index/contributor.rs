@@ -11,6 +11,7 @@ use table_core::index::IndexOf;
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::name::TableName;
+use table_core::operation::OperationKind;
 use table_core::row::entity_bytes;
 use table_core::runtime::Runtime;
 use table_core::schema::IndexSchema;
@@ -48,7 +49,8 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
     }
 
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
-        if change.old.is_none() && change.new.is_some() {
+        // The size of a bulk write is estimated before it is known whether the entity is new.
+        if matches!(change.kind, OperationKind::Insert(_)) {
             check_partition::<E>(change.key)?;
         }
         let mut remote: Vec<RemoteChange> = Vec::new();

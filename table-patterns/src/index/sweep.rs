@@ -14,7 +14,7 @@ use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_index_row, classify_row};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::query::{Continuation, KeyRange, Query, TextRange};
+use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema, KeyPiece};
 use table_core::selection::{Scan, Selection};
@@ -30,6 +30,7 @@ use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::pace::Pacer;
 use crate::panicked::caught_in;
+use crate::position::Position;
 
 /// The phases of a pass over an index. Index rows come first: rows that belong to no entity are removed before their keys are used for other entities.
 ///
@@ -53,13 +54,6 @@ pub enum Phase {
     Entities,
 }
 
-/// The position of a page within a phase: the index of the key range, and the position within that range.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) range: usize,
-    pub(crate) from: Option<Continuation>,
-}
-
 /// The result of one page of a pass.
 #[derive(Debug, Default)]
 pub(crate) struct Swept {
@@ -68,7 +62,7 @@ pub(crate) struct Swept {
     /// The confirmed findings: first the rows that cannot be checked, then the other findings in key order.
     pub(crate) findings: Vec<Finding>,
     /// The position of the next page; `None` at the end of the phase.
-    pub(crate) next: Option<Place>,
+    pub(crate) next: Option<Position>,
 }
 
 /// An entity or an index row on the page.
@@ -89,7 +83,7 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Processes one page of a phase. All writes for the page are complete when this function returns.
-    pub(crate) async fn page(&self, phase: Phase, place: &Place, pacer: &mut Pacer) -> Result<Swept> {
+    pub(crate) async fn page(&self, phase: Phase, position: &Position, pacer: &mut Pacer) -> Result<Swept> {
         let (table, ranges) = match phase {
             Phase::Rows => (self.table.table_of(self.schema())?, vec![rows_of::<E>(self.schema())]),
             Phase::Entities => {
@@ -97,13 +91,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 (self.table.table.name()?.clone(), entities.into_ranges()?)
             }
         };
-        let Some(keys) = ranges.get(place.range).cloned() else { return Ok(Swept::default()) };
-        let query = Query { top: self.top, ..Query::new(keys) };
-        let page = self.store().query(&table, &query, place.from.as_ref()).await?;
-        let next = match page.continuation {
-            Some(from) => Some(Place { range: place.range, from: Some(from) }),
-            None => (place.range + 1 < ranges.len()).then_some(Place { range: place.range + 1, from: None }),
-        };
+        let query = |keys| Query { top: self.top, ..Query::new(keys) };
+        let (page, next) = position.page((self.store(), &table), &ranges, query).await?;
         let mut swept = Swept { next, ..Swept::default() };
         let mut items = Vec::with_capacity(page.rows.len());
         for entity in page.rows.iter() {

@@ -6,7 +6,7 @@ use table_core::query::Select;
 use table_core::store::TableStore;
 use table_core::{Result, ValueRef};
 
-use crate::blob::{Collected, Naming, Orphans, decode};
+use crate::blob::{Collected, Naming, Orphans, decode, spellings};
 use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
 
@@ -20,15 +20,17 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// # Errors
     /// Any error from the table or the blob store. A missing table is also an error: a wrong table name must not turn all blobs into orphans.
     pub async fn collect_orphans(&self) -> Result<Collected> {
-        let orphans = Orphans {
-            blobs: self.blobs.as_ref(),
-            folder: self.folder("blobs")?,
-            marks: self.folder("orphans")?,
-            now: self.clock.now(),
-            grace: self.grace,
-            naming: Named(self),
-        };
-        orphans.collect().await
+        let blobs = self.blobs.as_ref();
+        let mut collected = Collected::default();
+        for (folder, marks) in spellings(blobs, &self.folder("blobs")?, &self.folder("orphans")?).await? {
+            let (now, grace, naming) = (self.clock.now(), self.grace, Named(self));
+            let Collected { kept, marked, removed } =
+                Orphans { blobs, folder, marks, now, grace, naming }.collect().await?;
+            collected.kept += kept;
+            collected.marked += marked;
+            collected.removed += removed;
+        }
+        Ok(collected)
     }
 }
 

@@ -241,6 +241,21 @@ fn pat_large_2_a_missing_table_makes_no_orphans() {
 }
 
 #[test]
+fn tbl_2_the_collector_finds_blobs_of_a_program_that_spells_the_table_differently() {
+    let scene = scene();
+    let table = scene.tables.table_named::<Employee>("EMPLOYEES").unwrap();
+    let other = LargeTable::new(table, Arc::new(scene.blobs.clone()), "photos")
+        .with_clock(scene.employees.clock.clone());
+    let old = block_on(other.insert(ada(223), [PHOTO.content(content(1, 20))])).unwrap();
+    block_on(other.insert(ada(224), [PHOTO.content(content(1, 20))])).unwrap();
+    block_on(scene.employees.replace(ada(223), old.etag().clone(), [PHOTO.content(content(2, 20))])).unwrap();
+    assert_eq!(scene.blobs.names().len(), 3);
+    scene.collect_all();
+    assert_eq!(scene.blobs.names().len(), 2);
+    assert_eq!([223, 224].map(|id| scene.read(id).unwrap().unwrap()[0]), [2, 1]);
+}
+
+#[test]
 fn a_local_folder_accepts_any_key() {
     let folder = tempfile::tempdir().unwrap();
     let blobs: Arc<dyn ObjectStore> = Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap());

@@ -85,7 +85,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// # Errors
     /// `InvalidInput` if an `N` cannot represent the number; `InvalidDuplicateRow` if the unit has already taken numbers; any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
-        self.numbers_in(unit, 1).await.and_then(|numbers| row::fit(numbers.start))
+        self.numbers_in(unit, 1, |numbers| row::fit(numbers.start)).await
     }
 
     /// Takes `count` consecutive numbers in an existing unit. A unit can take numbers only once.
@@ -98,14 +98,20 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         unit: &mut UnitOfWork<S, O>,
         count: u64,
     ) -> Result<Range<N>> {
-        let numbers = self.numbers_in(unit, count).await?;
-        Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)
+        self.numbers_in(unit, count, |numbers| Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)).await
     }
 
-    async fn numbers_in(&self, unit: &mut UnitOfWork<S, O>, count: u64) -> Result<Range<u64>> {
+    /// Takes numbers and converts them. If the conversion fails, the unit is unchanged.
+    async fn numbers_in<T>(
+        &self,
+        unit: &mut UnitOfWork<S, O>,
+        count: u64,
+        convert: impl FnOnce(Range<u64>) -> Result<T>,
+    ) -> Result<T> {
         let found = unit.read_row(&self.row_key).await?;
         let (numbers, operation) = row::take(found, (&self.row_key, E::SCHEMA.entity), count)
             .map_err(|error| self.entities.in_table(unit.at_row(error, &self.row_key)))?;
+        let numbers = convert(numbers)?;
         unit.add_rows("sequence", [operation])?;
         Ok(numbers)
     }
@@ -157,7 +163,7 @@ where
     U: FnMut(Range<u64>, &mut UnitOfWork<S, O>) -> Result<T>,
 {
     async fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> Result<T> {
-        let numbers = self.sequence.numbers_in(unit, self.count).await?;
+        let numbers = self.sequence.numbers_in(unit, self.count, Ok).await?;
         (self.uses)(numbers, unit)
     }
 }

@@ -66,6 +66,19 @@ fn a_sequence_gives_the_last_number_of_its_type() {
 }
 
 #[test]
+fn a_number_that_does_not_fit_leaves_the_unit_unchanged() {
+    let (_, tickets) = tickets();
+    let numbers = GaplessSequence::new(&tickets, "ticket").unwrap();
+    let partition = || Ticket::partition("contoso");
+    block_on(numbers.set(partition(), 256)).unwrap();
+    let mut unit = tickets.unit(partition()).unwrap();
+    let beyond = block_on(numbers.next_in::<u8>(&mut unit)).unwrap_err();
+    assert_eq!(beyond.code(), ErrorCode::InvalidInput);
+    assert!(block_on(numbers.take_in::<u8>(&mut unit, 2)).is_err());
+    assert_eq!(block_on(numbers.next_in::<u16>(&mut unit)).unwrap(), 256);
+}
+
+#[test]
 fn the_layout_of_a_sequence() {
     let (store, tickets) = tickets();
     assert_eq!((insert(&tickets, "a").unwrap(), insert(&tickets, "b").unwrap()), (1, 2));

@@ -94,7 +94,8 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
 
-    /// Sets one slot with a merge, which leaves the other slots unchanged (PAT-SER-2). Inserts the entity if it does not exist.
+    /// Sets one slot with a merge, which leaves the other slots and the properties of the entity unchanged (PAT-SER-2). If the entity does not exist, inserts it
+    /// with the properties of `entity`.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value;
@@ -118,7 +119,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
             named.retain(|(earlier, _)| *earlier != name);
             named.push((name, value));
         }
-        self.entities.merge_row(entity, with_slots(entity, &named)?).await
+        self.entities.merge_or_insert(entity, (&only_slots(&named)?, &with_slots(entity, &named)?)).await
     }
 
     fn name(&self, slot: usize) -> Result<&'static str> {
@@ -128,7 +129,8 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 
 // The bounds are on the methods, because rustc shows the message of a bound on a method but not of a bound on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3).
+    /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3). A stored entity keeps its properties; if it
+    /// does not exist, it is inserted with the properties of `entity`.
     ///
     /// # Errors
     /// - `OutOfRangeInput` if the slot does not exist, or if its type cannot represent the sum.
@@ -167,8 +169,9 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
                 let stored = current.as_ref().and_then(|current| current.stored.as_ref());
                 sums = self.sums(&key, stored, &names, by)?;
                 let slots: Vec<_> = names.iter().copied().zip(sums.iter().copied()).collect();
-                let row = with_slots(entity, &slots)?;
-                let write = self.entities.plan_merge_or_insert(&key, current.as_ref(), (entity, row))?;
+                let (changed, whole) = (only_slots(&slots)?, with_slots(entity, &slots)?);
+                let write =
+                    self.entities.plan_merge_or_insert(&key, current.as_ref(), (entity, &changed, &whole))?;
                 Ok(Some(write.identified()))
             })
             .await;
@@ -224,13 +227,18 @@ pub(crate) fn sum_overflow(name: &str) -> Error {
     Error::of(SeriesFault::Sum).with_property(name)
 }
 
-/// Returns a row for a merge: the entity's own properties and the given slots.
+/// Returns a row for a merge: only the given slots.
+pub(crate) fn only_slots<V: Property>(slots: &[(&str, V)]) -> Result<Row> {
+    let mut writer = RowWriter::with_capacity(slots.len());
+    slots.iter().try_for_each(|(name, value)| value.write_to(name, &mut writer))?;
+    Ok(writer.finish())
+}
+
+/// Returns a row for an insert: the entity's own properties and the given slots.
 pub(crate) fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len() + E::SCHEMA.properties.len());
     copy(&entity.to_merge()?, &mut writer)?;
-    for (name, value) in slots {
-        value.write_to(name, &mut writer)?;
-    }
+    slots.iter().try_for_each(|(name, value)| value.write_to(name, &mut writer))?;
     Ok(writer.finish())
 }
 

@@ -94,6 +94,42 @@ fn pat_ser_2_a_slot_is_one_merge_that_keeps_the_rest() {
 }
 
 #[test]
+fn pat_ser_2_a_slot_written_with_an_old_entity_keeps_newer_properties() {
+    let (counts, store) = counts();
+    let of_office = |office: &str| MessageCounts { office: Some(office.into()), ..of(23) };
+    block_on(counts.set(&of_office("Oslo"), 3, 30)).unwrap();
+    let move_to = |office: &str| {
+        let key = MessageCounts::key(123, day(23));
+        block_on(counts.table().update(key, |counts| counts.office = Some(office.into()))).unwrap();
+    };
+    move_to("Bergen");
+    block_on(counts.set(&of_office("Oslo"), 3, 40)).unwrap();
+    assert_eq!(block_on(counts.increment(&of_office("Oslo"), 3, 2)).unwrap(), 42);
+    let found = read(&counts, 23);
+    assert_eq!((found.slot(3), found.entity.office.as_deref()), (Some(&42), Some("Bergen")));
+    // Another writer inserts the entity between the merge and the insert of the first slot.
+    let (other, mut calls) = (counts.clone(), 0);
+    store.script(move |call, _| {
+        calls += usize::from(matches!(call, Call::Submit));
+        let other = other.clone();
+        match calls {
+            2 => Fault::Meanwhile(Box::new(move || {
+                let office = MessageCounts { office: Some("Bergen".into()), ..of(24) };
+                drop(block_on(other.set(&office, 5, 7)).unwrap());
+            })),
+            _ => Fault::None,
+        }
+    });
+    block_on(counts.set(&MessageCounts { office: Some("Oslo".into()), ..of(24) }, 3, 1)).unwrap();
+    store.heal();
+    let found = read(&counts, 24);
+    assert_eq!(
+        (found.slot(3), found.slot(5), found.entity.office.as_deref()),
+        (Some(&1), Some(&7), Some("Bergen"))
+    );
+}
+
+#[test]
 fn pat_ser_3_no_increment_is_lost() {
     let (counts, _) = counts();
     std::thread::scope(|scope| {
@@ -312,7 +348,7 @@ mod declared {
         store.heal();
         assert_eq!(block_on(sendable(series.increment(&meter("cellar"), 3, 12))).unwrap(), 42);
         assert_eq!(store.calls(), [Call::Get, Call::Submit]);
-        assert_eq!((in_room(&meters, "attic"), in_room(&meters, "cellar")), (0, 1));
+        assert_eq!((in_room(&meters, "attic"), in_room(&meters, "cellar")), (1, 0), "a property is no slot");
         block_on(meters.update(Meter::key("Oslo", 7), |meter| meter.room = "attic".into())).unwrap();
         assert_eq!(slots(&series), [(3, 42)]);
         block_on(series.insert_or_replace(&SeriesRow::with_values(meter("hall"), [Some(1)]).unwrap()))

@@ -7,7 +7,7 @@ use table_core::key::PartitionKey;
 use table_core::query::EntityRef;
 use table_core::{Error, Result};
 
-use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs, begins_with, hashed_beginning};
+use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs, begins_with, hashed_beginning, split};
 use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 
@@ -32,17 +32,18 @@ impl BlobFolder {
     /// Returns `true` if the blob's name contains the key of `row`. Index rows also contain the address of the blob, but their keys are different.
     pub(super) fn is_of(&self, blob: &BlobRef, row: EntityRef<'_>) -> bool {
         let [partition, row] = [row.partition_key, row.row_key].map(self.encode);
-        blob.path().starts_with(&format!("{}/{partition}/{row}/", self.values))
+        split(blob.path(), &self.values)
+            .is_some_and(|(_, rest)| rest.starts_with(&format!("{partition}/{row}/")))
     }
 
     /// Returns `true` if the blob `name` is in this folder.
     pub(super) fn has_name(&self, name: &str) -> bool {
-        name.strip_prefix(self.values.as_ref()).is_some_and(|rest| rest.starts_with('/'))
+        split(name, &self.values).is_some()
     }
 
     /// Returns the PartitionKey in the name of a blob; `None` if the name has a different format, or contains only a hash of the PartitionKey.
     pub(super) fn partition_of(&self, blob: &str) -> Option<String> {
-        let rest = blob.strip_prefix(self.values.as_ref())?.strip_prefix('/')?;
+        let (_, rest) = split(blob, &self.values)?;
         (self.decode)(rest.split('/').next()?)
     }
 
@@ -62,9 +63,9 @@ impl BlobFolder {
             return Err(Error::of(TenantFault::Bound(blob.to_owned())));
         }
         let segment = |partition_key: &PartitionKey| (self.encode)(partition_key.as_str());
-        let before = format!("{}/{}/", self.values, segment(from));
-        let rest = blob.strip_prefix(&before);
-        Ok(rest.map(|rest| format!("{}/{}/{rest}", self.values, segment(to))))
+        let Some((folder, rest)) = split(blob, &self.values) else { return Ok(None) };
+        let rest = rest.strip_prefix(&format!("{}/", segment(from)));
+        Ok(rest.map(|rest| format!("{folder}/{}/{rest}", segment(to))))
     }
 
     /// Reads a range of bytes from a blob.
@@ -80,11 +81,13 @@ impl BlobFolder {
     /// Counts the blobs of the given partitions.
     pub(super) async fn count(&self, partitions: &[Partitions]) -> Result<BlobCount> {
         let mut count = BlobCount::default();
-        for folder in self.folders(&self.values, partitions).await? {
-            let mut listing = self.blobs.list(Some(&folder));
-            while let Some(meta) = listing.try_next().await.in_blob(&folder)? {
-                count.blobs += 1;
-                count.bytes += meta.size;
+        for (values, _) in self.spellings().await? {
+            for folder in self.folders(&values, partitions).await? {
+                let mut listing = self.blobs.list(Some(&folder));
+                while let Some(meta) = listing.try_next().await.in_blob(&folder)? {
+                    count.blobs += 1;
+                    count.bytes += meta.size;
+                }
             }
         }
         Ok(count)
@@ -93,15 +96,17 @@ impl BlobFolder {
     /// Deletes the blobs of the given partitions, including blobs that no entity references. Returns the number of deleted blobs.
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
-        // IMPORTANT: the marks are deleted first. The content of a blob may be needed to find its partition, whose marks have no content.
-        for folder in self.folders(&self.values, partitions).await? {
-            if let Some(partition) = folder.filename() {
-                self.delete_all(&self.marks.clone().join(partition)).await?;
+        for (values, marks) in self.spellings().await? {
+            // IMPORTANT: the marks are deleted first. The content of a blob may be needed to find its partition, whose marks have no content.
+            for folder in self.folders(&values, partitions).await? {
+                if let Some(partition) = folder.filename() {
+                    self.delete_all(&marks.clone().join(partition)).await?;
+                }
+                erased += self.delete_all(&folder).await?;
             }
-            erased += self.delete_all(&folder).await?;
-        }
-        for folder in self.folders(&self.marks, partitions).await? {
-            self.delete_all(&folder).await?;
+            for folder in self.folders(&marks, partitions).await? {
+                self.delete_all(&folder).await?;
+            }
         }
         Ok(erased)
     }

@@ -4,11 +4,11 @@ use table_core::Result;
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
 use table_core::property::{self, Property};
-use table_core::row::{self, Row, RowWriter};
+use table_core::row::{self, Row};
 use table_core::store::TableStore;
 
 use crate::entities::{StepRecorder, read_as};
-use crate::series::{Series, SlotNumber, slot_name, sum_overflow, with_slots};
+use crate::series::{Series, SlotNumber, only_slots, slot_name, sum_overflow, with_slots};
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
@@ -108,9 +108,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         slots: &[(&str, V)],
     ) -> Result<()> {
         let key = entity.key_of()?;
-        let mut only = RowWriter::with_capacity(slots.len());
-        slots.iter().try_for_each(|(name, value)| value.write_to(name, &mut only))?;
-        let only = only.finish();
+        let only = only_slots(slots)?;
         if let Some(known) = self.slots.get(&key.row_key) {
             let merged = row::merge(known.view(), only.view())?;
             self.draft.change_row(&key.row_key, &|known| row::merge(known.view(), only.view()))?;

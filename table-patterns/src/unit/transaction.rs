@@ -35,8 +35,8 @@ impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S,
 /// The state of one transaction across its attempts.
 pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
-    /// The versions that the last refused attempt depended on, and its error.
-    refused: Option<(Depends, Error)>,
+    /// The versions that the last refused attempt depended on.
+    refused: Option<Depends>,
     /// `true` once a group has been refused: the unit is then committed alone, and an error can be attributed to it.
     pub(super) is_alone: bool,
     /// The time when the current attempt began.
@@ -217,11 +217,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
         let depends: Depends = (self.reads.versions(), self.draft.planned().required_versions());
         let refused = attempts.refused.take();
-        if let Some((before, error)) = &refused
-            && *before == depends
-        {
-            return Err(error.clone());
-        }
         let deleted = self.delete_reservation();
         let group = turn.group();
         let is_contended = group.is_some() || turn.has_waiters();
@@ -257,14 +252,17 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 attempts.contest.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on rows that have changed since. If the next run depends on the same versions, the error is the unit's own, unless
-            // only another writer can cause it.
+            // The decision may be based on rows that have changed since. If two runs in a row that depend on the same versions are refused, the error is the
+            // unit's own, unless only another writer can cause it.
             error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
+                if !is_race && refused.as_ref() == Some(&depends) {
+                    return Err(error);
+                }
                 let lost = attempts.race.retry(error.clone()).await;
                 lost.map_err(|error| attempts.contest.explained(error))?;
-                let has_moved = is_race || refused.is_some_and(|(before, _)| before != depends);
+                let has_moved = is_race || refused.is_some_and(|before| before != depends);
                 Box::pin(self.lost(&mut attempts.contest, attempts.began, has_moved, &error)).await?;
-                attempts.refused = Some((depends, error)).filter(|_| !is_race);
+                attempts.refused = Some(depends).filter(|_| !is_race);
                 Ok(Finished::Again(Some(turn)))
             }
             error => Err(error),

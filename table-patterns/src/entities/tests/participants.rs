@@ -55,6 +55,44 @@ fn a_bulk_write_shows_participants_the_stored_entity() {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Support")]
+#[partition_key(tenant)]
+#[row_key("latest")]
+struct Latest {
+    tenant: String,
+    number: i32,
+}
+
+/// A participant that records the ticket that was written last.
+struct RecordLatest;
+
+impl Participant<Ticket> for RecordLatest {
+    fn name(&self) -> &'static str {
+        "latest"
+    }
+
+    fn changes(&self, _: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
+        let Some(Ticket { tenant, number, .. }) = new else { return Ok(()) };
+        out.insert_or_replace(&Latest { tenant: tenant.clone(), number: number.cast_signed() })
+    }
+}
+
+#[test]
+fn participants_of_entities_in_a_bulk_write_may_write_the_same_row() {
+    let store = Engine::in_memory().with_participant::<Ticket>(RecordLatest);
+    let ticket = |number| Ticket { tenant: "t".into(), number, is_closed: false };
+    block_on(async {
+        let tickets = store.entities::<Ticket>().create_if_missing().await.unwrap();
+        for round in 0..2 {
+            tickets.bulk().insert_or_replace_all((round..round + 5).map(ticket)).await.unwrap();
+            let latest = store.table::<Latest>().get(Latest::key("t")).await.unwrap().unwrap();
+            assert_eq!(latest.number.cast_unsigned(), round + 4);
+        }
+        tickets.bulk().insert_all((7..9).map(ticket)).await.unwrap();
+    });
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", copied_by(Name))]
 #[partition_key(department)]
 #[row_key("person_", id)]

@@ -71,6 +71,8 @@ struct State {
     /// `true` once a member has waited too long. The progress of the commit then wakes all members, because the member that drove it may not be polled
     /// again.
     is_late: bool,
+    /// `true` if the commit has woken all members while one of them polled it. The others could not poll it then.
+    is_woken: bool,
 }
 
 /// The result of reading a row through a group of units.
@@ -109,6 +111,7 @@ impl Group {
             outcome: None,
             wakers: Vec::new(),
             is_late: false,
+            is_woken: false,
         };
         Self { state: Mutex::new(state), timer }
     }
@@ -246,6 +249,7 @@ struct WakeMembers(Weak<Group>);
 impl Wake for WakeMembers {
     fn wake(self: Arc<Self>) {
         if let Some(group) = self.0.upgrade() {
+            group.lock().is_woken = true;
             group.wake_all();
         }
     }
@@ -270,6 +274,7 @@ impl Member<'_> {
         }
         let Some(mut commit) = state.sealed.take() else { return Poll::Pending };
         let is_late = state.is_late;
+        state.is_woken = false;
         drop(state);
         self.is_polling = true;
         let polled = if is_late {
@@ -281,7 +286,15 @@ impl Member<'_> {
         self.is_polling = false;
         let mut state = self.group.lock();
         match polled {
-            Poll::Pending => state.sealed = Some(commit),
+            Poll::Pending => {
+                state.sealed = Some(commit);
+                // Another member may have been woken, or have become late, while this one had the commit.
+                let is_missed = state.is_woken || state.is_late && !is_late;
+                drop(state);
+                if is_missed {
+                    self.group.wake_all();
+                }
+            }
             Poll::Ready(outcome) => {
                 state.outcome = Some(outcome.clone());
                 drop(state);

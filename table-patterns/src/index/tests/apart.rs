@@ -23,6 +23,16 @@ mod before {
         pub(super) version: u16,
         pub(super) kind: String,
     }
+
+    #[derive(Clone, Debug, PartialEq, table_core::Entity)]
+    #[entity(table = "Staff", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("no_", id)]
+    pub(super) struct Employee {
+        pub(super) department: String,
+        #[digits(4)]
+        pub(super) id: u16,
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Entity)]
@@ -114,4 +124,21 @@ proptest! {
         prop_assert_eq!(&accepted, &scanned);
         prop_assert!(staff.iter().all(|one| accepted.contains(one) != one.0.starts_with("id_")));
     }
+}
+
+#[test]
+fn pat_het_2_an_entity_of_an_older_release_can_be_changed_by_every_verb() {
+    let store = Engine::in_memory();
+    block_on(async {
+        let old = store.table::<before::Employee>().create_if_missing().await.unwrap();
+        old.insert(&before::Employee { department: "id_Sales".into(), id: 1 }).await.unwrap();
+        let table = store.entities_with_outbox::<Employee, _>(Records::default());
+        let table = table.create_if_missing().await.unwrap();
+        let one = Employee { department: "id_Sales".into(), id: 1 };
+        table.insert_or_replace(&one).await.unwrap();
+        table.insert_or_merge(&one).await.unwrap();
+        table.bulk().insert_or_replace_all([&one]).await.unwrap();
+        table.bulk().insert_or_merge_all([&one]).await.unwrap();
+        table.bulk().delete_all([Employee::key("id_Sales", 1)]).await.unwrap();
+    });
 }

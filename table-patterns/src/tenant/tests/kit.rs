@@ -20,13 +20,14 @@ use table_core::row::Property;
 use table_core::runtime::{Runtime, ticks_of};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
-use table_core::{Entity, EntitySet, Result, TableEntity, TableName, ValueRef, ticks};
+use table_core::{Entity, EntitySet, Result, TableEntity, TableName, TableStoreExt, ValueRef, ticks};
 
 use crate::EntityStore;
 use crate::blob::BlobRef;
 use crate::converge;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
+use crate::entity_store::handle;
 use crate::faults::{FaultyBlobs, FaultyStore};
 use crate::index::FindingKind;
 use crate::large::{Large, LargeTable, whole};
@@ -133,6 +134,8 @@ pub(super) struct World {
     pub(super) agents: Entities<Agent, Store, Out>,
     pub(super) blobs: FaultyBlobs,
     pub(super) large: LargeTable<Ticket, Store, Out>,
+    /// The same table in a program that spells its name differently.
+    large_of_other: LargeTable<Ticket, Store, Out>,
     pub(super) audit: PeriodTables<Audit, Store>,
     /// The number of ticks that the clock of the store and the programs is ahead of the system clock.
     ahead: Arc<AtomicU64>,
@@ -201,8 +204,21 @@ impl World {
             let agents = store.entities_with_outbox::<Agent, _>(outbox.clone()).create_if_missing().await?;
             let blobs = FaultyBlobs::default();
             let large = LargeTable::new(tickets.clone(), Arc::new(blobs.clone()), "files");
+            let other =
+                handle(store.table_named::<Ticket>("desk")?, outbox.clone()).create_if_missing().await?;
+            let large_of_other = LargeTable::new(other, Arc::new(blobs.clone()), "files");
             let audit = PeriodTables::new(store.clone());
-            Ok::<_, table_core::Error>(Self { store, outbox, tickets, agents, blobs, large, audit, ahead })
+            Ok::<_, table_core::Error>(Self {
+                store,
+                outbox,
+                tickets,
+                agents,
+                blobs,
+                large,
+                large_of_other,
+                audit,
+                ahead,
+            })
         })
         .unwrap()
     }
@@ -259,7 +275,8 @@ impl World {
                 self.audit.insert(&Audit { tenant: tenant.into(), at: ticks::now(), number }).await?;
                 if let Some(bytes) = file {
                     let content = vec![7; usize::try_from(*bytes).unwrap()];
-                    self.large
+                    let large = if number % 2 == 0 { &self.large_of_other } else { &self.large };
+                    large
                         .set(Ticket::key(tenant, number), [Ticket::FILE_BLOB.content(whole(content))])
                         .await?;
                 }

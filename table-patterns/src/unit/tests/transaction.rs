@@ -257,6 +257,19 @@ fn a_conflict_on_an_entity_that_the_handle_read_runs_the_function_again() {
 }
 
 #[test]
+fn a_second_run_that_writes_another_key_is_committed() {
+    let (_, accounts) = bank();
+    let mut number = 0;
+    let done = accounts.transaction(Account::partition("t"), async |unit| {
+        // Account 1 exists.
+        number = if number == 0 { 1 } else { 10 };
+        unit.insert(&account(number, 5)).map(drop)
+    });
+    block_on(done).map(drop).unwrap();
+    assert_eq!(cents(&accounts, 10), 5);
+}
+
+#[test]
 fn a_returned_version_saves_the_next_read() {
     let (store, accounts) = bank();
     let done = block_on(

@@ -2,11 +2,11 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
 use futures_channel::oneshot;
 
-use super::super::group::GroupOutcome;
+use super::super::group::{CommitGroup, GroupOutcome};
 use super::*;
 
 /// A task that counts its wakes, and is polled only after a wake.
@@ -43,7 +43,6 @@ struct Slow {
 impl Slow {
     /// Opens a group with one operation.
     fn new(steps: usize, is_admitted: bool) -> Self {
-        let store = Store::new();
         let (steps, waits): (Vec<_>, Vec<_>) = (0..steps).map(|_| oneshot::channel::<()>()).unzip();
         let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
             async move {
@@ -54,6 +53,12 @@ impl Slow {
             }
             .boxed()
         };
+        Self::with(steps, Box::new(commit), is_admitted)
+    }
+
+    /// Opens a group with one operation, given its commit and the senders that complete the steps of the commit.
+    fn with(steps: Vec<oneshot::Sender<()>>, commit: CommitGroup, is_admitted: bool) -> Self {
+        let store = Store::new();
         let alarms = Arc::<Mutex<Vec<oneshot::Sender<()>>>>::default();
         let set = Arc::clone(&alarms);
         let runtime = Runtime::new().sleep_by(move |_| {
@@ -62,7 +67,7 @@ impl Slow {
             Box::pin(async move { receiver.await.unwrap_or_default() })
         });
         let limits = store.engine.capabilities().limits;
-        let group = Group::new(store.partition_key, limits, timer(&runtime), Box::new(commit));
+        let group = Group::new(store.partition_key, limits, timer(&runtime), commit);
         let insert = Operation { row_key: row_key(0), kind: OperationKind::Insert(row(0, 0)) };
         group.join(&[insert], None, admission(is_admitted)).unwrap();
         Self { group: Arc::new(group), steps, alarms }
@@ -191,6 +196,36 @@ proptest! {
         }
         prop_assert!(waiting.is_empty(), "{} members wait for ever", waiting.len());
     }
+}
+
+#[test]
+fn a_late_member_that_is_woken_while_another_polls_the_commit_is_woken_again() {
+    let other = Arc::<Mutex<Option<Waiting>>>::default();
+    let (polled, mut is_first) = (Arc::clone(&other), true);
+    // The first poll of the commit wakes the members, and the other one is polled before this poll ends.
+    let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
+        std::future::poll_fn(move |context| {
+            if !std::mem::take(&mut is_first) {
+                return Poll::Ready(Ok(vec![None; operations.len()]));
+            }
+            context.waker().wake_by_ref();
+            let is_done = polled.lock().unwrap().as_mut().is_some_and(|(task, outcome)| task.run(outcome));
+            assert!(!is_done);
+            Poll::Pending
+        })
+        .boxed()
+    };
+    let slow = Slow::with(Vec::new(), Box::new(commit), true);
+    let ((task, mut late), mut waiting) = (slow.member(), slow.member());
+    waiting.0.run(&mut waiting.1);
+    *other.lock().unwrap() = Some(waiting);
+    for _ in 0..3 {
+        assert!(!task.run(&mut late));
+        slow.ring();
+    }
+    // The late member is never polled again.
+    let (task, mut outcome) = other.lock().unwrap().take().unwrap();
+    assert!(task.run(&mut outcome), "the other member was not woken");
 }
 
 #[test]

@@ -1,0 +1,170 @@
+//! The position of a backfill within the key ranges of its pass, as the stored schema records it.
+
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use table_core::Result;
+use table_core::name::TableName;
+use table_core::query::{Continuation, KeyRange, Page, Query};
+use table_core::store::TableStore;
+
+/// A position: the index of a key range, and the continuation within this range. The default is the start.
+///
+/// A position is valid only for the ranges that it was created with. Another release of the program can have different ranges, for example because it
+/// declares another index. The pass then starts again, which is always correct, because a pass can process a row twice.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Position {
+    range: usize,
+    from: Option<Continuation>,
+    /// The hash of the ranges; `None` at the start. A different version of the standard library may compute a different hash.
+    ranges: Option<u64>,
+}
+
+fn hash(ranges: &[KeyRange]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    ranges.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = self.from.as_ref().map(ToString::to_string).unwrap_or_default();
+        write!(f, "{} {from}", self.range)?;
+        self.ranges.map_or(Ok(()), |ranges| write!(f, " {ranges:016x}"))
+    }
+}
+
+impl Position {
+    /// Parses a position. Any other text is the start: for example, the position of an older release, which contains no hash.
+    pub(crate) fn read(text: &str) -> Self {
+        let parsed = || -> Option<Self> {
+            let mut words = text.split(' ');
+            let (range, from, ranges) = (words.next()?, words.next()?, words.next()?);
+            let from = if from.is_empty() { None } else { Some(from.parse().ok()?) };
+            Some(Self {
+                range: range.parse().ok()?,
+                from,
+                ranges: Some(u64::from_str_radix(ranges, 16).ok()?),
+            })
+        };
+        parsed().unwrap_or_default()
+    }
+
+    /// Reads the page at this position, or the first page if the position does not belong to the ranges, or if the store refuses the continuation because the
+    /// table was created again (PAGE-9). Returns the position after the page; `None` at the end of the last range.
+    ///
+    /// # Errors
+    /// Any error from the store.
+    pub(crate) async fn page<S: TableStore>(
+        &self,
+        (store, table): (&S, &TableName),
+        ranges: &[KeyRange],
+        query: impl Fn(KeyRange) -> Query,
+    ) -> Result<(Page, Option<Self>)> {
+        let hash = Some(hash(ranges));
+        let mut at = if self.ranges == hash { self.clone() } else { Self::default() };
+        loop {
+            let Some(range) = ranges.get(at.range) else { return Ok((Page::default(), None)) };
+            let mut page = match store.query(table, &query(range.clone()), at.from.as_ref()).await {
+                Err(error) if at.from.is_some() && error.rule() == Some("PAGE-9") => {
+                    at = Self::default();
+                    continue;
+                }
+                page => page?,
+            };
+            let next = match page.continuation.take() {
+                from @ Some(_) => Some(Self { range: at.range, from, ranges: hash }),
+                None => (at.range + 1 < ranges.len()).then_some(Self {
+                    range: at.range + 1,
+                    from: None,
+                    ranges: hash,
+                }),
+            };
+            return Ok((page, next));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+    use table_core::embedded::Engine;
+    use table_core::query::TextRange;
+    use table_core::{Entity, TableStoreExt};
+
+    use super::*;
+
+    #[derive(Entity, Clone)]
+    #[partition_key(group)]
+    #[row_key(id)]
+    struct Item {
+        group: String,
+        id: u32,
+    }
+
+    fn ranges(groups: &[&str]) -> Vec<KeyRange> {
+        groups
+            .iter()
+            .map(|group| KeyRange { partition_key: TextRange::prefix(group), row_key: TextRange::ALL })
+            .collect()
+    }
+
+    /// Reads the ranges page by page, with a record of the position after each page, until `pages` have been read.
+    fn read(engine: &Engine, ranges: &[KeyRange], from: &str, pages: usize) -> (Vec<String>, Option<String>) {
+        let (mut found, mut next) = (Vec::new(), Some(from.to_owned()));
+        let table = TableName::new("Items").unwrap();
+        for _ in 0..pages {
+            let Some(at) = next.take() else { break };
+            let query = |keys| Query { top: Some(1), ..Query::new(keys) };
+            let (page, following) =
+                block_on(Position::read(&at).page((engine, &table), ranges, query)).unwrap();
+            found.extend(
+                page.rows
+                    .iter()
+                    .map(|row| format!("{}{}", row.partition_key, row.row_key.trim_start_matches('0'))),
+            );
+            next = following.map(|next| next.to_string());
+        }
+        (found, next)
+    }
+
+    #[test]
+    fn a_position_continues_in_its_ranges_and_starts_again_in_others() {
+        let engine = Engine::in_memory();
+        let items = block_on(engine.table_named::<Item>("Items").unwrap().create_if_missing()).unwrap();
+        for (group, id) in [("a", 1), ("a", 2), ("b", 1), ("c", 1), ("c", 2)] {
+            block_on(items.insert(&Item { group: group.into(), id })).unwrap();
+        }
+        let all = ["a1", "a2", "b1", "c1", "c2"];
+        let list = ranges(&["a", "b", "c"]);
+        let start = Position::default().to_string();
+        assert_eq!(read(&engine, &list, &start, 20).0, all);
+        for pages in 1..7 {
+            let (found, next) = read(&engine, &list, &start, pages);
+            let Some(next) = next else { continue };
+            assert_eq!([found, read(&engine, &list, &next, 20).0].concat(), all, "after {pages} pages");
+            for others in [&["a", "c"][..], &["c"], &["", "c"], &["c", "b", "a", "d"]] {
+                let others = ranges(others);
+                assert_eq!(read(&engine, &others, &next, 20), read(&engine, &others, &start, 20), "{next}");
+            }
+        }
+        for other in ["", "1 ", "1 x 00", "9  00", "-1  0", "2  zz"] {
+            assert_eq!(read(&engine, &list, other, 20).0, all, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_pass_starts_again_if_the_table_is_created_again() {
+        let engine = Engine::in_memory();
+        let list = ranges(&[""]);
+        let open = || block_on(engine.table_named::<Item>("Items").unwrap().create_if_missing()).unwrap();
+        let fill = || {
+            (1..4).for_each(|id| block_on(open().insert(&Item { group: "a".into(), id })).map(drop).unwrap())
+        };
+        fill();
+        let (_, next) = read(&engine, &list, &Position::default().to_string(), 2);
+        block_on(open().delete_table()).unwrap();
+        fill();
+        assert_eq!(read(&engine, &list, &next.unwrap(), 20).0, ["a1", "a2", "a3"]);
+    }
+}
