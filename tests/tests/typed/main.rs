@@ -19,6 +19,7 @@ mod layout_file;
 mod lent;
 mod levels;
 mod outbox;
+mod pages;
 mod partitions;
 mod published;
 mod read_from_right;
