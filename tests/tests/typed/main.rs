@@ -14,6 +14,7 @@ mod generations;
 mod generics;
 mod indexes;
 mod integers;
+mod kinds;
 mod layout;
 mod layout_file;
 mod lent;
