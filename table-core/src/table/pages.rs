@@ -7,6 +7,7 @@ use futures_core::Stream;
 use futures_util::{FutureExt, StreamExt, TryFutureExt, TryStreamExt, stream};
 use table_store::{Error, Result};
 
+use crate::entity::Around;
 use crate::filter::Filter;
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
@@ -35,11 +36,21 @@ pub(crate) struct Paging {
     pub(crate) limit: Option<usize>,
     /// `true` if rows may be skipped. A page may then need to contain more rows than the limit.
     pub(crate) is_mixed: bool,
+    /// Removes ranges whose rows could be mistaken for the entities.
+    pub(crate) around: Option<Around>,
 }
 
 impl Paging {
     pub(crate) const fn new(ranges: Result<Vec<KeyRange>>) -> Self {
-        Self { ranges, filter: None, select: Select::All, top: None, limit: None, is_mixed: false }
+        Self {
+            ranges,
+            filter: None,
+            select: Select::All,
+            top: None,
+            limit: None,
+            is_mixed: false,
+            around: None,
+        }
     }
 
     /// Adds a condition that entities must also satisfy.
@@ -72,7 +83,11 @@ impl Paging {
             select: self.select.clone(),
             top,
         };
-        Ok(self.ranges.as_ref().map_err(Clone::clone)?.iter().map(query).collect())
+        let ranges = self.ranges.as_ref().map_err(Clone::clone)?;
+        Ok(match self.around {
+            Some(around) => around(ranges.clone()).iter().map(query).collect(),
+            None => ranges.iter().map(query).collect(),
+        })
     }
 }
 

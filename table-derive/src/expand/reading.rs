@@ -29,7 +29,7 @@ use crate::model::{Entity, Field};
 /// If the value of a part is also in a property or in another part, the part is kept as a string and compared once the value is known. A bucket is
 /// handled in the same way.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
-    let (entity, reader) = (local("entity"), local("reader"));
+    let entity = local("entity");
     let mut reading = Reading::new(design, schema::shape(design.entity));
     let is_from_key = |at: usize| design.entity.fields.get(at).is_some_and(|field| field.property.is_none());
     let keys = reading.keys(&entity, &is_from_key);

@@ -19,6 +19,7 @@ mod layout;
 mod layout_file;
 mod lent;
 mod levels;
+mod lookalikes;
 mod outbox;
 mod pages;
 mod partitions;
