@@ -55,8 +55,8 @@ pub use table_derive::{access_at, access_ceiling, access_list};
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{
-    AnyRelations, AnyTable, Declared, Entity, FromEntity, NamedTable, NotRead, PlainEntity, ProjectionOf,
-    ToEntity, Versioned, table_number,
+    AnyRelations, AnyTable, Around, Declared, Entity, FromEntity, NamedTable, NotRead, PlainEntity,
+    ProjectionOf, ToEntity, Versioned, table_number,
 };
 pub use crate::etag::ETag;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
@@ -80,7 +80,7 @@ pub use crate::schema::{
 };
 pub use crate::selection::{
     Copies, FanOut, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Ordered, Partition, PartitionRange, Point,
-    Primary, RowRange, Scan, Selection, SelfDelimiting,
+    Primary, RowRange, Scan, Selection, SelfDelimiting, around_indexes,
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::table::refused::{Begins, Changes, Creates, Finds, ReadsAll, Removes, Saves, WritesMany};

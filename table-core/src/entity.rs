@@ -23,7 +23,7 @@ use table_store::{Error, ErrorCode, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::limits::Limits;
-use crate::query::{EntityRef, Select};
+use crate::query::{EntityRef, KeyRange, Select};
 use crate::refused::refused_of_values;
 use crate::row::Row;
 use crate::schema::EntitySchema;
@@ -268,6 +268,10 @@ impl<E: PlainEntity> ToEntity for E {
 #[doc(hidden)]
 pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 
+/// A function that removes the partitions of indexes from ranges of several partitions.
+#[doc(hidden)]
+pub type Around = fn(Vec<KeyRange>) -> Vec<KeyRange>;
+
 /// A type that a stored entity can be read as: an [`Entity`], a projection of an entity, or [`TableEntity`](crate::TableEntity).
 ///
 /// ```
@@ -307,6 +311,11 @@ pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 pub trait FromEntity: Sized {
     /// `true` if the table of the type may contain rows of other declared types, which [`read_own`](Self::read_own) skips.
     const IS_MIXED: bool = false;
+
+    /// Removes the partitions of indexes whose rows could be mistaken for this type from the ranges of a query or a scan. `None` for types without such
+    /// indexes, and for types that can be read from any row.
+    #[doc(hidden)]
+    const AROUND: Option<Around> = None;
 
     /// Classifies a row that could not be read as this type. `None` for types that can be read from any row, and for types that classify rows before
     /// reading them.

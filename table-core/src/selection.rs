@@ -227,14 +227,32 @@ impl<E: Entity, C: Class> Selection<E, C> {
         for range in ranges.iter_mut() {
             range.row_key.intersect(&own);
         }
-        if ranges.iter().all(|range| range.partition_key.single().is_some()) {
-            return self;
-        }
-        for literal in E::SCHEMA.indexes.iter().filter_map(|index| excluded_partitions(E::SCHEMA, index)) {
-            *ranges = ranges.drain(..).flat_map(|range| around(range, literal)).collect();
-        }
+        let excluded = E::SCHEMA.indexes.iter().filter_map(|index| excluded_partitions(E::SCHEMA, index));
+        *ranges = without(std::mem::take(ranges), excluded);
         self
     }
+}
+
+/// Removes the partitions of `E`'s indexes whose rows could be mistaken for entities from the ranges (`AROUND`). A range of a single partition remains.
+#[doc(hidden)]
+#[must_use]
+pub fn around_indexes<E: Entity>(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
+    let alike = |index: &&IndexSchema| looks_alike(E::SCHEMA, index);
+    without(
+        ranges,
+        E::SCHEMA.indexes.iter().filter(alike).filter_map(|index| excluded_partitions(E::SCHEMA, index)),
+    )
+}
+
+/// Removes the partitions that start with one of the literals from ranges of several partitions.
+fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static str>) -> Vec<KeyRange> {
+    if ranges.iter().all(|range| range.partition_key.single().is_some()) {
+        return ranges;
+    }
+    for literal in literals {
+        ranges = ranges.into_iter().flat_map(|range| around(range, literal)).collect();
+    }
+    ranges
 }
 
 /// Returns the index whose partitions [scans](Selection::own_rows) exclude, if an entity with this PartitionKey would be in one of them.
@@ -251,11 +269,14 @@ pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> O
 fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'static str> {
     let literal = partition_literal(index);
     let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(schema.table));
-    // Rows of the index that look like entities can only be told apart by their partitions.
-    let looks_alike = !schema::disjoint(schema.row_key, index.row_key);
     let is_apart = never_starts_with(schema.partition_key, literal)
-        || looks_alike && !first_literal(schema.partition_key).starts_with(literal);
+        || looks_alike(schema, index) && !first_literal(schema.partition_key).starts_with(literal);
     (same_table && !literal.is_empty() && is_apart).then_some(literal)
+}
+
+/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. Rows of such an index can only be told apart by their partitions.
+fn looks_alike(schema: &EntitySchema, index: &IndexSchema) -> bool {
+    !schema::disjoint(schema.row_key, index.row_key)
 }
 
 fn partition_literal(index: &IndexSchema) -> &'static str {

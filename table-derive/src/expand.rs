@@ -76,6 +76,12 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let relations = relations::declared(entity);
     let ends = relations::ends(entity);
     let (set_schemas, mixed, proof) = set_constants(entity);
+    let around = entity.indexes.iter().any(|index| index.partition_key.is_some()).then(|| {
+        quote!(
+            const AROUND: ::core::option::Option<__table::Around> =
+                __table::Some(__table::around_indexes::<Self>);
+        )
+    });
     let index::Indexes { types, list, impls, selections: by_index, proof: of_indexes } =
         index::indexes(&design);
     let valid = schema::proven(&quote!(#of_keys #of_indexes));
@@ -101,6 +107,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             #[automatically_derived]
             impl #of_impl __table::FromEntity for #ty #of_where {
                 #mixed
+                #around
                 const NOT_READ: ::core::option::Option<__table::NotRead> = __table::Some(__table::not_read::<Self>);
                 #from_entity
                 #read_again

@@ -113,19 +113,28 @@ impl<'a> EntityReader<'a> {
     pub fn is_kind(&mut self, kind: &str) -> bool {
         let found = self.search.find(ENTITY_TYPE);
         let Some(found) = self.search.keep(found) else { return false };
-        if found == Some(ValueRef::String(kind)) {
-            return true;
-        }
+        found == Some(ValueRef::String(kind)) || self.is_other_kind(found, &format!("'{kind}'"))
+    }
+
+    /// Returns `true` if the stored entity has no kind. Otherwise records an error. For a member of a set that has no kind itself.
+    pub fn has_no_kind(&mut self) -> bool {
+        let found = self.search.find(ENTITY_TYPE);
+        let Some(found) = self.search.keep(found) else { return false };
+        found.is_none() || self.is_other_kind(found, "none")
+    }
+
+    /// Records the error for an entity of another type. Returns `false`.
+    #[cold]
+    fn is_other_kind(&mut self, found: Option<ValueRef<'_>>, expected: &str) -> bool {
         let found = match found {
             Some(ValueRef::String(found)) => format!("'{}'", quoted(found)),
             Some(_) => "no text".to_owned(),
             None => "absent".to_owned(),
         };
-        let message = format!("the entity has another type: {ENTITY_TYPE} is {found}, expected '{kind}'");
+        let message = format!("the entity has another type: {ENTITY_TYPE} is {found}, expected {expected}");
         let error =
             Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-HET-1").with_property(ENTITY_TYPE);
-        self.search.keep::<()>(Err(error));
-        false
+        self.search.keep::<()>(Err(error)).is_some()
     }
 
     /// Returns `true` if `text`, which is another part of the keys, encodes the same value. Otherwise records an error.

@@ -194,10 +194,12 @@ pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Op
     mixed::read_own_as::<E, P>(entity)
 }
 
-/// Selects the properties of a projection, except key fields, and the property that contains the entity's kind (`select`).
+/// Selects the properties of a projection, except key fields, and the property that contains the kind of an entity, if it distinguishes the entity's type
+/// (`select`). A member of a set without a kind is distinguished by the absence of that property, unless it declares the property itself.
 #[must_use]
 pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
-    let kind = E::SCHEMA.kind.map(|_| ENTITY_TYPE);
+    let is_without_kind = !E::SET_SCHEMAS.is_empty() && !E::SCHEMA.declares(ENTITY_TYPE);
+    let kind = (E::SCHEMA.kind.is_some() || is_without_kind).then_some(ENTITY_TYPE);
     Select::names(properties.into_iter().flatten().chain(kind))
 }
 

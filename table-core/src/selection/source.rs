@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use table_store::Result;
 
-use crate::entity::{FromEntity, Versioned, put, read_own_again};
+use crate::entity::{Around, FromEntity, Versioned, put, read_own_again};
 use crate::index::{Consistency, StronglyConsistent};
 use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
@@ -193,6 +193,10 @@ pub trait ReadableAs<T>: Source {
     /// `true` if the source may contain rows of other declared types.
     const IS_MIXED: bool = false;
 
+    /// Removes ranges whose rows could be mistaken for a `T`.
+    #[doc(hidden)]
+    const AROUND: Option<Around> = None;
+
     /// Reads a row. Returns `None` for a row of another declared type.
     ///
     /// # Errors
@@ -234,6 +238,7 @@ impl<T: FromEntity> ReadableAs<T> for Primary {
     }
 
     const IS_MIXED: bool = T::IS_MIXED;
+    const AROUND: Option<Around> = T::AROUND;
 
     #[inline]
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {

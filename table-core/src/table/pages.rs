@@ -7,6 +7,7 @@ use futures_core::Stream;
 use futures_util::{FutureExt, StreamExt, TryFutureExt, TryStreamExt, stream};
 use table_store::{Error, Result};
 
+use crate::entity::Around;
 use crate::filter::Filter;
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
@@ -35,11 +36,21 @@ pub(crate) struct Paging {
     pub(crate) limit: Option<usize>,
     /// `true` if rows may be skipped. A page may then need to contain more rows than the limit.
     pub(crate) is_mixed: bool,
+    /// Removes ranges whose rows could be mistaken for the entities.
+    pub(crate) around: Option<Around>,
 }
 
 impl Paging {
     pub(crate) const fn new(ranges: Result<Vec<KeyRange>>) -> Self {
-        Self { ranges, filter: None, select: Select::All, top: None, limit: None, is_mixed: false }
+        Self {
+            ranges,
+            filter: None,
+            select: Select::All,
+            top: None,
+            limit: None,
+            is_mixed: false,
+            around: None,
+        }
     }
 
     /// Adds a condition that entities must also satisfy.
@@ -72,7 +83,11 @@ impl Paging {
             select: self.select.clone(),
             top,
         };
-        Ok(self.ranges.as_ref().map_err(Clone::clone)?.iter().map(query).collect())
+        let ranges = self.ranges.as_ref().map_err(Clone::clone)?;
+        Ok(match self.around {
+            Some(around) => around(ranges.clone()).iter().map(query).collect(),
+            None => ranges.iter().map(query).collect(),
+        })
     }
 }
 
@@ -138,7 +153,7 @@ impl<S: TableStore + Clone> PageSource<S> {
         let Some(query) = queries.get(index) else { return Ok(Page::default()) };
         let mut page = request::page(&self.store, table, query, from).await?;
         if page.continuation.is_none() && query.top != Some(0) {
-            page.continuation = queries.get(index + 1).and_then(|next| beginning(table, next));
+            page.continuation = queries.get(index + 1).map(|next| Continuation::start(table, next));
         }
         Ok(page)
     }
@@ -197,10 +212,15 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// Returns the start of a range as a continuation that names the partition but no row. No page of the range ends at that position.
-fn beginning(table: &TableName, query: &Query) -> Option<Continuation> {
-    let partition_key = query.keys.partition_key.single()?.to_owned();
-    Some(Continuation::new(table, query, Position { partition_key, row_key: None }))
+/// Returns `true` if the continuation is the start of a range. Earlier releases wrote the start of a partition as a position without a row, at which no page
+/// of the partition ends.
+fn is_start(table: &TableName, query: &Query, from: &Continuation) -> bool {
+    let of_partition = |partition_key: &str| {
+        let position = Position { partition_key: partition_key.to_owned(), row_key: None };
+        Continuation::new(table, query, position)
+    };
+    *from == Continuation::start(table, query)
+        || query.keys.partition_key.single().map(of_partition).as_ref() == Some(from)
 }
 
 /// Returns the range that contains the continuation. Also returns the continuation, unless it marks the start of the range.
@@ -213,8 +233,8 @@ fn place<'a>(
     for (index, query) in queries.iter().enumerate() {
         match from.check(table, query) {
             Ok(()) => {
-                let is_beginning = index > 0 && beginning(table, query).as_ref() == Some(from);
-                return Ok((index, (!is_beginning).then_some(from)));
+                let is_start = index > 0 && is_start(table, query, from);
+                return Ok((index, (!is_start).then_some(from)));
             }
             Err(error) => refused = Some(error),
         }

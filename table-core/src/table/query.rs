@@ -76,6 +76,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
         let mut paging = Paging::new(ranges);
         paging.select = E::select();
         paging.is_mixed = F::INDEX.is_none() && E::IS_MIXED;
+        paging.around = E::AROUND.filter(|_| F::INDEX.is_none());
         let table = request::table_of::<F>(self.name()).map(Cow::into_owned);
         EntityQuery {
             source: PageSource::new(self.store.clone(), table),
@@ -145,6 +146,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         let mut paging = self.paging;
         paging.select = F::select();
         paging.is_mixed = F::IS_MIXED;
+        paging.around = F::AROUND;
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
     }
 

@@ -77,6 +77,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
         let reason = selection.reason().to_owned();
         let mut paging = Paging::new(selection.into_ranges());
         paging.select = E::select();
+        paging.around = E::AROUND;
         TableScan { source: self.source(), paging, reason, of: PhantomData }
     }
 }
@@ -152,6 +153,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     pub fn project<P: ProjectionOf<E>>(self) -> BoundedScan<E, S, P> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         paging.select = P::select();
+        paging.around = P::AROUND;
         BoundedScan { source, paging, reason, max_rows, of: PhantomData }
     }
 

@@ -12,6 +12,7 @@ use crate::model::projection::Projection;
 /// impl FromEntity for NameOnly {
 ///     fn select() -> Select { select_of::<Employee, 1>([Projected::property(&Employee::FIRST_NAME)]) }
 ///     const IS_MIXED: bool = <Employee as FromEntity>::IS_MIXED;
+///     const AROUND: Option<Around> = <Employee as FromEntity>::AROUND;
 ///     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<Self>>> { read_own_as::<Employee, Self>(entity) }
 ///     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
 ///         let first_name = read_field::<String, _>(&Employee::FIRST_NAME, entity, &mut hint);
@@ -66,6 +67,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
                     __table::select_of::<#of, #count>(names)
                 }
                 const IS_MIXED: ::core::primitive::bool = <#of as __table::FromEntity>::IS_MIXED;
+                const AROUND: ::core::option::Option<__table::Around> = <#of as __table::FromEntity>::AROUND;
                 fn read_own(#entity: __table::EntityRef<'_>) -> __table::Result<::core::option::Option<__table::Versioned<Self>>> {
                     __table::read_own_as::<#of, Self>(#entity)
                 }

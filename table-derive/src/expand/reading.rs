@@ -7,9 +7,9 @@ use syn::Lifetime;
 use crate::expand::key::{self, Design, KeyField};
 use crate::expand::schema::{self, AsProperty};
 use crate::expand::writing::local;
-use crate::model::Field;
 use crate::model::key::{Key, Part};
 use crate::model::property::Property;
+use crate::model::{Entity, Field};
 
 /// ```text
 /// fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
@@ -29,12 +29,12 @@ use crate::model::property::Property;
 /// If the value of a part is also in a property or in another part, the part is kept as a string and compared once the value is known. A bucket is
 /// handled in the same way.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
-    let (entity, reader) = (local("entity"), local("reader"));
+    let entity = local("entity");
     let mut reading = Reading::new(design, schema::shape(design.entity));
     let is_from_key = |at: usize| design.entity.fields.get(at).is_some_and(|field| field.property.is_none());
     let keys = reading.keys(&entity, &is_from_key);
     let properties = design.entity.properties().map(|(field, property)| read_property(field, property));
-    let kind = design.entity.kind.as_ref().map(|kind| require(&quote!(#reader.is_kind(#kind))));
+    let kind = kind(design.entity).map(|condition| require(&condition));
     let rest = design.entity.rest().map(|field| read_rest(field, &quote!(__table::None)));
     let compared = &reading.compared;
     let fields = design.entity.fields.iter().map(|field| field.ident);
@@ -80,6 +80,17 @@ pub(super) fn read_rest(field: &Field<'_>, index: &TokenStream) -> TokenStream {
 pub(super) fn bind(span: Span, pattern: &impl ToTokens, value: &TokenStream) -> TokenStream {
     let fail = fail();
     quote_spanned!(span=> let __table::Some(#pattern) = #value else { break #fail; };)
+}
+
+/// Generates the condition that a stored entity has the kind of its type, `reader.is_kind("Employee")`. In a set, a type without a kind reads only entities
+/// without a kind, as a read of the set does, unless it declares the property `EntityType` itself.
+pub(super) fn kind(entity: &Entity<'_>) -> Option<TokenStream> {
+    let reader = local("reader");
+    if let Some(kind) = &entity.kind {
+        return Some(quote!(#reader.is_kind(#kind)));
+    }
+    let declares = entity.properties().any(|(_, property)| property.names().any(|name| name == "EntityType"));
+    (entity.set.is_some() && !declares).then(|| quote!(#reader.has_no_kind()))
 }
 
 fn require(condition: &TokenStream) -> TokenStream {

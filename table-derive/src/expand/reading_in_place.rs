@@ -5,8 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::{GenericArgument, PathArguments, Type};
 
 use crate::expand::key::{self, Design};
-use crate::expand::schema;
 use crate::expand::writing::local;
+use crate::expand::{reading, schema};
 use crate::model::Field;
 use crate::model::key::Key;
 use crate::model::property::Property;
@@ -35,7 +35,7 @@ pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     let partition_forms = key::forms(&design.partition_constant());
     let row_forms = key::forms(&design.constant("ROW_KEY"));
     let (partition_key, row_key) = (parts(design, design.partition_key), parts(design, design.row_key));
-    let kind = design.entity.kind.as_ref().map(|kind| quote!(&& #reader.is_kind(#kind)));
+    let kind = reading::kind(design.entity).map(|condition| quote!(&& #condition));
     let properties = design.entity.properties().map(|(field, property)| read_property(field, property));
     Some(quote! {
         #[inline]

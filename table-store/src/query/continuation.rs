@@ -30,6 +30,8 @@ enum Kind {
     Key,
     /// An opaque string from the service. It is sent back without changes (PAGE-8, COS-8).
     Service,
+    /// The start of the query. The position is empty.
+    Start,
 }
 
 /// The start of the next page of one query on one table.
@@ -94,6 +96,15 @@ impl Continuation {
     #[must_use]
     pub fn of_service(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
+    }
+
+    /// Creates the continuation whose next page is the first page of the query. A query that consists of several queries ends the last page of one of them
+    /// with the start of the next one. Backends refuse such a continuation.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn start(table: &TableName, query: &Query) -> Self {
+        let position = Position { partition_key: String::new(), row_key: None };
+        Self { kind: Kind::Start, query: fingerprint(table, query), incarnation: 0, position }
     }
 
     /// Checks that the continuation belongs to this query on this table. Any backend can call this function.

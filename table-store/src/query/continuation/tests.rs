@@ -34,6 +34,7 @@ fn the_form_of_the_token_is_pinned() {
     assert_eq!(token.to_string().parse::<Continuation>().unwrap(), token);
     let token = Continuation::of_service(&table(), &query(), at("1!16!cGs4MDEwMTZlOA--", None));
     insta::assert_snapshot!(token.to_string(), @"AQNKOJmPMa8L2xUAAAAxITE2IWNHczRNREV3TVRabE9BLS0h6qPybm-iWQ");
+    insta::assert_snapshot!(Continuation::start(&table(), &query()).to_string(), @"AQhKOJmPMa8L2wAAAAD0sHtMNpgCsA");
 }
 
 #[test]
@@ -77,6 +78,17 @@ fn page_9_a_forged_position_outside_the_query_is_refused() {
 }
 
 #[test]
+fn the_start_of_a_query_belongs_to_the_query_and_to_no_backend() {
+    let start = Continuation::start(&table(), &query());
+    assert_eq!(start.to_string().parse::<Continuation>().unwrap(), start);
+    assert!(start.check(&table(), &query()).is_ok());
+    assert!(start.check(&table(), &Query { filter: None, ..query() }).is_err());
+    for refused in [start.position(&table(), &query()), start.service_position(&table(), &query())] {
+        assert_eq!(refused.unwrap_err().rule(), Some("PAGE-9"));
+    }
+}
+
+#[test]
 fn page_9_a_token_of_another_incarnation_of_the_table_is_refused() {
     let token = Continuation::new(&table(), &query(), at("Sales", None));
     assert!(token.check_incarnation(&table(), 3).is_ok());
@@ -112,10 +124,16 @@ fn page_9_a_valid_checksum_is_not_enough() {
         bytes.extend_from_slice(&crate::fnv::fnv1a64(&bytes).to_le_bytes());
         base64::prelude::BASE64_URL_SAFE_NO_PAD.encode(bytes).parse::<Continuation>()
     };
-    assert!(token(1, 0, 1, b"ab").is_ok() && token(1, 1, 2, b"ab").is_ok());
-    for (version, tag, length, texts) in
-        [(2, 0, 1, &b"ab"[..]), (1, 4, 1, b"ab"), (1, 0, 3, b"ab"), (1, 1, 1, b"ab"), (1, 0, 1, b"a\xFF")]
-    {
+    assert!(token(1, 0, 1, b"ab").is_ok() && token(1, 1, 2, b"ab").is_ok() && token(1, 8, 0, b"").is_ok());
+    for (version, tag, length, texts) in [
+        (2, 0, 1, &b"ab"[..]),
+        (1, 4, 1, b"ab"),
+        (1, 0, 3, b"ab"),
+        (1, 1, 1, b"ab"),
+        (1, 0, 1, b"a\xFF"),
+        (1, 8, 2, b"ab"),
+        (1, 9, 0, b""),
+    ] {
         assert!(token(version, tag, length, texts).is_err());
     }
 }
@@ -134,13 +152,13 @@ proptest! {
     fn tokens_round_trip(
         partition_key in arbitrary::text(),
         row_key in prop::option::of(arbitrary::text()),
-        service in any::<bool>(),
+        kind in 0..3,
     ) {
         let position = Position { partition_key, row_key };
-        let token = if service {
-            Continuation::of_service(&table(), &query(), position)
-        } else {
-            Continuation::new(&table(), &query(), position)
+        let token = match kind {
+            0 => Continuation::of_service(&table(), &query(), position),
+            1 => Continuation::start(&table(), &query()),
+            _ => Continuation::new(&table(), &query(), position),
         };
         let text = token.to_string();
         prop_assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));

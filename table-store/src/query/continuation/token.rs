@@ -3,7 +3,7 @@
 //! | bytes | content |
 //! | --- | --- |
 //! | 1 | version of this layout, 1 |
-//! | 1 | 0: a key; 1: a key without a row; 2: a service's text; 3: a service's text without `NextRowKey`; plus 4 if the incarnation follows |
+//! | 1 | 0: a key; 1: a key without a row; 2: a service's text; 3: a service's text without `NextRowKey`; 8: the start of the query; plus 4 if the incarnation follows |
 //! | 8 | fingerprint of the query, little-endian |
 //! | 4 | optional: incarnation of the table, greater than 0, little-endian |
 //! | 4 | length of `NextPartitionKey` in UTF-8 bytes, little-endian |
@@ -25,8 +25,13 @@ const VERSION: u8 = 1;
 const CHARACTERS: usize = 65_536;
 /// The number that is added to the kind if the continuation contains an incarnation.
 const INCARNATION: u8 = 4;
-const KINDS: [(u8, Kind, bool); 4] =
-    [(0, Kind::Key, true), (1, Kind::Key, false), (2, Kind::Service, true), (3, Kind::Service, false)];
+const KINDS: [(u8, Kind, bool); 5] = [
+    (0, Kind::Key, true),
+    (1, Kind::Key, false),
+    (2, Kind::Service, true),
+    (3, Kind::Service, false),
+    (8, Kind::Start, false),
+];
 
 pub(super) fn write(continuation: &Continuation) -> String {
     let Continuation { kind, query, incarnation, position: Position { partition_key, row_key } } =
@@ -55,8 +60,8 @@ pub(super) fn read(text: &str) -> Option<Continuation> {
         return None;
     }
     let ([version, tag], content) = content.split_first_chunk()?;
-    let has_incarnation = *tag >= INCARNATION;
-    let tag = if has_incarnation { tag - INCARNATION } else { *tag };
+    let has_incarnation = tag & INCARNATION != 0;
+    let tag = tag & !INCARNATION;
     let (_, kind, has_row) = KINDS.into_iter().find(|(known, ..)| *known == tag && *version == VERSION)?;
     let (query, content) = content.split_first_chunk()?;
     let (incarnation, content) =
@@ -68,7 +73,7 @@ pub(super) fn read(text: &str) -> Option<Continuation> {
     let (length, content) = content.split_first_chunk()?;
     let (partition_key, row_key) =
         content.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-    if !has_row && !row_key.is_empty() {
+    if !has_row && !row_key.is_empty() || kind == Kind::Start && !partition_key.is_empty() {
         return None;
     }
     let own = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
