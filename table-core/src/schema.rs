@@ -6,11 +6,13 @@ mod evolution;
 mod fault;
 mod fingerprint;
 mod layout;
+mod removed;
 mod shape;
 mod stored;
 mod text;
 pub(crate) mod token;
 
+pub(crate) use evolution::compare_with_removed;
 pub use evolution::{Change, Compatibility, EVOLUTION_RULES, Evolution, Rule, compare_schemas};
 pub use fingerprint::Fingerprint;
 pub use stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
@@ -22,6 +24,7 @@ use crate::key::codec::compound::Piece;
 #[doc(hidden)]
 pub use layout::is_same_text;
 pub use layout::{begins, disjoint, fits, same};
+pub(crate) use removed::RemovedProperties;
 #[doc(hidden)]
 pub use shape::Shape;
 
