@@ -31,6 +31,9 @@ pub use shape::Shape;
 /// The property that contains the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";
 
+/// The word in [`keeps`](EntitySchema::keeps) for a field that collects undeclared properties.
+pub(crate) const REST: &str = "rest";
+
 /// The schema of one entity type.
 ///
 /// ```
@@ -68,7 +71,8 @@ pub struct EntitySchema {
     pub properties: &'static [PropertySchema],
     /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
-    /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
+    /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`. Also `rest`, if a field
+    /// collects the undeclared properties; this word is not part of the stored schema.
     pub keeps: &'static [&'static str],
 }
 
