@@ -19,7 +19,7 @@
 //! `TABLES_UPDATE=1 cargo test` rewrites the file if the compatibility is at most *needs backfill*; `TABLES_UPDATE=force` always rewrites it. The
 //! changed file then becomes part of the code review.
 //!
-//! For each entity type, the file contains the schema and its fingerprint. For each sample, it contains the key, the encoded row in hexadecimal, and the
+//! For each entity type, the file contains the schema, its fingerprint, and the properties that were removed from it. For each sample, it contains the key, the encoded row in hexadecimal, and the
 //! OData JSON. Every run reads the golden rows (the samples' encoded rows) and encodes their keys again, even if the file differs. If this fails, the
 //! compatibility is *needs rewrite*, regardless of the schemas.
 
@@ -37,7 +37,7 @@ use table_store::{Error, Result};
 use crate::layout_file::diff::diff;
 use crate::layout_file::fault::LayoutFileFault;
 use crate::layout_file::file::Section;
-use crate::schema::{Compatibility, compare_schemas};
+use crate::schema::{Compatibility, compare_with_removed};
 
 /// The environment variable that permits the test to rewrite a layout file.
 const VARIABLE: &str = "TABLES_UPDATE";
@@ -98,9 +98,11 @@ pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> 
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed("read", path, error)),
     };
-    let sections = layouts.iter().map(Section::of).collect::<Result<Vec<_>>>()?;
+    let before = committed.as_deref().map_or_else(|| Ok(Vec::new()), file::read).map_err(named)?;
+    let section = |layout| Section::following(&before, layout);
+    let sections = layouts.iter().map(section).collect::<Result<Vec<_>>>()?;
     let text = file::write(&sections);
-    let judged = judge(committed.as_deref(), layouts, &sections).map_err(named)?;
+    let judged = judge(before, layouts, &sections);
     if committed.as_deref() == Some(text.as_str()) && judged.compatibility == Compatibility::Same {
         return Ok(());
     }
@@ -130,8 +132,7 @@ struct Judged {
     report: String,
 }
 
-fn judge(committed: Option<&str>, layouts: &[Layout], sections: &[Section]) -> Result<Judged> {
-    let mut before = committed.map_or_else(|| Ok(Vec::new()), file::read)?;
+fn judge(mut before: Vec<Section>, layouts: &[Layout], sections: &[Section]) -> Judged {
     let mut judged = Judged { compatibility: Compatibility::Same, report: String::new() };
     for (layout, section) in layouts.iter().zip(sections) {
         let Some(at) = before.iter().position(|before| before.schema.entity == section.schema.entity) else {
@@ -145,7 +146,7 @@ fn judge(committed: Option<&str>, layouts: &[Layout], sections: &[Section]) -> R
             continue;
         };
         let before = before.remove(at);
-        let evolution = compare_schemas(&before.schema, &section.schema);
+        let evolution = compare_with_removed(&before.schema, &before.removed, &section.schema);
         let faults = before.golden.iter().filter_map(|golden| layout.fault(golden)).collect::<Vec<_>>();
         if before.text == section.text && faults.is_empty() {
             continue;
@@ -161,7 +162,7 @@ fn judge(committed: Option<&str>, layouts: &[Layout], sections: &[Section]) -> R
     for gone in before {
         judged.add(&gone.schema.entity, Compatibility::Compatible, "is only in the file", &gone.text, "");
     }
-    Ok(judged)
+    judged
 }
 
 impl Judged {

@@ -6,11 +6,13 @@ mod evolution;
 mod fault;
 mod fingerprint;
 mod layout;
+mod removed;
 mod shape;
 mod stored;
 mod text;
 pub(crate) mod token;
 
+pub(crate) use evolution::compare_with_removed;
 pub use evolution::{Change, Compatibility, EVOLUTION_RULES, Evolution, Rule, compare_schemas};
 pub use fingerprint::Fingerprint;
 pub use stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
@@ -22,11 +24,15 @@ use crate::key::codec::compound::Piece;
 #[doc(hidden)]
 pub use layout::is_same_text;
 pub use layout::{begins, disjoint, fits, same};
+pub(crate) use removed::RemovedProperties;
 #[doc(hidden)]
 pub use shape::Shape;
 
 /// The property that contains the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";
+
+/// The word in [`keeps`](EntitySchema::keeps) for a field that collects undeclared properties.
+pub(crate) const REST: &str = "rest";
 
 /// The schema of one entity type.
 ///
@@ -65,7 +71,8 @@ pub struct EntitySchema {
     pub properties: &'static [PropertySchema],
     /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
-    /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
+    /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`. Also `rest`, if a field
+    /// collects the undeclared properties; this word is not part of the stored schema.
     pub keeps: &'static [&'static str],
 }
 

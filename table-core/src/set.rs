@@ -4,7 +4,7 @@ use table_store::{Result, ValueRef};
 
 use crate::entity::{Declared, FromEntity};
 use crate::query::EntityRef;
-use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema};
+use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema, REST};
 
 /// An enum of entity types that share a table. Implemented by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
 ///
@@ -35,7 +35,8 @@ pub trait SetOf<E>: EntitySet {}
 
 /// Returns `true` if a stored entity has this schema: its keys match, and its `EntityType` equals the schema's kind.
 ///
-/// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type.
+/// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type. If the schema has no kind,
+/// an entity with an `EntityType` belongs to it only if the schema has this property, declared or in a `rest` field.
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -50,7 +51,7 @@ pub fn is_of(design: &EntitySchema, entity: EntityRef<'_>) -> Result<bool> {
         (Some(kind), Some(ValueRef::String(stored))) => kind == stored,
         (Some(_), _) => false,
         (None, None) => true,
-        (None, Some(_)) => design.declares(ENTITY_TYPE),
+        (None, Some(_)) => design.has_types(),
     })
 }
 
@@ -66,6 +67,16 @@ impl EntitySchema {
             at += 1;
         }
         false
+    }
+
+    /// Returns `true` if rows of this type may contain an `EntityType` that is not the schema's kind: as a declared property, or in a `rest` field.
+    const fn has_types(&self) -> bool {
+        let (mut has_rest, mut at) = (false, 0);
+        while at < self.keeps.len() {
+            has_rest = has_rest || schema::is_same_text(self.keeps[at], REST);
+            at += 1;
+        }
+        has_rest || self.declares(ENTITY_TYPE)
     }
 
     /// Returns `true` if a field is stored in chunks. The second and later chunks are stored after all other properties.
@@ -88,12 +99,70 @@ impl EntitySchema {
     pub(crate) const fn is_told_from(&self, other: &Self) -> bool {
         let by_kind = match (self.kind, other.kind) {
             (Some(kind), Some(other)) => !schema::is_same_text(kind, other),
-            (Some(_), None) => !other.declares(ENTITY_TYPE),
-            (None, Some(_)) => !self.declares(ENTITY_TYPE),
+            (Some(_), None) => !other.has_types(),
+            (None, Some(_)) => !self.has_types(),
             (None, None) => false,
         };
         by_kind
             || schema::disjoint(self.row_key, other.row_key)
             || schema::disjoint(self.partition_key, other.partition_key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use pollster::block_on;
+
+    use crate::embedded::Engine;
+    use crate::schema::StoredSchema;
+    use crate::{Entity, EntitySet, Projection, TableEntity, TableStoreExt, Value};
+
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Hosts", set = Hosts)]
+    #[partition_key(rack)]
+    #[row_key("host_", id)]
+    struct Host {
+        rack: String,
+        #[digits(3)]
+        id: u32,
+        status: String,
+        #[property(rest)]
+        rest: BTreeMap<String, Value>,
+    }
+
+    #[derive(EntitySet, Debug)]
+    enum Hosts {
+        Host(Host),
+        #[other]
+        Other(TableEntity),
+    }
+
+    #[derive(Projection, Debug, PartialEq)]
+    #[projection(of = Host)]
+    struct Status {
+        status: String,
+    }
+
+    #[test]
+    fn a_row_with_an_entity_type_belongs_to_a_type_whose_rest_collects_it() {
+        block_on(async {
+            let store = Engine::in_memory();
+            let hosts = store.table::<Host>().create_if_missing().await.unwrap();
+            let bag = TableEntity::new("r", "host_001").unwrap();
+            let bag = bag.with("EntityType", "Machine").with("Status", "up");
+            store.untyped("Hosts").unwrap().insert(&bag).await.unwrap();
+            let host = hosts.get(Host::key("r", 1_u32)).await.unwrap().unwrap().into_value();
+            assert_eq!(host.rest.get("EntityType"), Some(&Value::from("Machine")));
+            let query = || hosts.query(Host::partition("r"));
+            assert_eq!(query().collect().await.unwrap(), std::slice::from_ref(&host));
+            let read = query().read_as::<Hosts>().collect().await.unwrap();
+            assert!(matches!(&read[0], Hosts::Host(found) if *found == host), "{read:?}");
+            let read = query().project::<Status>().collect().await.unwrap();
+            assert_eq!(read, [Status { status: "up".to_owned() }]);
+            // The word in the declaration is not stored, so schemas of earlier releases are equal to it.
+            assert!(StoredSchema::of(Host::SCHEMA).keeps.is_empty());
+        });
     }
 }

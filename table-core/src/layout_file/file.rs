@@ -6,8 +6,8 @@ use table_store::{Error, Result};
 
 use crate::layout_file::fault::{HEAD, LayoutFileFault};
 use crate::layout_file::golden::{Golden, Layout};
-use crate::schema::StoredSchema;
 use crate::schema::token::{Tokens, token};
+use crate::schema::{RemovedProperties, StoredSchema};
 
 /// The number of row bytes that are written on each line.
 const BYTES: usize = 32;
@@ -15,14 +15,21 @@ const BYTES: usize = 32;
 /// The section of a layout file for one entity type.
 pub(super) struct Section {
     pub(super) schema: StoredSchema,
+    /// The properties that rows may contain although the schema does not declare them.
+    pub(super) removed: RemovedProperties,
     pub(super) golden: Vec<Golden>,
     pub(super) text: String,
 }
 
 impl Section {
-    pub(super) fn of(layout: &Layout) -> Result<Self> {
+    /// Returns the section of a layout that follows the sections of a file.
+    pub(super) fn following(before: &[Self], layout: &Layout) -> Result<Self> {
         let Layout { schema, golden, .. } = layout;
+        let before = before.iter().find(|before| before.schema.entity == schema.entity);
+        let removed = before.map(|before| before.removed.clone().after(&before.schema, schema));
+        let removed = removed.unwrap_or_default();
         let mut text = format!("layout {} {}\n{schema}", token(&schema.entity), schema.fingerprint());
+        text.extend(removed.lines().map(|line| format!("removed {line}\n")));
         for sample in golden {
             // Writing to a `String` cannot fail.
             let _ = writeln!(text, "sample {} {}", token(&sample.partition_key), token(&sample.row_key));
@@ -37,7 +44,7 @@ impl Section {
                 let _ = writeln!(text, "json {line}");
             }
         }
-        Ok(Self { schema: schema.clone(), golden: golden.clone(), text })
+        Ok(Self { schema: schema.clone(), removed, golden: golden.clone(), text })
     }
 }
 
@@ -63,6 +70,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Section>> {
 
 fn read_section(text: String) -> Result<Section> {
     let mut schema = String::new();
+    let mut removed = RemovedProperties::default();
     let mut golden: Vec<Golden> = Vec::new();
     for line in text.lines().skip(1) {
         let (word, rest) = line.split_once(' ').ok_or_else(|| corrupted(line))?;
@@ -75,6 +83,7 @@ fn read_section(text: String) -> Result<Section> {
             }
             // The JSON is ignored, because the row contains the same data.
             ("json", Some(_)) => {}
+            ("removed", None) => removed.read_line(rest).ok_or_else(|| corrupted(line))?,
             (_, None) => {
                 schema.push_str(line);
                 schema.push('\n');
@@ -82,7 +91,7 @@ fn read_section(text: String) -> Result<Section> {
             (_, Some(_)) => return Err(corrupted(line)),
         }
     }
-    Ok(Section { schema: schema.parse()?, golden, text })
+    Ok(Section { schema: schema.parse()?, removed, golden, text })
 }
 
 fn read_sample(rest: &str) -> Option<Golden> {

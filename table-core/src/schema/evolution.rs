@@ -13,6 +13,7 @@ mod tests;
 pub use change::{Change, Evolution};
 pub use rules::{Compatibility, EVOLUTION_RULES, Rule};
 
+use crate::schema::removed::RemovedProperties;
 use crate::schema::stored::StoredSchema;
 
 /// Compares an old schema with a new schema. Each change follows one of the [`EVOLUTION_RULES`].
@@ -50,6 +51,15 @@ use crate::schema::stored::StoredSchema;
 /// ```
 #[must_use]
 pub fn compare_schemas(old: &StoredSchema, new: &StoredSchema) -> Evolution {
+    compare_with_removed(old, &RemovedProperties::default(), new)
+}
+
+/// Compares two schemas like [`compare_schemas`], and the properties that `new` adds also with properties that were removed before `old`.
+pub(crate) fn compare_with_removed(
+    old: &StoredSchema,
+    removed: &RemovedProperties,
+    new: &StoredSchema,
+) -> Evolution {
     let mut changes = Vec::new();
     if old.entity != new.entity {
         let what = format!("type `{}` becomes `{}`", old.entity, new.entity);
@@ -66,7 +76,7 @@ pub fn compare_schemas(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     }
     let names = key::Renamed::between(old, new);
     key::changes(old, new, &names, &mut changes);
-    property::changes(old, new, &mut changes);
+    property::changes(old, &removed.properties(), new, &mut changes);
     index::changes(old, new, &names, &mut changes);
     let lacks = |one: &StoredSchema, word: &String| !one.keeps.contains(word);
     for word in new.keeps.iter().filter(|word| lacks(old, word)) {

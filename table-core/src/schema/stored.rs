@@ -3,7 +3,7 @@
 use table_store::EdmType;
 
 use crate::key::codec::Form;
-use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
+use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema, REST};
 
 /// An owned [`EntitySchema`], which can be formatted as text and parsed.
 ///
@@ -187,7 +187,7 @@ impl StoredSchema {
             row_key: pieces(schema.row_key, schema.properties),
             properties: schema.properties.iter().map(StoredProperty::of).collect(),
             indexes: indexes.collect(),
-            keeps: schema.keeps.iter().map(|&word| word.to_owned()).collect(),
+            keeps: schema.keeps.iter().filter(|word| **word != REST).map(|&word| word.to_owned()).collect(),
         }
         .normal()
     }

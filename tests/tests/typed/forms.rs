@@ -191,6 +191,7 @@ fn silo_bag() -> TableEntity {
         .with("Generation", "386923572")
         .with("Status", "Active")
         .with("HostName", "web-1")
+        .with("EntityType", "Silo")
         .with("IAmAliveTime", "2024-02-28 09:05:07.250 GMT")
 }
 

@@ -48,6 +48,33 @@ mod v3 {
     }
 }
 
+/// The first schema without the age.
+mod ageless {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+    }
+}
+
+/// The first schema with another type for the age.
+mod words {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub age: Option<String>,
+    }
+}
+
 /// The expected layout file for `Employee`, compared byte for byte.
 const GOLDEN: &str = r#"# The layout of stored entities, checked by `assert_layout!`: review the changes before you commit them.
 
@@ -144,6 +171,25 @@ fn a_rewrite_is_written_only_by_force() {
     }
     check(&file.path, &third(), UpdateMode::Force).unwrap();
     check(&file.path, &third(), UpdateMode::Never).unwrap();
+}
+
+#[test]
+fn a_removed_property_stays_in_the_file_until_it_is_declared_again() {
+    let ageless = [Layout::of(&[ageless::Employee { department: "Sales".into(), id: 223 }]).unwrap()];
+    let words = words::Employee { department: "Sales".into(), id: 223, age: Some("old".into()) };
+    let words = [Layout::of(&[words]).unwrap()];
+    let file = file(Some(GOLDEN));
+    check(&file.path, &ageless, UpdateMode::Allowed).unwrap();
+    check(&file.path, &ageless, UpdateMode::Never).unwrap();
+    let text = fs::read_to_string(&file.path).unwrap();
+    assert!(text.contains("ordered [0-9]\nremoved Age Edm.Int32\nsample"), "{text}");
+    let error = check(&file.path, &words, UpdateMode::Allowed).unwrap_err().to_string();
+    let part =
+        "EVO-8 refused: property `Age` was removed and is declared again: Edm.Int32 becomes Edm.String";
+    assert!(error.contains(part), "{error}");
+    check(&file.path, &words, UpdateMode::Force).unwrap();
+    check(&file.path, &words, UpdateMode::Never).unwrap();
+    assert!(!fs::read_to_string(&file.path).unwrap().contains("\nremoved "));
 }
 
 #[test]

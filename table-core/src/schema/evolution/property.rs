@@ -15,15 +15,37 @@ struct Whole<'a> {
     is_chunked: bool,
 }
 
-pub(super) fn changes(old: &StoredSchema, new: &StoredSchema, changes: &mut Vec<Change>) {
-    let (old, new) = (whole(&old.properties), whole(&new.properties));
+/// Compares the properties of two schemas. `removed` are the properties that rows may contain although `old` does not declare them.
+pub(super) fn changes(
+    old: &StoredSchema,
+    removed: &[StoredProperty],
+    new: &StoredSchema,
+    changes: &mut Vec<Change>,
+) {
+    let is_declared = |name: &str| old.properties.iter().any(|property| property.name == name);
+    let kept = removed.iter().filter(|property| !is_declared(&property.name));
+    let kept: BTreeMap<_, _> = kept.map(|property| (property.name.as_str(), property)).collect();
+    let (old, removed, new) = (whole(&old.properties), whole(removed), whole(&new.properties));
     for name in old.keys().filter(|name| !new.contains_key(*name)) {
         changes.push(Change::new(&rules::REMOVED, format!("property `{name}` is removed")));
     }
     for (name, property) in &new {
-        match old.get(name) {
-            None => changes.push(added(property.first)),
-            Some(before) => changed(before, property, changes),
+        let was_chunked = old.get(name).or(removed.get(name)).is_some_and(|before| before.is_chunked);
+        match (old.get(name), kept.get(name)) {
+            (Some(before), _) => changed(before, property, changes),
+            (None, Some(first)) => {
+                let before = Whole { first, is_chunked: was_chunked };
+                declared_again(&before, property, changes);
+            }
+            (None, None) => changes.push(added(property.first, "")),
+        }
+        let mut chunks = (1..MOST_CHUNKS).map(|at| chunk_name(name, at));
+        if property.is_chunked
+            && !was_chunked
+            && let Some(chunk) = chunks.find(|chunk| kept.contains_key(chunk.as_str()))
+        {
+            let what = format!("property `{chunk}` was removed and becomes a chunk of `{name}`");
+            changes.push(Change::new(&rules::RETYPED, what));
         }
     }
 }
@@ -45,24 +67,44 @@ fn whole(properties: &[StoredProperty]) -> BTreeMap<&str, Whole<'_>> {
     found
 }
 
-fn added(property: &StoredProperty) -> Change {
+fn added(property: &StoredProperty, history: &str) -> Change {
     let StoredProperty { name, edm, optional } = property;
     if *optional {
-        Change::new(&rules::OPTIONAL_ADDED, format!("property `{name}`: {edm}, may be absent"))
+        Change::new(&rules::OPTIONAL_ADDED, format!("property `{name}`{history}: {edm}, may be absent"))
     } else {
-        Change::new(&rules::REQUIRED_ADDED, format!("property `{name}`: {edm}"))
+        Change::new(&rules::REQUIRED_ADDED, format!("property `{name}`{history}: {edm}"))
     }
+}
+
+/// Finds the changes of a property that was removed. Some rows may still contain it as it was before its removal, and others lack it.
+fn declared_again(before: &Whole<'_>, after: &Whole<'_>, changes: &mut Vec<Change>) {
+    let history = " was removed and is declared again";
+    changes.push(added(after.first, history));
+    changes.extend(retyped(before, after, history));
+    if before.is_chunked && !after.is_chunked {
+        changes.push(without_chunks(&after.first.name));
+    }
+}
+
+fn retyped(before: &Whole<'_>, after: &Whole<'_>, history: &str) -> Option<Change> {
+    let (name, old, new) = (&after.first.name, before.first.edm, after.first.edm);
+    let rule = conversion(old, new);
+    let is_widened = *rule == rules::WIDENED;
+    (old != new).then(|| Change {
+        rule,
+        what: format!("property `{name}`{history}: {old} becomes {new}"),
+        pending: is_widened.then(|| format!("property {name}")),
+    })
+}
+
+fn without_chunks(name: &str) -> Change {
+    Change::new(&rules::CHUNKS_REMOVED, format!("property `{name}` is no longer stored in chunks"))
 }
 
 fn changed(before: &Whole<'_>, after: &Whole<'_>, changes: &mut Vec<Change>) {
     let (old, new) = (before.first, after.first);
     let name = &new.name;
-    if old.edm != new.edm {
-        let what = format!("property `{name}`: {} becomes {}", old.edm, new.edm);
-        let rule = conversion(old.edm, new.edm);
-        let is_widened = *rule == rules::WIDENED;
-        changes.push(Change { rule, what, pending: is_widened.then(|| format!("property {name}")) });
-    }
+    changes.extend(retyped(before, after, ""));
     match (old.optional, new.optional) {
         (false, true) => {
             changes.push(Change::new(&rules::MADE_OPTIONAL, format!("property `{name}` may be absent")));
@@ -73,10 +115,7 @@ fn changed(before: &Whole<'_>, after: &Whole<'_>, changes: &mut Vec<Change>) {
         _ => {}
     }
     match (before.is_chunked, after.is_chunked) {
-        (true, false) => {
-            let what = format!("property `{name}` is no longer stored in chunks");
-            changes.push(Change::new(&rules::CHUNKS_REMOVED, what));
-        }
+        (true, false) => changes.push(without_chunks(name)),
         (false, true) => {
             changes.push(Change::new(&rules::CHUNKS_ADDED, format!("property `{name}` is stored in chunks")));
         }

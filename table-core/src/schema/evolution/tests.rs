@@ -210,6 +210,70 @@ fn a_program_without_chunks_does_not_write_next_to_a_program_with_chunks() {
     }
 }
 
+/// The rules for changes after which stored values of a property cannot be read, or are misread.
+const MISREAD: [&str; 4] = ["EVO-6", "EVO-7", "EVO-8", "EVO-33"];
+
+/// Compares two schemas. Programs with a third schema, which lacks some of the properties, run in between.
+fn judged_after(old: &StoredSchema, between: &StoredSchema, new: &StoredSchema) -> Evolution {
+    let removed = RemovedProperties::default().after(old, between);
+    compare_with_removed(between, &removed, new)
+}
+
+#[test]
+fn a_change_of_a_property_is_found_although_a_schema_without_properties_was_stored_in_between() {
+    let old: StoredSchema = BASE.parse().unwrap();
+    let between = StoredSchema { properties: Vec::new(), ..old.clone() };
+    for (rule, edits) in CASES {
+        let text = edits.iter().fold(BASE.to_owned(), |text, (from, to)| text.replace(from, to));
+        let evolution = judged_after(&old, &between, &text.parse().unwrap());
+        let ids: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
+        let misread: Vec<_> = ids.iter().filter(|id| MISREAD.contains(id)).collect();
+        assert_eq!(
+            misread,
+            if MISREAD.contains(rule) { vec![rule] } else { Vec::new() },
+            "{edits:?}: {evolution}"
+        );
+    }
+}
+
+#[test]
+fn a_removed_property_is_declared_again_only_with_its_type() {
+    let old: StoredSchema = BASE.parse().unwrap();
+    let between: StoredSchema = BASE.replace("property Nickname Edm.String optional\n", "").parse().unwrap();
+    let again = |property: &str| {
+        let new = BASE.replace("Nickname Edm.String optional", property).parse().unwrap();
+        let evolution = judged_after(&old, &between, &new);
+        (
+            evolution.compatibility(),
+            evolution.changes.into_iter().map(|change| change.what).collect::<Vec<_>>(),
+        )
+    };
+    let what = "property `Nickname` was removed and is declared again: Edm.String, may be absent";
+    assert_eq!(again("Nickname Edm.String optional"), (Compatibility::Compatible, vec![what.to_owned()]));
+    let (compatibility, changes) = again("Nickname Edm.Guid optional");
+    assert_eq!(compatibility, Compatibility::Refused);
+    let what = "property `Nickname` was removed and is declared again: Edm.String becomes Edm.Guid";
+    assert_eq!(changes.last().unwrap(), what);
+}
+
+/// Chunks that remain from a longer value would be read as part of a later value.
+#[test]
+fn a_removed_property_does_not_become_a_chunk() {
+    let chunked: StoredSchema = BASE.parse().unwrap();
+    let plain: StoredSchema = BASE.replace(more_chunks!("Photo", "Edm.Binary"), "").parse().unwrap();
+    let evolution = judged_after(&chunked, &plain, &chunked);
+    assert_eq!(evolution.compatibility(), Compatibility::Refused, "{evolution}");
+    let without: StoredSchema = plain.to_string().replace("property Photo Edm.Binary\n", "").parse().unwrap();
+    let evolution = judged_after(&chunked, &without, &chunked);
+    assert_eq!(evolution.compatibility(), Compatibility::NeedsRewrite, "{evolution}");
+    let ids: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
+    assert_eq!(ids, ["EVO-2"], "the value is required: {evolution}");
+    let other =
+        without.to_string().replace("property Nick", "property Photo3 Edm.String optional\nproperty Nick");
+    let evolution = judged_after(&chunked, &without, &other.parse().unwrap());
+    assert_eq!(evolution.compatibility(), Compatibility::Refused, "{evolution}");
+}
+
 #[test]
 fn another_name_of_a_key_field_is_not_a_change() {
     let (evolution, _) = judged(BASE, &[("RowKey id ", "RowKey number ")]);
@@ -416,6 +480,24 @@ proptest! {
         if is_one && labels(&old) == labels(&new) {
             prop_assert!(evolution.is_same(), "{old}{new}{evolution}");
         }
+    }
+
+    /// Any property that cannot be read after a change in one step cannot be read after a change in three steps.
+    #[test]
+    fn a_schema_in_between_hides_no_change_of_a_property((old, new) in pair(), between in schema(), last in schema()) {
+        let one_step = compare_schemas(&old, &new);
+        let removed = RemovedProperties::default().after(&old, &between).after(&between, &last);
+        let three_steps = [
+            compare_schemas(&old, &between),
+            judged_after(&old, &between, &last),
+            compare_with_removed(&last, &removed, &new),
+        ];
+        let names = |evolution: &Evolution| -> BTreeSet<String> {
+            let misread = evolution.changes.iter().filter(|change| MISREAD.contains(&change.rule.id));
+            misread.filter_map(|change| change.what.split('`').nth(1)).map(str::to_owned).collect()
+        };
+        let found: BTreeSet<_> = three_steps.iter().flat_map(names).collect();
+        prop_assert!(found.is_superset(&names(&one_step)), "{old}{between}{last}{new}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::name::TableName;
 use crate::operation::OperationKind;
 use crate::query::{KeyRange, Query, Select, TextRange};
 use crate::retry::Retry;
-use crate::schema::{StoredPiece, StoredSchema, compare_schemas};
+use crate::schema::{StoredPiece, StoredSchema};
 use crate::store::{Exclusive, TableStore};
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, SchemaRecord};
@@ -103,7 +103,7 @@ async fn next<S: TableStore>(
     if stored.schema == *design && accepted.is_none() {
         return Ok(Next::Stored(Stored { settling: stored.settling, ..Stored::default() }));
     }
-    let evolution = compare_schemas(&stored.schema, design);
+    let evolution = stored.compare(design);
     let is_older = stored.supersedes(design);
     if (is_older || !evolution.compatibility().is_allowed()) && accepted.is_none() {
         return match is_older.then(|| unknown_parts(&stored, design, table)) {
@@ -248,6 +248,37 @@ mod tests {
                 assert_eq!(stored.schema, newer);
                 store.delete_table(&table).await.unwrap();
             }
+        });
+    }
+
+    #[test]
+    fn a_removed_property_is_not_declared_again_with_another_type_unless_the_schema_is_accepted() {
+        block_on(async {
+            let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
+            store.create_table(&table).await.unwrap();
+            let open = async |property: &str, accepted: Option<&str>| {
+                let before = record::read(&store, &table, "E").await.unwrap();
+                super::store(&store, &table, &schema(property), before, (false, 1), accepted).await
+            };
+            let a = |edm: &str| format!("property A {edm} optional");
+            open(&a("Edm.String"), None).await.unwrap();
+            open("property B Edm.String optional", None).await.unwrap();
+            // An empty table has no row with the removed property.
+            open(&a("Edm.Int64"), None).await.unwrap();
+            let row = crate::row::RowWriter::new().finish();
+            let key = EntityKey::new("p", "r").unwrap();
+            request::write(&store, &table, key, OperationKind::Insert(row)).await.unwrap();
+            open("property C Edm.String optional", None).await.unwrap();
+            open(&a("Edm.Int64"), None).await.unwrap();
+            // The schema with a string is that of an older program.
+            for edm in ["Edm.String", "Edm.Guid"] {
+                let error = open(&a(edm), None).await.unwrap_err();
+                assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-8")), "{edm}");
+            }
+            open(&a("Edm.Guid"), Some("no row has it")).await.unwrap();
+            open(&a("Edm.Guid"), None).await.unwrap();
+            let error = open(&a("Edm.Int64"), None).await.unwrap_err();
+            assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-8")));
         });
     }
 

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use table_store::{Error, Result, Value};
 
 use crate::bag::TableEntity;
+use crate::chunk_name::chunk_name;
 use crate::entity::FromEntity;
 use crate::etag::ETag;
 use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
 use crate::query::{EntityRef, Select};
 use crate::row::Row;
-use crate::schema::{Evolution, StoredSchema};
+use crate::schema::{Evolution, RemovedProperties, StoredSchema, compare_with_removed};
 use crate::store::{StoredRow, TableStore};
 use crate::table::fault::TableFault;
 use crate::table::request;
@@ -22,7 +23,7 @@ use crate::table::request;
 /// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it; [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// The maximum length of one piece of a schema's text, in code units. It is below the limit for a string property (TYPE-11).
+/// The maximum length of one piece of a text, in code units. It is below the limit for a string property (TYPE-11).
 const PIECE: usize = 32_000;
 
 /// The maximum number of fingerprints of superseded schemas that a record remembers.
@@ -57,6 +58,8 @@ pub struct SchemaRecord {
     /// `true` while programs with an older schema may replace rows without knowing this schema's optional properties. Before their first write, programs
     /// with this schema wait; the first of them to finish waiting clears the flag.
     pub settling: bool,
+    /// The properties that rows may contain although the schema does not declare them.
+    removed: RemovedProperties,
     pub(super) etag: ETag,
 }
 
@@ -73,6 +76,7 @@ impl SchemaRecord {
             since: None,
             superseded: Vec::new(),
             settling: false,
+            removed: RemovedProperties::default(),
             etag: ETag::from_ticks(0),
         }
     }
@@ -126,6 +130,11 @@ impl SchemaRecord {
         self.superseded.contains(&design.fingerprint().to_string())
     }
 
+    /// Compares this schema, and the properties that were removed before it, with another schema.
+    pub(super) fn compare(&self, design: &StoredSchema) -> Evolution {
+        compare_with_removed(&self.schema, &self.removed, design)
+    }
+
     /// Returns the record for the next schema. Adds the one-time work that the changes require to the work still pending.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let is_there = |what: &String| match what.split_once(' ') {
@@ -145,15 +154,23 @@ impl SchemaRecord {
         pending.extend(anew);
         pending.sort();
         pending.dedup();
-        Self { schema, pending, disabled, progress, waiting, ..self }
+        let removed = self.removed.after(&self.schema, &schema);
+        Self { schema, pending, disabled, progress, waiting, removed, ..self }
     }
 
     pub(super) fn to_row(&self, table: &TableName) -> Result<Row> {
         let fingerprint = self.schema.fingerprint().to_string();
         let mut entity =
             TableEntity::new(table.folded(), self.schema.entity.as_str())?.with("Fingerprint", fingerprint);
-        for (at, piece) in cut(&self.schema.to_string()).into_iter().enumerate() {
-            entity.insert(name_of_piece(at), piece);
+        let mut insert_text = |name: &str, text: &str| {
+            for (at, piece) in cut(text).into_iter().enumerate() {
+                entity.insert(chunk_name(name, at), piece);
+            }
+        };
+        insert_text("Schema", &self.schema.to_string());
+        let removed: Vec<_> = self.removed.lines().collect();
+        if !removed.is_empty() {
+            insert_text("Removed", &removed.join("\n"));
         }
         if !self.pending.is_empty() {
             entity.insert("Pending", self.pending.join("\n"));
@@ -189,6 +206,10 @@ impl SchemaRecord {
         let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), found.row.view());
         let bag = TableEntity::from_entity(entity)?;
         let schema = schema_in(&bag)?;
+        let mut removed = RemovedProperties::default();
+        for line in text_in_pieces(&bag, "Removed").lines() {
+            removed.read_line(line);
+        }
         let text = |name: &str| text(&bag, name);
         let number = |name: &str| match bag.get(name) {
             Some(Value::Int64(number)) => u64::try_from(*number).ok(),
@@ -212,6 +233,7 @@ impl SchemaRecord {
             since: number("Since"),
             superseded: lines("Superseded").map(str::to_owned).collect(),
             settling: matches!(bag.get("Settling"), Some(Value::Boolean(true))),
+            removed,
             etag: found.etag.clone(),
         })
     }
@@ -224,22 +246,22 @@ fn text<'b>(bag: &'b TableEntity, name: &str) -> Option<&'b str> {
     }
 }
 
+/// Joins the pieces of a text.
+fn text_in_pieces(bag: &TableEntity, name: &str) -> String {
+    (0..).map_while(|at| text(bag, &chunk_name(name, at))).collect()
+}
+
 /// Reads the schema from its stored entity.
 pub(super) fn schema_in(bag: &TableEntity) -> Result<StoredSchema> {
     let located = |error: Error| {
         let EntityKey { partition_key, row_key } = bag.key();
         error.with_key(partition_key.as_str(), row_key.as_str()).with_table(LAYOUTS)
     };
-    let schema: String = (0..).map_while(|at| text(bag, &name_of_piece(at))).collect();
-    let schema: StoredSchema = schema.parse().map_err(located)?;
+    let schema: StoredSchema = text_in_pieces(bag, "Schema").parse().map_err(located)?;
     if text(bag, "Fingerprint") != Some(&schema.fingerprint().to_string()) {
         return Err(located(Error::of(TableFault::Fingerprint)));
     }
     Ok(schema)
-}
-
-fn name_of_piece(at: usize) -> String {
-    if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") }
 }
 
 fn cut(text: &str) -> Vec<String> {
@@ -304,6 +326,13 @@ mod tests {
         assert_eq!(row.view().len(), 8, "Fingerprint, three pieces, Pending, Disabled, Progress, Waiting");
         let stored = StoredRow { row, etag: layout.etag.clone() };
         assert_eq!(SchemaRecord::read(&key, &stored).unwrap(), layout);
+
+        let narrow = "schema 1\nentity Wide\ntable Wide\nPartitionKey a text 0..512 ordered legal";
+        let without = layout.evolved(narrow.parse().unwrap(), &Evolution::default());
+        assert_eq!(without.removed.lines().count(), 252);
+        let row = without.to_row(&TableName::new("Wide").unwrap()).unwrap();
+        let stored = StoredRow { row, etag: without.etag.clone() };
+        assert_eq!(SchemaRecord::read(&key, &stored).unwrap(), without);
     }
 
     #[test]

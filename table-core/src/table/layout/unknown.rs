@@ -3,7 +3,7 @@
 use table_store::{Error, Result};
 
 use crate::name::TableName;
-use crate::schema::{StoredSchema, compare_schemas};
+use crate::schema::StoredSchema;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::SchemaRecord;
 
@@ -34,7 +34,7 @@ pub(super) fn unknown_parts(
     own: &StoredSchema,
     table: &TableName,
 ) -> Result<UnknownParts> {
-    let evolution = compare_schemas(&stored.schema, own);
+    let evolution = stored.compare(own);
     if evolution.can_write_concurrently((&stored.schema, own), |part| stored.awaits(part)) {
         let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
         let is_known = |name: &str| own.properties.iter().any(|known| known.name == name);

@@ -1,0 +1,49 @@
+//! Removed properties: properties that stored rows may still contain, although the schema no longer declares them.
+
+use std::collections::BTreeMap;
+
+use table_store::EdmType;
+
+use crate::schema::stored::{StoredProperty, StoredSchema};
+use crate::schema::token::{Tokens, token};
+
+/// The properties that earlier schemas declared and the current schema does not, each with its last type. Rows may contain them until they are replaced.
+///
+/// The text format has one property on each line: `Note Edm.String`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RemovedProperties(BTreeMap<String, EdmType>);
+
+impl RemovedProperties {
+    /// Returns the removed properties after `new` has replaced `old`.
+    pub(crate) fn after(mut self, old: &StoredSchema, new: &StoredSchema) -> Self {
+        self.0.extend(old.properties.iter().map(|property| (property.name.clone(), property.edm)));
+        self.0.retain(|name, _| new.properties.iter().all(|property| property.name != *name));
+        self
+    }
+
+    /// Returns the properties. All of them are optional, because rows written since the removal lack them.
+    pub(super) fn properties(&self) -> Vec<StoredProperty> {
+        let property = |(name, edm): (&String, &EdmType)| StoredProperty {
+            name: name.clone(),
+            edm: *edm,
+            optional: true,
+        };
+        self.0.iter().map(property).collect()
+    }
+
+    /// Adds the property of a line. Returns `None` if the line is invalid.
+    pub(crate) fn read_line(&mut self, line: &str) -> Option<()> {
+        let mut tokens = Tokens::new(line);
+        let (name, edm) = (tokens.word()?, EdmType::from_name(&tokens.word()?)?);
+        if !tokens.is_at_end() {
+            return None;
+        }
+        self.0.insert(name, edm);
+        Some(())
+    }
+
+    /// Returns a line for each property.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(name, edm)| format!("{} {edm}", token(name)))
+    }
+}
