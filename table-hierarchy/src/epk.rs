@@ -71,6 +71,11 @@ impl Epk {
         }
     }
 
+    /// Returns the bytes, or the exclusive end of the hashes (EPK-6) for a bound after all keys.
+    pub(crate) fn inside(&self) -> &[u8] {
+        self.as_bytes().min(&[0x40])
+    }
+
     /// Returns the bytes without trailing zeros.
     fn significant(&self) -> &[u8] {
         let bytes = self.as_bytes();
@@ -80,7 +85,7 @@ impl Epk {
 
     /// Returns the next effective partition key with `levels` levels: this key plus one, at the full width (MAP-9).
     ///
-    /// Returns [`END`](Self::END) for the greatest key of that width, and for longer keys.
+    /// Returns [`END`](Self::END) for longer keys, and if no bytes of that width are greater.
     #[must_use]
     pub fn successor(&self, levels: usize) -> Self {
         let mut bytes = self.significant().to_vec();

@@ -99,7 +99,7 @@ pub struct NextSplit {
     pub cause: Cause,
     /// The time in seconds until the split is due, or 0 if it is already due.
     pub seconds: f64,
-    /// The bound between the two halves, or `None` if the data cannot be divided, such as that of a single partition key (LIM-11).
+    /// The bound between the two halves, or `None` if the partition contains too much data of a single partition key (LIM-11).
     pub at: Option<Epk>,
 }
 
@@ -254,25 +254,47 @@ impl Load {
     }
 
     /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split precede partitions that cannot.
+    ///
+    /// If the throughput requires more partitions, the partition with the most data is split, in the middle of its data. Without data, its keys are
+    /// counted. If every partition has a single key or none, the widest range is halved.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
-        let splits = self.heat().into_iter().filter_map(|heat| self.split_of(&heat));
-        splits.min_by(|left, right| {
+        let heat = self.heat();
+        let by_storage = heat.iter().filter_map(|heat| self.split_of(heat)).min_by(|left, right| {
             (left.at.is_none().cmp(&right.at.is_none())).then(left.seconds.total_cmp(&right.seconds))
-        })
+        });
+        let is_due = |split: &NextSplit| split.seconds <= 0.0 && split.at.is_some();
+        if by_storage.as_ref().is_some_and(is_due) || !self.needs_partitions() {
+            return by_storage;
+        }
+        self.throughput_split(&heat)
     }
 
+    /// Returns the next split by storage of one partition.
     fn split_of(&self, heat: &Heat) -> Option<NextSplit> {
-        let (cause, seconds) = if heat.bytes > self.bounds.physical_bytes {
-            (Cause::Storage, 0.0)
-        } else if self.needs_partitions() {
-            (Cause::Throughput, 0.0)
+        let seconds = if heat.bytes > self.bounds.physical_bytes {
+            0.0
         } else if heat.growth > 0.0 {
-            (Cause::Storage, (self.bounds.physical_bytes - heat.bytes) / heat.growth)
+            (self.bounds.physical_bytes - heat.bytes) / heat.growth
         } else {
             return None;
         };
-        Some(NextSplit { id: heat.id, cause, seconds, at: self.middle(&heat.range, |load| load.bytes) })
+        let at = self.middle(&heat.range, |load| load.bytes);
+        Some(NextSplit { id: heat.id, cause: Cause::Storage, seconds, at })
+    }
+
+    fn throughput_split(&self, heat: &[Heat]) -> Option<NextSplit> {
+        // One byte for each key divides keys without data by their number.
+        let weight = |load: &KeyLoad| load.bytes + 1.0;
+        let divisible = heat.iter().filter_map(|heat| {
+            let at = self.middle(&heat.range, weight)?;
+            let whole: f64 = self.inside(&heat.range).map(|(_, load)| weight(load)).sum();
+            Some((whole, heat.id, at))
+        });
+        let widest = || heat.iter().map(|heat| (heat.range.width(), heat.id, heat.range.middle()));
+        let first_of_most = |left: &(f64, u32, Epk), right: &(f64, u32, Epk)| right.0.total_cmp(&left.0);
+        let (_, id, at) = divisible.min_by(first_of_most).or_else(|| widest().min_by(first_of_most))?;
+        Some(NextSplit { id, cause: Cause::Throughput, seconds: 0.0, at: Some(at) })
     }
 
     /// Returns `true` if the requested throughput exceeds the maximum of the current partitions.

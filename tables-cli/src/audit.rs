@@ -12,6 +12,7 @@ mod partitions;
 mod sample;
 mod shape;
 mod types;
+mod wide;
 
 use table_core::TableEntity;
 use table_core::schema::StoredSchema;
@@ -26,7 +27,7 @@ use table_inspect::infer;
 /// use table_core::TableEntity;
 /// use tables_cli::audit::Audit;
 ///
-/// let mut audit = Audit::new(Vec::new(), 1_000);
+/// let mut audit = Audit::new("Company", Vec::new(), 1_000);
 /// for id in [1, 10, 2, 9] {
 ///     audit.push(TableEntity::new("Sales", id.to_string())?);
 /// }
@@ -46,15 +47,16 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Creates an audit. At most `sample` rows are held in memory.
+    /// Creates an audit of a table. The schemas are those of all tables in the store, each with the name of its table in lower case. At most `sample`
+    /// rows are held in memory.
     #[must_use]
-    pub fn new(schemas: Vec<StoredSchema>, sample: usize) -> Self {
+    pub fn new(table: &str, schemas: Vec<(String, StoredSchema)>, sample: usize) -> Self {
         Self {
             rows: 0,
             limits: limits::Limits::default(),
             partitions: partitions::Partitions::default(),
             types: types::Types::default(),
-            explained: explained::Explained::new(schemas),
+            explained: explained::Explained::new(table, schemas),
             sample: sample::Sample::new(sample),
         }
     }

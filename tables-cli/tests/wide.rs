@@ -81,6 +81,17 @@ fn mixed_and_incomplete_wide_entities_are_found() {
     assert!(text.contains("('000001', '2012'): part 3 is missing"), "{text}");
 }
 
+#[test]
+fn an_audit_explains_the_parts_of_wide_entities_by_the_schema_of_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fill(at);
+    let text = shown(at, "audit Counts --store DB -o csv");
+    let unexplained: Vec<_> = text.lines().filter(|line| line.contains("no declared type")).collect();
+    assert!(unexplained.len() == 1 && unexplained[0].contains(",1,\"('000001', '2014_01_07')\","), "{text}");
+    assert!(!text.contains("ENT-2"), "{text}");
+}
+
 /// Adds a third part to an entity, as if a program with a newer declaration had written it together with the other parts.
 fn add_third_part(at: &Path) {
     block_on(async {

@@ -123,6 +123,14 @@ fn hpk_12_a_partition_is_throttled_until_it_is_split() {
 }
 
 #[test]
+fn hpk_12_a_container_without_data_has_the_partitions_of_its_throughput() {
+    let report = workload(1, 200, 200.0, 0.05).run().unwrap();
+    let container = report.container(&Design::of::<Event>().days(0.0).throughput(80_000.0)).unwrap();
+    assert_eq!(container.after.map().partitions().len(), 8);
+    assert!(!container.to_string().contains("single key"), "{container}");
+}
+
+#[test]
 fn keys_of_other_tables_are_ignored() {
     #[derive(Entity)]
     #[entity(table = "Other")]

@@ -87,6 +87,31 @@ fn hpk_12_and_lim_2_requested_throughput_splits_and_load_does_not() {
     assert!((more.share() - 10_000.0).abs() < 1e-9);
 }
 
+#[test]
+fn lim_2_and_lim_13_splits_by_throughput_leave_an_even_load() {
+    // Four partitions have 10,000 RU/s each, and the demand is 9 RU/s for each of 4,000 keys, with and without stored bytes.
+    for gigabytes in [0.001, 0.0] {
+        let keys = tenants(4_000, 1, gigabytes, 9.0);
+        let mut load = Load::new(PartitionMap::even(1), keys, Bounds::SERVICE).with_throughput(40_000.0);
+        assert_eq!(load.settle().unwrap().len(), 3);
+        assert!(load.slowdown() < 1.05, "{}", load.slowdown());
+    }
+}
+
+#[test]
+fn hpk_12_and_lim_2_throughput_splits_partitions_without_two_keys() {
+    let one = |ru| vec![load(&["t0"], 0.0, ru)];
+    for keys in [Vec::new(), one(9_000.0)] {
+        let mut load = Load::new(PartitionMap::even(1), keys, Bounds::SERVICE).with_throughput(75_000.0);
+        assert_eq!(load.settle().unwrap().len(), 7);
+        let widths = load.heat().into_iter().map(|heat| heat.range.width());
+        assert!(widths.into_iter().all(|width| (width - 0.125).abs() < 1e-12), "{:?}", load.map());
+    }
+    let mut hot = Load::new(PartitionMap::even(1), one(9_000.0), Bounds::SERVICE).with_throughput(12_000.0);
+    hot.settle().unwrap();
+    assert!((hot.slowdown() - 1.5).abs() < 1e-9, "9,000 of 6,000: {}", hot.slowdown());
+}
+
 /// Tests that one tenant gets at most the share of its partition, because the throughput is divided evenly.
 #[test]
 fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
@@ -131,11 +156,14 @@ proptest! {
     fn hpk_13_splits_lose_no_key_and_leave_only_what_no_split_divides(
         loads in prop::collection::vec(("[a-d]", "[a-z]{1,2}", 0.0..30.0_f64, 0.0..12_000.0_f64), 1..60),
         count in 1..9_u32,
+        throughput in prop::option::of(400.0..200_000.0_f64),
     ) {
         let keys: Vec<KeyLoad> = loads.iter().map(|(one, two, gigabytes, ru)| load(&[one, two], *gigabytes, *ru)).collect();
         let (bytes, ru) = keys.iter().fold((0.0, 0.0), |(bytes, ru), key| (bytes + key.bytes, ru + key.ru));
         let mut load = Load::new(PartitionMap::even(count), keys, Bounds::SERVICE);
+        load.throughput = throughput;
         load.settle().unwrap();
+        prop_assert!(!load.needs_partitions());
         let heat = load.heat();
         prop_assert!((heat.iter().map(|heat| heat.bytes).sum::<f64>() - bytes).abs() < 1.0);
         prop_assert!((heat.iter().map(|heat| heat.ru).sum::<f64>() - ru).abs() < 1e-3);

@@ -13,6 +13,10 @@ use crate::odata::fault::ODataFault;
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, out_of_range};
 
+/// The only key of the map by which `serde_json` passes a number to a visitor if any dependency of the program enables its feature
+/// `arbitrary_precision`. Its value is the text of the number. Integers of 64 bits other than `-0` are passed as integers with or without the feature.
+const NUMBER: &str = "$serde_json::private::Number";
+
 /// A JSON value. Numbers keep their spelling, because `3` is an integer and `3.0` is not (TYPE-3).
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
@@ -91,8 +95,14 @@ impl<'de> Visitor<'de> for TokenVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Token::Nested)
+        let mut token = Token::Nested;
+        while let Some(Name(key)) = members.next_key()? {
+            match members.next_value()? {
+                Token::Text(text) if key == NUMBER => token = number(&text)?,
+                _ => token = Token::Nested,
+            }
+        }
+        Ok(token)
     }
 }
 
@@ -170,6 +180,17 @@ fn typed_text<'v>(
     })
 }
 
+/// Parses the text of a JSON number. Integers of 64 bits are exact, except `-0`, which only a `Double` can represent.
+fn number<E: serde::de::Error>(text: &str) -> Result<Token<'static>, E> {
+    match text.parse() {
+        Ok(number) if text != "-0" => Ok(Token::Integer(number)),
+        _ => double(text)
+            .filter(|number| number.is_finite())
+            .map(Token::Number)
+            .ok_or_else(|| E::custom("number out of range")),
+    }
+}
+
 fn double(text: &str) -> Option<f64> {
     match text {
         "NaN" => Some(f64::NAN),
@@ -228,6 +249,40 @@ impl<'de> Deserialize<'de> for Name<'de> {
         match Token::deserialize(deserializer)? {
             Token::Text(name) => Ok(Self(name)),
             _ => Err(D::Error::custom("the name of a member is not a text")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use serde::de::value::{Error, MapDeserializer};
+
+    use super::*;
+
+    /// Returns the token of a number that is passed as a map, as `serde_json` does with the feature `arbitrary_precision`.
+    fn of_text(text: &str) -> Result<Token<'_>, Error> {
+        Token::deserialize(MapDeserializer::new(iter::once((NUMBER, text))))
+    }
+
+    #[test]
+    fn the_text_of_a_number_is_the_same_token_as_the_number() {
+        for text in ["0", "-0", "-0.0", "3", "3.0", "-12.5", "3e0", "1E-7", "2.5e+10", "18446744073709551616"]
+        {
+            let token: Token<'_> = serde_json::from_str(text).unwrap();
+            assert_eq!(format!("{:?}", of_text(text).unwrap()), format!("{token:?}"), "{text}");
+        }
+        for text in ["1e400", "-1e400"] {
+            assert!(serde_json::from_str::<Token<'_>>(text).is_err() && of_text(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_object_with_other_keys_is_no_number() {
+        for members in [vec![("Number", "3")], vec![(NUMBER, "3"), ("A", "3")], vec![]] {
+            let token = Token::deserialize(MapDeserializer::<_, Error>::new(members.into_iter())).unwrap();
+            assert!(matches!(token, Token::Nested), "{token:?}");
         }
     }
 }

@@ -4,49 +4,57 @@ use table_core::schema::StoredSchema;
 use table_core::{EntityKey, TableEntity, Value};
 
 use crate::audit::finding::Finding;
+use crate::audit::wide;
 use table_inspect::keys;
+use table_inspect::kind::{self, Kind};
 
-/// Checks rows against the stored schemas of their table.
+/// Checks the rows of a table against the stored schemas of the store: entities of the table, and index rows of any table that are stored in this one.
 #[derive(Debug)]
 pub(super) struct Explained {
-    schemas: Vec<StoredSchema>,
+    table: String,
+    schemas: Vec<(String, StoredSchema)>,
+    has_entities: bool,
     unexplained: Finding,
     mistyped: Finding,
 }
 
 impl Explained {
-    pub(super) fn new(schemas: Vec<StoredSchema>) -> Self {
-        let names: Vec<_> = schemas.iter().map(|schema| schema.entity.as_str()).collect();
+    /// The schemas are those of all tables, each with the name of its table in lower case.
+    pub(super) fn new(table: &str, schemas: Vec<(String, StoredSchema)>) -> Self {
+        let names: Vec<_> = entities(table, &schemas).map(|schema| schema.entity.as_str()).collect();
         let unexplained = Finding::new(
             "PAT-HET-6",
             format!("rows whose keys no declared type explains ({})", names.join(", ")),
-            "declare their type, or delete them; typed programs cannot read them",
+            "declare their type; typed programs cannot read them",
         );
         let mistyped = Finding::new(
             "TYPE-12",
             "rows whose keys a declared type explains, with a property that is missing or of another type",
             "write the property in its declared type, or declare it `Option`",
         );
-        Self { schemas, unexplained, mistyped }
+        let has_entities = !names.is_empty();
+        Self { table: table.to_owned(), schemas, has_entities, unexplained, mistyped }
     }
 
     pub(super) fn push(&mut self, row: &TableEntity) {
-        if self.schemas.is_empty() {
+        if !self.has_entities {
             return;
         }
-        let mut is_key = false;
-        for schema in &self.schemas {
-            if is_of(schema, row) {
-                is_key = true;
-                if has_properties(schema, row) {
-                    return;
-                }
-            }
+        let whole = wide::whole_of(row);
+        let is_entity = |schema: &StoredSchema| {
+            let keys = [Some(row.key()), whole.as_ref()];
+            keys.into_iter().flatten().any(|key| is_of(schema, row, key))
+        };
+        let mut explained =
+            entities(&self.table, &self.schemas).filter(|schema| is_entity(schema)).peekable();
+        let is_mistyped = explained.peek().is_some();
+        if explained.any(|schema| has_properties(schema, row)) {
+            return;
         }
-        if is_key {
-            self.mistyped.push(row.key());
-        } else if !self.schemas.iter().any(|schema| is_index_row(schema, row.key())) {
-            self.unexplained.push(row.key());
+        match kind::of(&self.table, row, &self.schemas) {
+            Kind::Index(..) | Kind::Reserved(_) => {}
+            Kind::Entity(_) | Kind::Unknown if is_mistyped => self.mistyped.push(row.key()),
+            Kind::Entity(_) | Kind::Unknown => self.unexplained.push(row.key()),
         }
     }
 
@@ -54,32 +62,35 @@ impl Explained {
     pub(super) fn finish(self, findings: &mut Vec<Finding>) -> bool {
         let found = [self.unexplained, self.mistyped];
         findings.extend(found.into_iter().filter(|finding| finding.rows > 0));
-        !self.schemas.is_empty()
+        self.has_entities
     }
 }
 
-/// Returns `true` if the key and the `EntityType` of a row match a schema.
-fn is_of(schema: &StoredSchema, row: &TableEntity) -> bool {
+/// Returns the schemas of the entities in a table.
+fn entities<'a>(
+    table: &str,
+    schemas: &'a [(String, StoredSchema)],
+) -> impl Iterator<Item = &'a StoredSchema> {
+    kind::of_table(table, schemas).filter_map(|kind| match kind {
+        Kind::Entity(schema) => Some(schema),
+        Kind::Index(..) | Kind::Reserved(_) | Kind::Unknown => None,
+    })
+}
+
+/// Returns `true` if the `EntityType` of a row and the key of its entity match a schema.
+fn is_of(schema: &StoredSchema, row: &TableEntity, key: &EntityKey) -> bool {
     let kind = match row.get(table_core::schema::ENTITY_TYPE) {
         Some(Value::String(kind)) => Some(kind),
         _ => None,
     };
     (schema.kind.is_none() || schema.kind.as_ref() == kind)
-        && keys::fits(&schema.partition_key, row.key().partition_key.as_str())
-        && keys::fits(&schema.row_key, row.key().row_key.as_str())
+        && keys::fits(&schema.partition_key, key.partition_key.as_str())
+        && keys::fits(&schema.row_key, key.row_key.as_str())
 }
 
 fn has_properties(schema: &StoredSchema, row: &TableEntity) -> bool {
     schema.properties.iter().all(|property| match row.get(&property.name) {
         Some(found) => found.edm_type() == property.edm,
         None => property.optional,
-    })
-}
-
-fn is_index_row(schema: &StoredSchema, key: &EntityKey) -> bool {
-    schema.indexes.iter().any(|index| {
-        let partition_key = index.partition_key.as_ref().unwrap_or(&schema.partition_key);
-        keys::fits(partition_key, key.partition_key.as_str())
-            && keys::fits(&index.row_key, key.row_key.as_str())
     })
 }

@@ -1,5 +1,6 @@
 //! Tests of audits, with tables that have a single defect each and with tables without defects.
 
+use table_core::schema::{IndexKind, StoredIndex, StoredPiece};
 use table_core::{TableEntity, Value, ticks};
 
 use super::*;
@@ -12,8 +13,11 @@ fn audit(rows: impl IntoIterator<Item = TableEntity>) -> Vec<Finding> {
     audit_with(Vec::new(), rows)
 }
 
-fn audit_with(schemas: Vec<StoredSchema>, rows: impl IntoIterator<Item = TableEntity>) -> Vec<Finding> {
-    let mut audit = Audit::new(schemas, 1_000);
+fn audit_with(
+    schemas: Vec<(String, StoredSchema)>,
+    rows: impl IntoIterator<Item = TableEntity>,
+) -> Vec<Finding> {
+    let mut audit = Audit::new("Company", schemas, 1_000);
     rows.into_iter().for_each(|row| audit.push(row));
     audit.finish()
 }
@@ -160,10 +164,47 @@ fn rows_that_no_declared_type_explains_are_found() {
         row("Sales", "empid_3").with("Age", 36),
         row("Sales", "\u{FFFC}outbox_1"),
     ];
-    let found = audit_with(vec![schema], rows);
+    let found = audit_with(vec![("company".to_owned(), schema)], rows);
     let of = |rule: &str| {
         found.iter().find(|finding| finding.rule == rule && finding.fact.contains("declared type"))
     };
     assert_eq!(of("PAT-HET-6").unwrap().sample_text(), "('Sales', 'empid_3')");
     assert_eq!(of("TYPE-12").unwrap().sample_text(), "('Sales', 'empid_000002')");
+}
+
+/// The schema of employees with an index in the table `Directory`.
+const EMPLOYEE: &str = "schema 1\nentity Employee\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
+    RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\nproperty Email Edm.String\n";
+
+#[test]
+fn an_index_row_is_explained_only_in_the_table_of_its_index() {
+    let mut employee: StoredSchema = EMPLOYEE.parse().unwrap();
+    let person: StoredSchema =
+        EMPLOYEE.replace("Employee", "Person").replace("empid_", "person_").parse().unwrap();
+    let mut by_email = StoredIndex {
+        name: "ByEmail".into(),
+        kind: IndexKind::Copies,
+        unique: true,
+        sparse: false,
+        when: None,
+        table: Some("Directory".into()),
+        partition_key: None,
+        row_key: employee.row_key.clone(),
+        include: None,
+        properties: Vec::new(),
+    };
+    by_email.row_key[0] = StoredPiece::Literal("email_".into());
+    employee.indexes.push(by_email);
+    let schemas = vec![("company".to_owned(), employee), ("directory".to_owned(), person)];
+    let unexplained = |table: &str| {
+        let mut audit = Audit::new(table, schemas.clone(), 1_000);
+        for key in ["email_000001", "empid_000002", "person_000003"] {
+            audit.push(row("Sales", key).with("Email", "ada@contoso.com"));
+        }
+        let findings = audit.finish();
+        let found = findings.iter().find(|finding| finding.fact.contains("no declared type"));
+        found.map(Finding::sample_text).unwrap_or_default()
+    };
+    assert_eq!(unexplained("Directory"), "('Sales', 'empid_000002')");
+    assert_eq!(unexplained("Company"), "('Sales', 'email_000001'), ('Sales', 'person_000003')");
 }

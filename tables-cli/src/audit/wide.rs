@@ -1,0 +1,14 @@
+//! Recognises the rows of wide entities, whose stored schema describes the key of the whole entity.
+
+use table_core::{EntityKey, TableEntity, Value};
+
+use table_inspect::derived::part_of;
+
+/// Returns the key of the wide entity that a row is a part of, or `None` for any other row.
+pub(super) fn whole_of(row: &TableEntity) -> Option<EntityKey> {
+    let (base, _) = part_of(row.key().row_key.as_str())?;
+    match row.get("WriteId") {
+        Some(Value::Guid(_)) => EntityKey::new(row.key().partition_key.as_str(), base).ok(),
+        _ => None,
+    }
+}
