@@ -67,7 +67,8 @@
 //!   A partition whose feed was quiet when its table was deleted is not read again before its next change, and its rows remain in the view until then.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the view that is furthest behind.
 //! - The table belongs to the view. Its schema has a single row type.
-//!   The entities of the source are distinguished from other entities in the same table by the literal at the beginning of their `RowKey`.
+//!   The entities of the source are distinguished from other rows in the same table by the format of their keys. Rows and changes with other keys,
+//!   such as the parts of an entity, are ignored.
 //!
 //! # When not to
 //! To find the same entity by another key, use an [index](crate::index).

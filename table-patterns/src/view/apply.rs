@@ -4,17 +4,20 @@ use std::collections::BTreeSet;
 
 use table_core::entity::{Entity, FromEntity};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::mixed::{RowOwner, classify_key};
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
 use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
+use crate::failure::Failure;
 use crate::panicked::caught;
 use crate::read_many;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::applied::{Applied, Known, Recorded, Write};
+use crate::view::fault::ViewFault;
 use crate::view::projection::Projection;
 use crate::view::record;
 use crate::view::table::ViewTable;
@@ -87,7 +90,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - `OutOfRangeInput` if a sum overflows.
     /// - `InvalidInput` (EGT-2) if the entity has more rows and sums in one partition of the view than fit into one transaction.
     /// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
-    /// - Any error from [`View::project`].
+    /// - Any error from [`View::project`]. An error whose code denotes an [outage](crate::work::Handler#failures-and-outages), or work for a newer program,
+    ///   has the code `InvalidInput` instead.
     ///
     /// Even if one of these errors is returned, the partitions of the view in which no error occurred have been written.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
@@ -161,14 +165,21 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the projection of a row; `None` if the row is not an entity of the view's source type.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
         caught("the projection", || {
-            let read = V::Source::read_own(entity);
-            let Some(entity) = read.map_err(|error| error.with_table(V::Source::SCHEMA.table))? else {
-                return Ok(None);
+            let read = match V::Source::read_own(entity) {
+                Err(_) if !Self::is_source(entity.partition_key, entity.row_key) => return Ok(None),
+                read => read.map_err(|error| error.with_table(V::Source::SCHEMA.table))?,
             };
+            let Some(entity) = read else { return Ok(None) };
             let mut projection = Projection::new();
-            V::project(&entity, &mut projection)?;
+            V::project(&entity, &mut projection).map_err(of_projection)?;
             Ok(Some(projection))
         })
+    }
+
+    /// Returns `true` if a key has the format of the view's source type. A row with another key, such as a part of an entity, is no entity of the source,
+    /// even if no type of the program declares it.
+    pub(super) fn is_source(partition_key: &str, row_key: &str) -> bool {
+        classify_key::<V::Source>(partition_key, row_key).is_ok_and(|owner| owner == RowOwner::Own)
     }
 
     pub(super) async fn get(&self, key: &EntityKey) -> Result<Option<StoredRow>> {
@@ -192,5 +203,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Ok(name) => error.with_table(name.as_str()),
             Err(_) => error,
         }
+    }
+}
+
+/// Wraps the error of a projection if its code denotes an outage of a store or work for a newer program. A projection is pure, so the error repeats at each
+/// attempt. Passed on unchanged, it would stop all other entities until it ends.
+fn of_projection(error: Error) -> Error {
+    match Failure::of(&error) {
+        Failure::Lasting => error,
+        Failure::Outage | Failure::Newer => Error::of(ViewFault::Projection(error)),
     }
 }

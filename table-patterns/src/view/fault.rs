@@ -1,6 +1,6 @@
 //! Errors of views: projections that are refused, sums that overflow, and records that cannot be read.
 
-use table_core::Fault;
+use table_core::{Error, Fault};
 
 /// The reason why a view cannot be written or read.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -17,6 +17,9 @@ pub(super) enum ViewFault {
     #[error("the projection of one entity contains the row twice; put it once, or add to it")]
     #[fault(InvalidInput, "IMP-6")]
     Twice,
+    #[error("the projection of the entity failed; correct the entity or the projection")]
+    #[fault(InvalidInput, "IMP-6")]
+    Projection(#[source] Error),
     #[error("the RowKey of an entity with a view has at most {0} UTF-16 code units; shorten it")]
     #[fault(PropertyValueTooLarge, "KEY-8")]
     Key(usize),

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
-use table_core::mixed::{RowOwner, classify_key};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
@@ -156,6 +155,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 caught.failed = usize::from(self.report_gap(partition_key, aside).await?);
                 self.move_cursor(partition_key, &Cursor::default(), etag).await?;
             }
+            take_out(aside, &feed_of(partition_key)?, self).await?;
             return Ok(Some(caught));
         };
         if cursor != head.end() {
@@ -215,10 +215,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         for entry in entries.iter().filter(|entry| seen.insert(&entry.source)) {
             // If one entity has several changes, only its last state is applied.
             let source = EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() };
-            match classify_key::<V::Source>(partition_key.as_str(), entry.source.as_str()) {
-                Ok(RowOwner::Own) => sources.push(source),
-                Ok(_) => {}
-                Err(error) => failed += usize::from(self.fail(source, &error, aside).await?),
+            // A feed also contains the changes of other types, such as the deletes of parts.
+            if Self::is_source(partition_key.as_str(), entry.source.as_str()) {
+                sources.push(source);
             }
         }
         let all = sources.len();

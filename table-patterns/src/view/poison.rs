@@ -64,7 +64,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|row| row.poison).collect())
     }
 
-    /// Applies the entities that are set aside again. A partition in which the view has missed changes remains set aside until a [`rebuild`](Self::rebuild).
+    /// Applies the entities that are set aside again. A partition in which the view has missed changes remains set aside until a [`rebuild`](Self::rebuild),
+    /// and a partition whose feed cannot be read remains set aside until its changes have been read.
     /// Returns how many of them succeeded. A change to an entity that is set aside also causes a new attempt.
     ///
     /// # Errors
@@ -72,7 +73,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub async fn retry_poison(&self) -> Result<usize> {
         let mut right = 0;
         for PoisonRow { row_key, poison, .. } in self.poison_rows(usize::MAX).await? {
-            if is_gap(&poison.source) {
+            // The row is for a partition with missed changes, or whose feed cannot be read.
+            if poison.source.row_key.is_reserved() {
                 continue;
             }
             let failed = self.apply_all([poison.source.clone().into()]).await?;

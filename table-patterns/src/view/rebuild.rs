@@ -267,7 +267,11 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<Vec<EntityKey>> {
         let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
-        let is_own = |row: EntityRef<'_>| Ok(classify_row::<V::Source>(row)? == RowOwner::Own);
+        // An entity that cannot be read is set aside when it is applied.
+        let is_own = |row: EntityRef<'_>| match classify_row::<V::Source>(row) {
+            Ok(owner) => Ok(owner == RowOwner::Own),
+            Err(_) => Ok(ViewTable::<V, S>::is_source(row.partition_key, row.row_key)),
+        };
         let are_there = read_many::rows(of, &sources, &select, is_own).await?;
         let found = sources.into_iter().zip(are_there);
         Ok(found.filter(|(_, is_there)| *is_there != Some(true)).map(|(source, _)| source).collect())

@@ -3,6 +3,7 @@
 mod bounds;
 mod concurrent;
 mod deaths;
+mod foreign;
 mod kit;
 mod large_sums;
 mod lost;

@@ -214,6 +214,9 @@ fn imp_6_a_feed_that_cannot_be_read_stops_no_other_partition() {
     world.hire("B", 2, 30);
     assert_eq!(block_on(view.catch_up(100)).unwrap().failed, 0, "it is set aside already");
     assert_eq!(members(&view, "B").0, 2);
+    // No entity was set aside, so a retry has no entity to apply.
+    assert_eq!(block_on(view.retry_poison()).unwrap(), 0);
+    assert_eq!(block_on(view.poison()).unwrap().len(), 1);
 }
 
 #[test]

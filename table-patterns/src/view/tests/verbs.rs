@@ -7,7 +7,7 @@ use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query};
 use table_core::store::TableStore;
-use table_core::{EntityKey, ErrorCode, Result, TableStoreExt, ValueRef};
+use table_core::{EntityKey, Error, ErrorCode, Result, TableStoreExt, ValueRef};
 
 use super::kit::{Company, Employee, Headcount};
 use crate::entities::Entities;
@@ -173,6 +173,62 @@ fn imp_6_an_entity_at_which_a_projection_panics_is_set_aside_and_stops_no_other(
     company.change("Sales", 2, |nameless| nameless.name = "Ari".into());
     block_on(view.catch_up(100)).unwrap();
     assert_eq!((sum(), block_on(view.poison()).unwrap().len()), (Some(4), 0));
+}
+
+/// A view whose projection returns an error for some employees. The age is the position of the error's code in `OUTAGES`.
+struct Fussy;
+
+/// Codes that denote an outage or work for a newer program if a store returns them.
+const OUTAGES: [ErrorCode; 8] = [
+    ErrorCode::InternalError,
+    ErrorCode::Io,
+    ErrorCode::ServerBusy,
+    ErrorCode::OperationTimedOut,
+    ErrorCode::UpdateConditionNotSatisfied,
+    ErrorCode::SchemaMismatch,
+    ErrorCode::FormatTooNew,
+    ErrorCode::IndexNotReady,
+];
+
+impl View for Fussy {
+    type Source = Employee;
+    type Row = Headcount;
+
+    fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
+        if employee.name.is_empty() {
+            let code = usize::try_from(employee.age).ok().and_then(|age| OUTAGES.get(age));
+            return Err(Error::new(*code.unwrap(), "no name"));
+        }
+        view.add(Headcount::key("x", "all"), Headcount::EMPLOYEES, 1)
+    }
+}
+
+#[test]
+fn imp_6_an_entity_whose_projection_returns_any_error_is_set_aside_and_stops_no_other() {
+    for (age, code) in (0..).zip(OUTAGES) {
+        let company = Company::new();
+        let view = ViewTable::<Fussy, _>::new(company.engine.clone());
+        let sum = || {
+            let row = block_on(block_on(view.table()).unwrap().get(Headcount::key("x", "all")));
+            row.unwrap().map(|row| row.employees)
+        };
+        for (id, name) in [(1, "Ada"), (2, ""), (3, "Ann")] {
+            company.hire("Sales", id, name, "London", age);
+        }
+        let progress = block_on(view.rebuild().run()).unwrap();
+        assert_eq!((progress.failed, sum()), (1, Some(2)), "{code:?}");
+        company.change("Sales", 2, |nameless| nameless.city = "Paris".into());
+        company.hire("Sales", 4, "Alan", "London", 41);
+        block_on(view.catch_up(100)).unwrap();
+        let poison = block_on(view.poison()).unwrap();
+        assert_eq!((sum(), poison.len()), (Some(3), 1), "{code:?}: {poison:?}");
+        assert!(poison[0].error.contains("no name"), "{poison:?}");
+        let error = block_on(view.apply(&poison[0].source)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidInput, "{code:?}: {error}");
+        company.change("Sales", 2, |nameless| nameless.name = "Ari".into());
+        block_on(view.catch_up(100)).unwrap();
+        assert_eq!((sum(), block_on(view.poison()).unwrap().len()), (Some(4), 0), "{code:?}");
+    }
 }
 
 #[test]
