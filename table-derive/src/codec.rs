@@ -154,6 +154,17 @@ impl Codec {
         }
     }
 
+    /// Returns `true` if the codec may write digits of a value that a property does not store. The compiler decides this.
+    pub(crate) fn may_be_finer(&self) -> bool {
+        match self {
+            Self::Natural | Self::Level | Self::Derived(_) => false,
+            Self::Custom(_) => true,
+            Self::Word(written) => {
+                written.word.name == "pattern" || written.inner.as_ref().is_some_and(Self::may_be_finer)
+            }
+        }
+    }
+
     /// Returns `true` for a custom codec or derived part.
     pub(crate) fn is_custom(&self) -> bool {
         matches!(self, Self::Custom(_) | Self::Derived(_)) || self.inner().is_some_and(Self::is_custom)

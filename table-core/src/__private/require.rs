@@ -1,7 +1,7 @@
 //! Compile-time checks of a schema.
 
-use crate::key::codec::Form;
 use crate::key::codec::compound::{self, Fault};
+use crate::key::codec::{Facts, Form};
 use crate::limits;
 use crate::schema::{KeyPiece, is_same_text};
 
@@ -17,6 +17,22 @@ pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form
     match fault {
         None => form,
         Some(fault) => panic!("{}", Message::new().with_field(fault, field).as_str()),
+    }
+}
+
+const FINER: &str = "[T008] this part writes more digits than the property of the field stores, so the key would differ from the property; the property of an \
+                     instant stores seven fractional digits: write at most seven `f`";
+
+/// Returns the form of a part whose field is also stored as a property. Rejects a codec that is unsuitable for the field, or that writes more digits than
+/// the property stores.
+///
+/// # Panics
+/// Panics at compile time if the codec is rejected.
+#[must_use]
+pub const fn require_stored(facts: Facts, field: &str, form: Form) -> Form {
+    match facts.fault {
+        None if facts.finer_than_property => panic!("{}", Message::new().with(FINER).as_str()),
+        fault => require_sound(fault, field, form),
     }
 }
 
@@ -145,6 +161,23 @@ mod tests {
     #[test]
     fn a_valid_key_is_accepted() {
         require_key(&KeyOf::new([KeyPiece::Literal("a_"), TEXT]), "RowKey", "Employee");
+    }
+
+    #[test]
+    #[should_panic(expected = "[T008] this part writes more digits than the property of the field stores")]
+    fn a_part_that_is_finer_than_its_property_is_refused() {
+        use crate::key::codec::{KeyCodec, Pattern, pattern};
+        use chrono::{DateTime, NaiveTime, Utc};
+
+        const SEVEN: u128 = pattern("yyyy-MM-ddTHH:mm:ss.fffffff");
+        const EIGHT: u128 = pattern("yyyy-MM-ddTHH:mm:ss.ffffffff");
+        fn require<C: KeyCodec<T>, T>() {
+            let _ = require_stored(C::FACTS, "", C::FORM);
+        }
+        require::<Pattern<SEVEN>, DateTime<Utc>>();
+        // A property stores a time of day as text, with all digits.
+        require::<Pattern<{ pattern("HH:mm:ss.fffffffff") }>, NaiveTime>();
+        require::<Pattern<EIGHT>, DateTime<Utc>>();
     }
 
     #[test]

@@ -177,11 +177,20 @@ pub struct Facts {
     /// Describes the mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid. `#[derive(Entity)]`
     /// and `#[derive(KeyPart)]` report this text at the field. They replace `{, field}` in it with `, name`.
     pub fault: Option<&'static str>,
+    /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
+    /// such a codec for a field that is also a property, because the key would differ from the stored property.
+    pub finer_than_property: bool,
 }
 
 impl Facts {
     /// The facts about most codecs: ascending, with many possible values that do not follow time, and without a mistake in the arguments.
-    pub const NONE: Self = Self { descending: false, cardinality: None, follows_time: false, fault: None };
+    pub const NONE: Self = Self {
+        descending: false,
+        cardinality: None,
+        follows_time: false,
+        fault: None,
+        finer_than_property: false,
+    };
 }
 
 /// A codec, which writes values of `T` as a piece of a key and reads them back. Each codec is a type without values.

@@ -208,18 +208,19 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 form
             } else {
                 let facts = field.item("FACTS");
+                let declared = design.entity.fields.get(part.field);
+                let is_stored = declared.is_some_and(|field| field.property.is_some());
                 // The check is spanned at the field's type, because rustc shows where the constant is evaluated.
-                let asked = if design
-                    .entity
-                    .fields
-                    .get(part.field)
-                    .is_some_and(|field| field.attrs.codec.is_some())
-                {
+                let asked = if declared.is_some_and(|field| field.attrs.codec.is_some()) {
                     ""
                 } else {
                     name.as_str()
                 };
-                quote_spanned!(field.span=> __table::require_sound(#facts.fault, #asked, #form))
+                if is_stored && part.codec.may_be_finer() {
+                    quote_spanned!(field.span=> __table::require_stored(#facts, #asked, #form))
+                } else {
+                    quote_spanned!(field.span=> __table::require_sound(#facts.fault, #asked, #form))
+                }
             };
             quote!(__table::KeyPiece::Field { field: #name, codec: #codec, form: #form })
         }

@@ -76,6 +76,7 @@ impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
         descending: true,
         cardinality: None,
         follows_time: C::FACTS.follows_time,
+        finer_than_property: C::FACTS.finer_than_property,
         fault: if C::FACTS.fault.is_some() { C::FACTS.fault } else { C::COUNT_FAULT },
     };
 

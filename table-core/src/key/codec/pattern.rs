@@ -26,6 +26,7 @@ use token::{Token, name, tokens};
 ///   then not ordered.
 /// - Rejected (`KeyEncoding`): values that are more precise than the pattern, because several values would have the same key, and years outside 0 to
 ///   9999. [`Truncated`](crate::key::codec::Truncated) truncates such a value, and the field is then also stored as a property.
+/// - An instant that is stored as a property has at most seven fractional digits in a pattern, because the property stores no more (TICK-6).
 /// - In reverse order, each digit `d` is written as 9 − `d`.
 ///
 /// ```
@@ -142,6 +143,7 @@ impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
     const FACTS: Facts = Facts {
         follows_time: T::FIRST == 0,
         fault: if Self::UNITS.0 == T::FIRST { <Self as super::Truncates<T>>::CUT_FAULT } else { Some(FAULT) },
+        finer_than_property: Self::UNITS.2 > T::STORED,
         ..Facts::NONE
     };
 

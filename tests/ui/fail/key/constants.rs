@@ -153,4 +153,18 @@ mod unpadded_before_digit {
     }
 }
 
+mod pattern_finer_than_its_property {
+    use chrono::{DateTime, Utc};
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(pattern("yyyyMMddTHHmmssffffffff", at))]
+    pub struct Event {
+        department: String,
+        #[property(also)]
+        at: DateTime<Utc>, //~ T008
+    }
+}
+
 fn main() {}
