@@ -59,7 +59,7 @@ pub use crate::entity::{
     ProjectionOf, ToEntity, Versioned, table_number,
 };
 pub use crate::etag::ETag;
-pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
+pub use crate::group::{EntityGroup, GroupField, GroupOf, skip};
 pub use crate::index::{
     CopyIndex, EventuallyConsistent, FromCopy, Includes, Index, IndexOf, IndexPart, StronglyConsistent,
 };

@@ -90,6 +90,9 @@ impl<E, T, K> Column<E, T, K> {
     }
 
     /// Matches entities whose property is greater than the value. Not portable for a `Uuid`, which stores may order differently (FIL-14).
+    ///
+    /// An IP address and an enum are compared by their stored texts, which need not sort like the values: `10.0.0.9` is greater than `10.0.0.10`. The same
+    /// applies to [`ge`](Self::ge), [`lt`](Self::lt) and [`le`](Self::le).
     pub fn gt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Gt, value)
     }

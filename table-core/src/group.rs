@@ -8,7 +8,9 @@ use table_store::{Error, Result};
 
 use crate::entity::Entity;
 use crate::group::fault::GroupFault;
+use crate::mixed;
 use crate::query::{EntityRef, KeyRange, TextRange};
+use crate::schema::EntitySchema;
 use crate::selection::{Class, Partition, Point};
 
 /// A struct of [`One`] and [`Many`] entities that are adjacent in one partition. Implemented by
@@ -140,8 +142,17 @@ impl GroupScope for Partition {
     }
 }
 
-/// Returns the error for a row of an unknown type in a group without `other` (PAT-HET-6).
-#[must_use]
-pub fn unknown(group: &str, entity: EntityRef<'_>) -> Error {
-    Error::of(GroupFault::Unknown(group.to_owned())).with_key(entity.partition_key, entity.row_key)
+/// Skips a row of a member's index in a group without `other`, as a query of the member does.
+///
+/// # Errors
+/// `EntityMismatch` for a row of an unknown type (PAT-HET-6).
+#[doc(hidden)]
+pub fn skip(group: &str, members: &[&EntitySchema], entity: EntityRef<'_>) -> Result<()> {
+    let is_index_row = |member: &&EntitySchema| {
+        mixed::is_index_row(member, member.table, entity.partition_key, entity.row_key)
+    };
+    if members.iter().any(is_index_row) {
+        return Ok(());
+    }
+    Err(Error::of(GroupFault::Unknown(group.to_owned())).with_key(entity.partition_key, entity.row_key))
 }

@@ -134,14 +134,15 @@ fn is_row_of(design: &EntitySchema, index: &IndexSchema, partition_key: &str, ro
     fits(index.row_key, row_key) && fits(index.partition_key.unwrap_or(design.partition_key), partition_key)
 }
 
+/// Returns `true` if a key in the table may be the key of a row of one of the type's indexes.
+pub(crate) fn is_index_row(design: &EntitySchema, table: &str, partition_key: &str, row_key: &str) -> bool {
+    let mut here =
+        design.indexes.iter().filter(|index| index.table.unwrap_or(design.table).eq_ignore_ascii_case(table));
+    here.any(|index| is_row_of(design, index, partition_key, row_key))
+}
+
 fn other<E: Entity>(is_other: bool, table: &str, partition_key: &str, row_key: &str) -> Result<RowOwner> {
-    let is_copy = |design: &EntitySchema| {
-        let mut here = design
-            .indexes
-            .iter()
-            .filter(|index| index.table.unwrap_or(design.table).eq_ignore_ascii_case(table));
-        here.any(|index| is_row_of(design, index, partition_key, row_key))
-    };
+    let is_copy = |design: &EntitySchema| is_index_row(design, table, partition_key, row_key);
     let is_declared = is_other || is_copy(E::SCHEMA) || E::SET_SCHEMAS.iter().any(|design| is_copy(design));
     if is_declared {
         return Ok(RowOwner::Other);

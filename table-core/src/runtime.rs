@@ -106,7 +106,7 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Sleeps in a separate thread. Returns immediately if no thread can be started.
+/// Sleeps in a separate thread. If no thread can be started, blocks the thread that polls the future, because callers rely on the duration.
 fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     if time.is_zero() {
         return ready(()).boxed();
@@ -119,7 +119,7 @@ fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     });
     match sleeper {
         Ok(_) => alarm.boxed(),
-        Err(_) => ready(()).boxed(),
+        Err(_) => async move { thread::sleep(time) }.boxed(),
     }
 }
 

@@ -37,7 +37,7 @@ pub const fn property_schema(
     if facts.is_option_twice {
         let message = Message::new().with("[T058] the property `").with(field).with(
             "` is an `Option` of an `Option`: `Some(None)` would be read back as `None`; use one `Option`, \
-             or store it as JSON, `#[property(json)]`",
+             or an enum with a variant for each case, `#[property(json)]`",
         );
         panic!("{}", message.as_str());
     }

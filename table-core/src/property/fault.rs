@@ -54,6 +54,9 @@ pub(crate) enum PropertyFault {
     #[error("the value cannot be stored as JSON")]
     #[fault(InvalidInput)]
     ToJson(#[source] serde_json::Error),
+    #[error("the value would be read from its JSON as another value: {0}; check the value")]
+    #[fault(OutOfRangeInput, "TYPE-1")]
+    LossyJson(#[source] serde_json::Error),
     #[error("the stored JSON does not match the type")]
     #[fault(EntityMismatch)]
     FromJson(#[source] serde_json::Error),

@@ -1,5 +1,7 @@
 //! `Json`: nested data in one property, stored as JSON text in an `Edm.String`.
 
+mod nulls;
+
 use std::ops::{Deref, DerefMut};
 
 use serde::Serialize;
@@ -7,6 +9,7 @@ use serde::de::DeserializeOwned;
 use table_store::{EdmType, Error, Result, ValueRef};
 
 use crate::property::fault::PropertyFault;
+use crate::property::json::nulls::Nulls;
 use crate::property::{Property, PropertyFacts, Search};
 use crate::row::RowWriter;
 
@@ -15,7 +18,8 @@ use crate::row::RowWriter;
 /// - The JSON has at most 32,768 UTF-16 code units (TYPE-10). Filters see only the text.
 /// - A value whose JSON is `null` is stored as an absent property, and an absent property is read as `null` (ENT-3). `Json<Option<T>>` and
 ///   `Option<Json<T>>` are therefore stored in the same way.
-/// - JSON has no NaN and no infinities: serde writes them as `null`.
+/// - A value that serde writes as `null` but would read as another value is refused, at any depth: NaN, an infinity, and `Some` of a `null`, such as
+///   `Some(None)`. The outer `Option` of an `Option<Json<Option<T>>>` is not checked: `Some(Json(None))` is read as `None`.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -52,7 +56,8 @@ impl<T: Serialize> Json<T> {
     /// Appends a borrowed value to a row, like [`Property::write_to`] but without the wrapper.
     ///
     /// # Errors
-    /// `InvalidInput`, with the name, if the value cannot be converted to JSON, such as a map whose keys are not strings.
+    /// `InvalidInput`, with the name, if the value cannot be converted to JSON, such as a map whose keys are not strings; `OutOfRangeInput` if JSON would
+    /// lose the value, such as NaN or `Some(None)`.
     ///
     /// ```
     /// use table_core::{Json, row::RowWriter};
@@ -65,6 +70,11 @@ impl<T: Serialize> Json<T> {
     pub fn write_ref(value: &T, name: &str, row: &mut RowWriter) -> Result<()> {
         let text = serde_json::to_string(value)
             .map_err(|error| Error::of(PropertyFault::ToJson(error)).with_property(name))?;
+        // Only a text with `null` can have lost a value.
+        if text.contains("null") {
+            let checked = value.serialize(Nulls);
+            checked.map_err(|error| Error::of(PropertyFault::LossyJson(error)).with_property(name))?;
+        }
         if text != "null" {
             row.property(name, ValueRef::String(&text));
         }
@@ -119,7 +129,7 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
     note = "a parameter of a generic entity needs the bounds `Serialize` and `DeserializeOwned`"
 )]
 pub trait JsonValue: Sized {
-    /// The facts of the text. A nested `Option` is valid, because both of its levels are `null` in JSON.
+    /// The facts of the text. A nested `Option` is valid, because writes refuse `Some(None)`.
     const FACTS: PropertyFacts;
 
     /// Appends the JSON to a row, like [`Property::write_to`].
@@ -177,6 +187,10 @@ impl<T> DerefMut for Json<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::*;
     use crate::property::read;
     use table_store::ErrorCode;
@@ -195,6 +209,91 @@ mod tests {
             );
             assert_eq!(read::<Option<Json<Vec<i32>>>>(inside.view(), "P", &mut 0).unwrap(), value.map(Json));
         }
+    }
+
+    /// The JSON of each field can contain `null`.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    struct Nested {
+        number: f64,
+        numbers: Vec<Option<f32>>,
+        twice: Option<Option<i32>>,
+        units: Vec<Option<()>>,
+        values: BTreeMap<String, Option<serde_json::Value>>,
+        tree: Option<Box<Tree>>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    enum Tree {
+        Leaf,
+        Number(f64),
+        Pair(Option<i8>, Option<Option<i8>>),
+        Named { number: Option<f64> },
+    }
+
+    fn number() -> impl Strategy<Value = f64> {
+        prop_oneof![8 => -9.0..9.0, 1 => Just(f64::NAN), 1 => Just(f64::INFINITY)]
+    }
+
+    fn tree() -> impl Strategy<Value = Tree> {
+        prop_oneof![
+            Just(Tree::Leaf),
+            number().prop_map(Tree::Number),
+            (prop::option::of(0_i8..9), prop::option::of(prop::option::of(0_i8..9)))
+                .prop_map(|(one, twice)| Tree::Pair(one, twice)),
+            prop::option::of(number()).prop_map(|number| Tree::Named { number }),
+        ]
+    }
+
+    fn nested() -> impl Strategy<Value = Nested> {
+        let value = prop_oneof![Just(serde_json::Value::Null), Just("null".into()), Just(1.into())];
+        let small = number().prop_map(|number| if number.is_nan() { f32::NAN } else { 0.5 });
+        (
+            number(),
+            prop::collection::vec(prop::option::of(small), 0..3),
+            prop::option::of(prop::option::weighted(0.8, 0..9)),
+            prop::collection::vec(prop::option::weighted(0.2, Just(())), 0..3),
+            prop::collection::btree_map("[ab]", prop::option::of(value), 0..2),
+            prop::option::of(tree().prop_map(Box::new)),
+        )
+            .prop_map(|(number, numbers, twice, units, values, tree)| Nested {
+                number,
+                numbers,
+                twice,
+                units,
+                values,
+                tree,
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_is_read_as_it_was_written_or_refused(value in nested()) {
+            let mut row = RowWriter::new();
+            match Json::write_ref(&value, "P", &mut row) {
+                Ok(()) => {
+                    let row = row.finish();
+                    prop_assert_eq!(read::<Json<Nested>>(row.view(), "P", &mut 0).unwrap(), Json(value));
+                }
+                Err(error) => {
+                    prop_assert_eq!((error.code(), error.rule()), (ErrorCode::OutOfRangeInput, Some("TYPE-1")));
+                    let text = serde_json::to_string(&value).unwrap();
+                    prop_assert!(serde_json::from_str::<Nested>(&text).map_or(true, |read| read != value));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_null_in_json_is_stored_or_refused() {
+        let written = |twice: Option<Option<i32>>| {
+            let mut row = RowWriter::new();
+            Json::write_ref(&twice, "P", &mut row).map(|()| row.finish())
+        };
+        assert_eq!(written(None).unwrap().view().find("P", &mut 0).unwrap(), None);
+        assert!(written(Some(Some(1))).is_ok());
+        let refused = written(Some(None)).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::OutOfRangeInput, "{refused}");
+        assert!(Json::write_ref(&f64::NAN, "P", &mut RowWriter::new()).is_err());
     }
 
     #[test]

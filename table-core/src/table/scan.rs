@@ -7,7 +7,7 @@ use std::future::{Pending, pending};
 use std::marker::PhantomData;
 
 use futures_core::Stream;
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{TryStreamExt, stream};
 use table_store::{Error, Result};
 
 use crate::column::IntoCondition;
@@ -187,11 +187,13 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         let enough = usize::try_from(max_rows.saturating_add(1)).unwrap_or(usize::MAX);
         (paging.top, paging.limit) = (Some(PAGE_ENTITIES.min(enough)), Some(enough));
         let table = source.table.clone();
-        let mut read = 0;
-        source.pages(&paging).map(move |page| {
-            let (table, page) = (table.as_ref().map_err(Clone::clone)?, page?);
-            count(&mut read, &page, max_rows).map_err(|rows| exceeded(table, &reason, rows, max_rows))?;
-            Ok((table.clone(), page))
+        let under_way = (Box::pin(source.pages(&paging)), table, reason, 0);
+        // After an error, the stream ends and requests no more pages.
+        stream::try_unfold(under_way, move |(mut pages, table, reason, mut read)| async move {
+            let Some(page) = pages.try_next().await? else { return Ok(None) };
+            let name = table.clone()?;
+            count(&mut read, &page, max_rows).map_err(|rows| exceeded(&name, &reason, rows, max_rows))?;
+            Ok(Some(((name, page), (pages, table, reason, read))))
         })
     }
 

@@ -22,7 +22,7 @@ use crate::model::group::{EntityGroup, Member};
 ///             } else if is_of(Review::SCHEMA, entity)? {
 ///                 reviews.push(read_member(entity)?);
 ///             } else {
-///                 return Err(unknown("EmployeeWithReviews", entity));
+///                 skip("EmployeeWithReviews", &MEMBERS, entity)?;
 ///             }
 ///         }
 ///         Ok(Self { employee: GroupField::gather("employee", employee)?, reviews: … })
@@ -87,8 +87,8 @@ fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
     let entity = local("entity");
     let name = group.original.ident.unraw().to_string();
     let Some((field, ident)) = group.other.and_then(|field| Some((field, field.ident.as_ref()?))) else {
-        let unknown = quote!(return ::core::result::Result::Err(__table::unknown(#name, #entity)););
-        return (TokenStream::new(), unknown, TokenStream::new());
+        let skip = quote!(__table::skip(#name, &MEMBERS, #entity)?;);
+        return (TokenStream::new(), skip, TokenStream::new());
     };
     let ty = &field.ty;
     (

@@ -1,10 +1,13 @@
-//! Tests of indexes in other partitions of their entities' table whose rows could be read as entities: a typed read returns the entities alone.
+//! Tests of index rows among the rows of a read: a typed read returns the entities alone, also if the rows could be read as entities.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
 use proptest::prelude::*;
+use table_core::group::Many;
 use table_core::query::EntityRef;
-use table_core::{Engine, Entity, FromEntity, IndexEntry, Projection, TableEntity, TableStoreExt, Versioned};
+use table_core::{
+    Engine, Entity, EntityGroup, FromEntity, IndexEntry, Projection, TableEntity, TableStoreExt, Versioned,
+};
 
 /// An employee. The rows of both indexes have the properties and the `RowKey` of an employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -29,6 +32,31 @@ struct Age {
     age: i32,
 }
 
+/// A member with an index in its partition.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Members")]
+#[partition_key(club)]
+#[row_key("no_", number)]
+#[index(ByEmail, unique, row_key("email_", email))]
+struct Member {
+    club: String,
+    #[digits(3)]
+    number: u32,
+    email: String,
+}
+
+#[derive(EntityGroup, Debug)]
+struct Club {
+    members: Many<Member>,
+}
+
+#[derive(EntityGroup, Debug)]
+struct ClubWithOthers {
+    members: Many<Member>,
+    #[other]
+    others: Vec<TableEntity>,
+}
+
 fn employees() -> impl Strategy<Value = Vec<Employee>> {
     let department = prop_oneof![Just("Sales"), Just("badge"), Just("name`"), Just("zoo")];
     let badge = prop::option::of("[12]");
@@ -45,14 +73,14 @@ fn employees() -> impl Strategy<Value = Vec<Employee>> {
     prop::collection::vec(employee, 0..12).prop_map(numbered)
 }
 
-/// Writes employees and the rows of their indexes.
-fn written(employees: &[Employee]) -> Engine {
+/// Writes entities and the rows of their indexes.
+fn written<E: Entity>(entities: &[E]) -> Engine {
     let engine = Engine::in_memory();
     block_on(async {
-        let table = engine.untyped("Staff").unwrap().create_if_missing().await.unwrap();
-        for employee in employees {
-            let own = IndexEntry { key: employee.key_of().unwrap(), row: employee.to_row().unwrap() };
-            let entries = Employee::INDEXES.iter().filter_map(|index| index.entry(employee).unwrap());
+        let table = engine.untyped(E::SCHEMA.table).unwrap().create_if_missing().await.unwrap();
+        for entity in entities {
+            let own = IndexEntry { key: entity.key_of().unwrap(), row: entity.to_row().unwrap() };
+            let entries = E::INDEXES.iter().filter_map(|index| index.entry(entity).unwrap());
             for IndexEntry { key, row } in [own].into_iter().chain(entries) {
                 let bag = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
                 table.insert(&TableEntity::from_entity(bag).unwrap()).await.unwrap();
@@ -65,6 +93,20 @@ fn written(employees: &[Employee]) -> Engine {
 fn sorted(mut employees: Vec<Employee>) -> Vec<Employee> {
     employees.sort_by_key(|employee| employee.id);
     employees
+}
+
+#[test]
+fn a_group_skips_the_index_rows_of_its_members() {
+    let members = [1, 2].map(|number| Member { club: "A".into(), number, email: format!("{number}@b.c") });
+    let table = written(&members).table::<Member>();
+    let club: Club = block_on(table.read_group(Member::partition("A"))).unwrap();
+    assert!(club.members.values().eq(&members));
+    let club: ClubWithOthers = block_on(table.read_group(Member::partition("A"))).unwrap();
+    assert_eq!((club.members.len(), club.others.len()), (2, 2));
+    let rows = table.store().untyped("Members").unwrap();
+    block_on(rows.insert(&TableEntity::new("A", "robot").unwrap())).unwrap();
+    let error = block_on(table.read_group::<Club>(Member::partition("A"))).unwrap_err();
+    assert_eq!((error.rule(), error.key()), (Some("PAT-HET-6"), Some(("A", "robot"))));
 }
 
 proptest! {

@@ -111,6 +111,12 @@ fn dq_5_a_scan_has_a_reason_and_a_bound_that_never_truncates_silently() -> Resul
         assert!(text.contains("monthly audit") && text.contains("1200") && text.contains("1199"), "{text}");
         // The limit counts rows read, not rows matched.
         assert!(scan(1_199).filter(Employee::AGE.lt(5)).collect().await.is_err());
+        // The stream ends with the error, also for a caller that skips errors.
+        for rows in [0, 10, 999, 1_000, 1_199] {
+            let found: Vec<_> = scan(rows).stream().collect().await;
+            let (last, before) = found.split_last().unwrap();
+            assert!(last.is_err() && before.iter().all(Result::is_ok), "{rows}");
+        }
         assert_eq!(scan(5).plan()?.reason.as_deref(), Some("monthly audit"));
         assert_eq!(employees().scan("empty").max_rows(0).collect().await?, []);
         Ok(())
