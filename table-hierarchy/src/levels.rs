@@ -24,14 +24,15 @@ const END: char = '!';
 /// ```
 #[must_use]
 pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
-    let pieces = schema.partition_key;
-    let fields = pieces.iter().filter_map(|piece| match piece {
-        KeyPiece::Field { field, .. } => Some(*field),
-        KeyPiece::Literal(_) => None,
-    });
-    let fields: Vec<&'static str> = fields.collect();
-    let ended = matches!(pieces.last(), Some(KeyPiece::Literal("!")));
-    if ended && fields.len() > 1 { fields } else { Vec::new() }
+    // Every level is one field, whose texts do not contain the end of a level.
+    let level = |pieces: &[KeyPiece]| match pieces {
+        [KeyPiece::Field { field, form, .. }, KeyPiece::Literal("!")] if !form.alphabet.contains(END) => {
+            Some(*field)
+        }
+        _ => None,
+    };
+    let levels: Option<Vec<_>> = schema.partition_key.chunks(2).map(level).collect();
+    levels.filter(|levels| levels.len() > 1).unwrap_or_default()
 }
 
 /// Returns the first levels that all `PartitionKey`s in a range share.
@@ -67,5 +68,43 @@ fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
             upper.starts_with(prefix)
                 || order::after_prefix(prefix).is_some_and(|after| order::compare(upper, &after).is_le())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::Entity;
+
+    use super::*;
+
+    #[test]
+    fn hpk_42_a_key_with_other_literals_or_with_ends_inside_its_parts_is_a_single_level() {
+        #[derive(Entity)]
+        #[partition_key(tenant, "_", user, "!")]
+        #[row_key(number)]
+        struct Joined {
+            tenant: String,
+            user: u32,
+            number: u32,
+        }
+        #[derive(Entity)]
+        #[partition_key(tenant, "!", user, "!")]
+        #[row_key(number)]
+        struct Ended {
+            tenant: u32,
+            user: String,
+            number: u32,
+        }
+        #[derive(Entity)]
+        #[partition_key(tenant, user)]
+        #[row_key(number)]
+        struct Levels {
+            tenant: String,
+            user: u32,
+            number: u32,
+        }
+        assert!(level_names(Joined::SCHEMA).is_empty());
+        assert!(level_names(Ended::SCHEMA).is_empty());
+        assert_eq!(level_names(Levels::SCHEMA), ["tenant", "user"]);
     }
 }

@@ -165,10 +165,25 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
+/// Returns the different values of a level; of more than a query can have ranges for, only the first ones.
+fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
+    let mut found = Vec::new();
+    for value in values {
+        if found.len() > MOST_RANGES {
+            break;
+        }
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
 /// Returns every combination of one value per level. Stops before the level that would exceed the limit of ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];
     for (depth, values) in sets.iter().enumerate() {
+        let values = different(values);
         if keys.len().saturating_mul(values.len()) > MOST_RANGES {
             reasons.push(format!(
                 "the values of level {} would make more than {MOST_RANGES} ranges: it only filters the results",

@@ -178,6 +178,13 @@ fn a_store_that_cannot_be_used_is_examined_step_by_step() {
     let folder = log();
     let at = folder.path();
     assert!(shown(at, "doctor Logs --store DB").ends_with("ok    table      Logs can be read\n"));
+    block_on(async {
+        let engine = Engine::open(at.join("db")).unwrap();
+        engine.backup(at.join("backup")).await.unwrap();
+        engine.close().await.unwrap();
+    });
+    let text = shown(at, "doctor Logs --store DIR/backup");
+    assert!(text.contains("the folder is a backup") && text.ends_with("Logs can be read\n"), "{text}");
     let account = Account::start();
     let text = shown(at, &format!("doctor --store {}", account.string));
     for step in ["endpoint", "DNS", "TCP", "clock", "account"] {

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
-use table_patterns::{Continuation, ETag, Engine, Entity, Error, Table, TableStoreExt, Versioned};
+use table_patterns::{Continuation, ETag, Engine, Entity, Error, IfMatch, Table, TableStoreExt, Versioned};
 
 #[derive(Entity, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[entity(table = "Orders")]
@@ -107,10 +107,16 @@ async fn write(
     Json(body): Json<Body>,
 ) -> Result<Response, Failure> {
     let order = Order { customer, number, total_cents: body.total_cents };
-    let condition = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
+    let mut conditions = headers.get_all(header::IF_MATCH).iter();
+    let condition = conditions.next();
     let outcome = match condition {
-        Some(version) => orders.replace(&order, ETag::parse(version)?).await,
         None => orders.insert(&order).await,
+        Some(_) if conditions.next().is_some() => return Ok(StatusCode::BAD_REQUEST.into_response()),
+        Some(version) => {
+            // A condition that is no text matches no version, and is never ignored.
+            let version = IfMatch::parse(&String::from_utf8_lossy(version.as_bytes()))?;
+            orders.replace(&order, version).await
+        }
     };
     match outcome {
         Ok(version) if condition.is_none() => Ok((StatusCode::CREATED, etag(&version)).into_response()),
@@ -146,7 +152,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 #[cfg(test)]
 mod tests {
     use axum::body::Body as Bytes;
-    use axum::http::Request;
+    use axum::http::{HeaderValue, Request};
     use tower::ServiceExt;
 
     use super::*;
@@ -186,6 +192,7 @@ mod tests {
         assert_eq!(send(&app, put(1, 600, Some(&first))).await.0, StatusCode::OK); // repeated
         let late = send(&app, put(1, 900, Some(&first))).await;
         assert_eq!(late.0, StatusCode::PRECONDITION_FAILED);
+        assert_eq!(send(&app, put(1, 601, Some("*"))).await.0, StatusCode::NO_CONTENT);
 
         for number in 2..=120 {
             assert_eq!(send(&app, put(number, 1, None)).await.0, StatusCode::CREATED);
@@ -200,6 +207,25 @@ mod tests {
             path = format!("/customers/ada/orders?after={next}");
         }
         assert_eq!(seen, 120);
+    }
+
+    #[tokio::test]
+    async fn a_change_under_any_condition_creates_no_order() {
+        let orders = Engine::in_memory().table::<Order>().create_if_missing().await.unwrap();
+        let app = app(orders);
+        let mut twice = put(1, 1, Some("*"));
+        twice.headers_mut().append(header::IF_MATCH, "*".parse().unwrap());
+        let mut latin = put(1, 1, None);
+        latin.headers_mut().insert(header::IF_MATCH, HeaderValue::from_bytes(b"W/\"\xE9\"").unwrap());
+        for (request, status) in [
+            (put(1, 1, Some("*")), StatusCode::NOT_FOUND),
+            (put(1, 1, Some("x")), StatusCode::BAD_REQUEST),
+            (twice, StatusCode::BAD_REQUEST),
+            (latin, StatusCode::NOT_FOUND),
+        ] {
+            assert_eq!(send(&app, request).await.0, status);
+        }
+        assert_eq!(send(&app, get("/customers/ada/orders/1")).await.0, StatusCode::NOT_FOUND);
     }
 
     #[tokio::test]

@@ -49,6 +49,16 @@ fn hpk_38_rt_1_to_3_and_rt_7_each_query_touches_what_the_vendors_planner_does() 
 }
 
 #[test]
+fn rt_8_and_rt_9_a_repeated_value_counts_once() {
+    let map = PartitionMap::even(4);
+    let repeated = |count| Fixed::To(vec![Component::text(TENANT); count]);
+    for times in [2, 300] {
+        let route = Route::new(&[repeated(times), repeated(times)], &map).unwrap();
+        assert_eq!((route.class, route.depth, route.reasons.len()), (RouteClass::SinglePartition, 2, 0));
+    }
+}
+
+#[test]
 fn hpk_39_one_partition_does_not_hide_a_fan_out() {
     let map = PartitionMap::even(1);
     assert_eq!(count(&[Fixed::Not, one("u1")], &map), (RouteClass::FanOut, 1));

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use table_azure::ConnectionString;
-use table_core::{DynTableStore, ErrorCode, TableName, TableStore};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use table_core::{DynTableStore, Error, ErrorCode, TableName, TableStore};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::doctor::{Step, signature};
@@ -32,12 +32,20 @@ impl Host {
             _ => return None,
         };
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let (name, port) = match authority.rsplit_once(':') {
-            Some((name, port)) => (name, port.parse().ok()?),
+        // An IPv6 address is in brackets, because it contains colons.
+        let end = authority.find(']').map_or(0, |end| end + 1);
+        let (name, port) = match authority[end..].rsplit_once(':') {
+            Some((name, port)) => (&authority[..end + name.len()], port.parse().ok()?),
             None => (authority, if is_https { 443 } else { 80 }),
         };
         let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
         (!name.is_empty()).then(|| Self { name, port, path: format!("/{path}"), is_https })
+    }
+
+    /// Returns the host and the port as in a URL.
+    fn place(&self) -> String {
+        let Self { name, port, .. } = self;
+        if name.contains(':') { format!("[{name}]:{port}") } else { format!("{name}:{port}") }
     }
 }
 
@@ -115,7 +123,7 @@ async fn resolve(host: &Host) -> Step {
 
 /// Connects, and compares the clocks if the connection is not encrypted.
 async fn connect(host: &Host) -> Vec<Step> {
-    let place = format!("{}:{}", host.name, host.port);
+    let place = host.place();
     let help = "check the service, the port, and firewalls in between";
     let connecting = TcpStream::connect((host.name.as_str(), host.port));
     let mut stream = match tokio::time::timeout(PATIENCE, connecting).await {
@@ -128,13 +136,12 @@ async fn connect(host: &Host) -> Vec<Step> {
         return vec![connected];
     }
     let request = format!("HEAD {} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n", host.path);
-    let mut answer = Vec::new();
     let exchange = async {
         stream.write_all(request.as_bytes()).await?;
-        (&mut stream).take(16 << 10).read_to_end(&mut answer).await
+        head(&mut stream).await
     };
     match tokio::time::timeout(PATIENCE, exchange).await {
-        Ok(Ok(_)) if answer.starts_with(b"HTTP/1.") => {
+        Ok(Ok(answer)) if answer.starts_with(b"HTTP/1.") => {
             vec![connected, clock(&String::from_utf8_lossy(&answer), Utc::now())]
         }
         _ => {
@@ -142,6 +149,18 @@ async fn connect(host: &Host) -> Vec<Step> {
             vec![connected, Step::failed("HTTP", format!("{place} does not answer in HTTP"), help)]
         }
     }
+}
+
+/// Reads the response to a `HEAD`, which ends with an empty line. Some servers and proxies keep the connection open after it.
+async fn head(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Vec<u8>> {
+    const LIMIT: usize = 16 << 10;
+    let mut answer = Vec::new();
+    while answer.len() < LIMIT && !answer.windows(4).any(|end| end == b"\r\n\r\n") {
+        if stream.read_buf(&mut answer).await? == 0 {
+            break;
+        }
+    }
+    Ok(answer)
 }
 
 /// Compares this machine's clock with the `Date` header of a response.
@@ -165,35 +184,46 @@ async fn authenticate(store: &DynTableStore, table: Option<&str>) -> Step {
     let Err(error) = store.list_tables("", None, 1).await else {
         return Step::passed(NAME, "the credential is accepted");
     };
-    let text = error.to_string();
-    let help = match error.code() {
+    if !is_refused(&error) {
+        return Step::failed(NAME, error.to_string(), help_of(&error));
+    }
+    match table {
+        // A signature for one table does not permit listing tables.
+        Some(_) => Step::passed(NAME, "the credential is accepted, and does not allow listing tables"),
+        None => {
+            let help = "the signature does not allow listing tables; name a table: `tables doctor TABLE`";
+            Step::failed(NAME, error.to_string(), help)
+        }
+    }
+}
+
+/// Returns `true` if the credential is valid, but does not allow the request.
+fn is_refused(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        ErrorCode::AuthorizationFailure
+            | ErrorCode::AuthorizationPermissionMismatch
+            | ErrorCode::AuthorizationResourceTypeMismatch
+    )
+}
+
+/// Returns advice on an error of any request.
+fn help_of(error: &Error) -> &'static str {
+    match error.code() {
         ErrorCode::AuthenticationFailed => {
             "the key is wrong or was regenerated, the signature is wrong, or the clock of this machine is off by 15 minutes"
-        }
-        ErrorCode::AuthorizationFailure
-        | ErrorCode::AuthorizationPermissionMismatch
-        | ErrorCode::AuthorizationResourceTypeMismatch
-            if table.is_some() =>
-        {
-            // A signature for one table does not permit listing tables.
-            return Step::passed(NAME, "the credential is accepted, and does not allow listing tables");
-        }
-        ErrorCode::AuthorizationFailure
-        | ErrorCode::AuthorizationPermissionMismatch
-        | ErrorCode::AuthorizationResourceTypeMismatch => {
-            "the signature does not allow listing tables; name a table: `tables doctor TABLE`"
         }
         ErrorCode::AuthorizationSourceIPMismatch => {
             "the signature or the firewall does not allow this address"
         }
         ErrorCode::AuthorizationProtocolMismatch => "the signature allows HTTPS only",
         ErrorCode::ServerBusy => "the service throttles; try again later",
-        _ if text.contains("certificate") || text.contains("TLS") => {
+        ErrorCode::Corrupted => "restore the store with `tables restore`, or export what can be read",
+        _ if ["certificate", "TLS"].iter().any(|word| error.to_string().contains(word)) => {
             "the certificate of the service is not trusted here; check the endpoint and proxies that open TLS"
         }
         _ => "docs/errors.md explains the error code",
-    };
-    Step::failed(NAME, text, help)
+    }
 }
 
 /// Reads one row of a table.
@@ -217,9 +247,10 @@ pub(super) async fn find_table(store: &DynTableStore, table: Option<&str>) -> Ve
         Err(error) if error.is_table_not_found() => {
             Step::failed(NAME, format!("{name} does not exist"), "`tables ls` lists the tables of the store")
         }
-        Err(error) => {
+        Err(error) if is_refused(&error) => {
             Step::failed(NAME, error.to_string(), "the credential does not allow reading the table")
         }
+        Err(error) => Step::failed(NAME, error.to_string(), help_of(&error)),
     }]
 }
 
@@ -233,13 +264,40 @@ mod tests {
             ("https://contoso.table.core.windows.net", "contoso.table.core.windows.net", 443, "/"),
             ("http://127.0.0.1:10002/devstoreaccount1", "127.0.0.1", 10_002, "/devstoreaccount1"),
             ("http://[::1]:10002/a", "::1", 10_002, "/a"),
+            ("http://[fe80::1:2]/a", "fe80::1:2", 80, "/a"),
+            ("https://[::1]", "::1", 443, "/"),
         ] {
             let host = Host::of(endpoint).unwrap();
             assert_eq!((host.name.as_str(), host.port, host.path.as_str()), (name, port, path));
         }
+        assert_eq!(Host::of("http://[::1]/a").unwrap().place(), "[::1]:80");
+        assert_eq!(Host::of("http://127.0.0.1:10002/a").unwrap().place(), "127.0.0.1:10002");
         for endpoint in ["contoso", "ftp://contoso", "https://", "http://a:b/"] {
             assert!(Host::of(endpoint).is_none(), "{endpoint}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_response_ends_with_its_empty_line() {
+        let (mut near, mut far) = tokio::io::duplex(8);
+        let sent = b"HTTP/1.1 400 Bad Request\r\nDate: x\r\n\r\n";
+        // `far` is open until the end of the test.
+        let (answer, written) = tokio::join!(head(&mut near), far.write_all(sent));
+        written.unwrap();
+        assert_eq!(answer.unwrap(), sent);
+    }
+
+    #[test]
+    fn only_a_refusal_is_explained_by_the_permissions_of_the_credential() {
+        for (code, help) in [
+            (ErrorCode::ServerBusy, "throttles"),
+            (ErrorCode::Corrupted, "restore"),
+            (ErrorCode::OperationTimedOut, "docs/errors.md"),
+        ] {
+            let error = Error::new(code, "x");
+            assert!(!is_refused(&error) && help_of(&error).contains(help), "{code:?}");
+        }
+        assert!(is_refused(&Error::new(ErrorCode::AuthorizationFailure, "x")));
     }
 
     #[test]

@@ -44,6 +44,11 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
             }
             steps.push(Step::passed("write", "no other process holds the folder"));
         }
+        Err(error) if error.code() == ErrorCode::ReadOnly => {
+            let fact =
+                "the folder is a backup, which commands only read; `tables restore` creates a store from it";
+            steps.push(Step::passed("write", fact));
+        }
         Err(error) if error.code() == ErrorCode::FolderLocked => {
             let help = "end the process that has it open, or serve the folder with `tables serve`; commands that only read still work";
             steps.push(Step::failed("write", error.to_string(), help));

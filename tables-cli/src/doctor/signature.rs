@@ -25,9 +25,17 @@ pub(super) fn examine(signature: &str, is_https: bool, now: DateTime<Utc>) -> St
         Some(None) => return Step::failed(NAME, "its expiry `se` cannot be read", renew),
         _ => {}
     }
-    if let Some(start) = field("st").as_deref().and_then(instant).filter(|start| *start > now) {
-        let help = "wait, or check the clock of this machine";
-        return Step::failed(NAME, format!("the signature is valid from {start} on; now it is {now}"), help);
+    match field("st").filter(|start| !start.is_empty()).as_deref().map(instant) {
+        Some(Some(start)) if start > now => {
+            let help = "wait, or check the clock of this machine";
+            return Step::failed(
+                NAME,
+                format!("the signature is valid from {start} on; now it is {now}"),
+                help,
+            );
+        }
+        Some(None) => return Step::failed(NAME, "its start `st` cannot be read", renew),
+        _ => {}
     }
     let allows = field("sp").unwrap_or_default();
     let table = field("tn").map(|name| format!(", of table {name} only")).unwrap_or_default();
@@ -70,6 +78,7 @@ mod tests {
             ("sv=1&sig=x&se=2026-11-24T00%3A00%3A00Z&sp=r", true, "expired at 2026-11-24"),
             ("sv=1&sig=x&se=2026-11-25", true, "expired at 2026-11-25"),
             ("sv=1&sig=x&se=soon", true, "its expiry `se` cannot be read"),
+            ("sv=1&sig=x&st=now&se=2027-01-01", true, "its start `st` cannot be read"),
             ("sv=1&sig=x&st=2026-12-01&se=2027-01-01", true, "valid from 2026-12-01"),
             ("sv=1&sig=x&spr=https", false, "allows HTTPS only"),
             ("sv=1&sig=", true, "has no `sig`"),
