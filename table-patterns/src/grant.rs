@@ -5,7 +5,8 @@
 //! tables, which a SAS for one partition cannot access. A program with more permissions creates a [`PartitionGrant`], and passes it on with the SAS.
 //!
 //! # Guarantee
-//! - [`Entities::grant`] lists the partition permanently: followers read its feed and sweeps read its outbox, regardless of the writer.
+//! - [`Entities::grant`] lists the partition permanently: followers read its feed and sweeps read its outbox, regardless of the writer. Two hours after the
+//!   grant, a sweep that finds no steps marks the partition as quiet. From then on, each sweep reads only some of the quiet partitions, chosen at random.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another
 //!   schema has expired. The backfill therefore finds entities that the bearer wrote without the new index, copies or feed. The service
 //!   checks the expiry of the SAS; the bearer's clock is not involved.
@@ -24,8 +25,8 @@
 //!   was deleted and created again. Let all SAS tokens expire first.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
 //! - Steps for other partitions that the program itself adds to an outbox need the key of the outbox, which the bearer cannot read: workers set
-//!   these steps aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds
-//!   the steps.
+//!   these steps aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, a sweep finds the steps: the next
+//!   one, or, if the partition is quiet, one of the next sweeps, each of which reads 64 quiet partitions.
 //!
 //! # When not to
 //! A program with an account SAS or an identity can open its tables itself and needs no grant.
@@ -45,6 +46,7 @@ use table_core::{Error, Fault, Result, ticks};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::{IndexState, Indexes, States};
+use crate::outbox::registry;
 
 /// The reason why a program cannot create or use a grant.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -140,6 +142,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             handle.feed().keep_listed(table, partition_key).await?;
         }
         handle.outbox.prepare(table, partition_key).await?;
+        if O::RECORDS {
+            // IMPORTANT: an erasure of the tenant may have marked a registration that this process remembers. The bearer cannot remove the mark.
+            registry::renew(handle.table.store(), table, partition_key).await?;
+        }
         let ready = states.into_iter().filter(|(_, state)| *state == IndexState::Ready);
         Ok(PartitionGrant {
             table: table.as_str().to_owned(),

@@ -30,8 +30,9 @@
 //!   valid, and recorded steps are performed, including steps that were set aside.
 //! - The imported steps are sealed with the key of the importing program: import only files that you trust. An export or an import of recorded steps
 //!   is refused if no registered handle of the table has an [outbox](crate::outbox), which checks and writes the seals.
-//! - The [guards](crate::outbox::guard) against late workers, and the references to entities that hold copies, are not exported. An import derives them
-//!   again.
+//! - The [guards](crate::outbox::guard) of index rows, and the references to entities that hold copies, are not exported. An import derives them again.
+//!   The guards of the targets of recorded steps are exported with their partitions: an imported step does not overwrite the target of a newer step
+//!   that was done before the export. An import into a partition with another name omits them.
 //! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
 //!   partition. Before the export, run a worker until all steps are done.
 //! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again with the same content or skipped. A
@@ -48,10 +49,13 @@
 //! # Bounds
 //! - Stop the writers of the tenant during an export, an import and an erasure. A table of a period that is dropped during an export is omitted.
 //! - A [grant](crate::grant) that was issued before an erasure does not register its partition again. Issue another one when the tenant returns.
-//! - Register all types of a table from one store and with the same partitions. Rows that are in two selections of a table are counted and exported twice.
+//! - Register all types of a table from one store, and with the same partitions if their PartitionKeys have the same format. Rows that are in two selections
+//!   of a table are counted and exported twice.
 //! - Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.
-//! - Rows that handlers wrote to other tables, for recorded steps, are unknown: register these tables.
+//! - Rows that handlers wrote to other tables, for recorded steps, are unknown: register these tables. Register also the partitions that recorded steps
+//!   write to. Otherwise a step that was set aside can overwrite, at the target of the import, the content of a newer step that was done before the export.
+//! - Start the workers of the target after the import, because a step that is performed during the import may precede the guard of its target.
 //! - The guard of an index row that was removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
 //!   earlier blob of a list that several tenants share remains until the orphan collector deletes it.
 //! - Backups and queue messages are not changed. Messages contain only keys.
@@ -241,18 +245,33 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does.
+    /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does. All places of a table have
+    /// the types of all of them, because the partitions of one type may contain rows of another type.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
         let member: Arc<dyn Member> = Arc::new(member);
+        let (mut members, mut is_known) = (vec![Arc::clone(&member)], false);
         for known in &mut self.places {
-            if known.partitions == place.partitions && known.tables.is_same(&place.tables)? {
-                known.members.push(member);
+            if !known.tables.is_same(&place.tables)? {
+                continue;
+            }
+            let is_here = known.partitions == place.partitions;
+            if is_here || !has(&known.members, &*member) {
+                known.members.push(Arc::clone(&member));
+            }
+            for other in &known.members {
+                if !has(&members, &**other) {
+                    members.push(Arc::clone(other));
+                }
+            }
+            if is_here {
                 #[cfg(feature = "blobs")]
-                known.blobs.extend(place.blobs);
-                return Ok(self);
+                known.blobs.extend(place.blobs.iter().cloned());
+                is_known = true;
             }
         }
-        self.places.push(Place { members: vec![member], ..place });
+        if !is_known {
+            self.places.push(Place { members, ..place });
+        }
         Ok(self)
     }
 
@@ -260,6 +279,11 @@ impl Tenant {
     fn check(&self) -> Result<()> {
         self.places.iter().try_for_each(Place::check)
     }
+}
+
+/// Returns `true` if the type of `member` is among `members`.
+fn has(members: &[Arc<dyn Member>], member: &dyn Member) -> bool {
+    members.iter().any(|known| known.schema().entity == member.schema().entity)
 }
 
 /// Returns the complete partitions that a selection covers.

@@ -31,7 +31,7 @@
 //!
 //! # Bounds
 //! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one batch in memory and works on 16 of
-//! them concurrently ([`WorkerOptions::concurrency`]). Intents of one changed entity are performed in the order of their changes. Claims expire by the
+//! them concurrently ([`WorkerOptions::concurrency`]). Intents of one changed entity that are claimed together are performed in the order of their changes. Claims expire by the
 //! clock of the queue service, which workers read from its responses, so the workers' clocks need not agree. A step that takes longer than the lease must call
 //! [`keep`](Delivery::keep).
 //!

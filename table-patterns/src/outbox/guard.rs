@@ -235,7 +235,7 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
 /// exist. Returns the number of deleted guards. Costs a query for the guards, and a read of the guarded entity for each old guard without an owner.
 ///
 /// A step that is delivered after its guard was deleted is applied as a new step.
-/// Choose a time that is certainly before every intent that is not done yet, such as several days ago.
+/// Choose a time that is certainly before every intent that is not done yet, also before every intent that was set aside as poison, such as several days ago.
 ///
 /// # Errors
 /// Any error from the store.

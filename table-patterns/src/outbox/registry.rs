@@ -7,7 +7,8 @@
 //! an hour later by its clock, and by a sweep that finds a pending row.
 //!
 //! The erasure of a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations.
-//! Two hours later by the store's clock, a sweep removes the row, unless a writer has registered the partition again, which removes the mark.
+//! Two hours later by the store's clock, a sweep removes the row, unless a writer has registered the partition again, which removes the mark. A grant
+//! registers its partition in any case, because its bearer relies on the registration without a limit in time.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -118,13 +119,22 @@ pub(crate) async fn register<S: TableStore>(
     if is_assumed || at.is_some_and(is_trusted) {
         return Ok(());
     }
-    put(store, &key_of(table, partition_key)?, entry_row(table, None)).await?;
+    renew(store, table, partition_key).await?;
     let mut known = known.own.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() >= REMEMBERED {
         known.clear();
     }
     known.insert(id, now);
     Ok(())
+}
+
+/// Registers a partition and removes its marks, even if this process has registered the partition within the last hour.
+pub(crate) async fn renew<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    partition_key: &PartitionKey,
+) -> Result<()> {
+    put(store, &key_of(table, partition_key)?, entry_row(table, None)).await
 }
 
 /// Writes a row of the registry table. Creates the table if it does not exist.
@@ -236,11 +246,17 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
     })
 }
 
+/// Returns `true` if a partition is not marked as quiet, and has not been registered for two hours.
+pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
+    !entry.is_quiet && now.saturating_sub(entry.registered) >= ticks_of(ACTIVE)
+}
+
 /// Marks a partition without pending rows as quiet if it has not been registered for two hours. Returns `true` if it was marked.
+/// `now` is the store's time: by a clock that is ahead, a partition whose writers still rely on their registration would be marked.
 ///
 /// The write is conditional on the `ETag` of the registry row, so a concurrent registration is not marked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
-    if entry.is_quiet || now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
+    if !may_be_quiet(entry, now) {
         return Ok(false);
     }
     let kind =

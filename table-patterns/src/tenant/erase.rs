@@ -46,7 +46,8 @@ pub struct Erased {
 impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again,
     /// including all remote indexes. If rows are left, because a late writer or worker has added them or because another tool has deleted entities without
-    /// their index rows, the erasure is repeated, at most three times, and then also removes the remote entries whose entities no longer exist.
+    /// their index rows, the erasure is repeated, at most three times, and then also removes the remote entries whose entities no longer exist. The remote
+    /// entries of an entity that cannot be read are removed in the same way.
     ///
     /// Partitions with an outbox stay registered for two hours, marked as erased, because running programs rely on them for an hour, and the tenant may
     /// return in that time. They contain only the names of the table and of the partition. The first sweep after these two hours removes them.

@@ -68,6 +68,17 @@ impl Tenant {
         Export { tenant: self, rows: ROWS, position, blobs: VecDeque::new(), next: None }
     }
 
+    /// Returns `true` if an import derives a row: a reference to the holders of copies, or the guard of a row in an index. Such a row is not exported.
+    /// The guard of a step's target is exported. Without it, an imported step would overwrite the content of a newer step that is already done.
+    fn derives(&self, table: &TableName, row: EntityRef<'_>) -> Result<bool> {
+        let Some(target) = row.row_key.strip_prefix(GUARD_PREFIX) else {
+            return Ok(row.row_key.starts_with(REFERENCE_PREFIX));
+        };
+        let target = EntityKey::new(row.partition_key, target)?;
+        let mut members = self.places.iter().flat_map(|place| &place.members);
+        Ok(members.any(|member| member.has_remote_row(table, &target)))
+    }
+
     /// Returns the tables and partitions of the tenant, for the header of an export.
     pub(super) fn header(&self) -> Result<Vec<HeaderPlace>> {
         let header = self.places.iter().map(|place| {
@@ -169,7 +180,7 @@ impl Export<'_> {
         };
         let (mut lines, mut parts) = (String::new(), VecDeque::new());
         for row in page.iter().flat_map(|page| page.rows.iter()) {
-            if is_derived(row.row_key) {
+            if self.tenant.derives(table, row)? {
                 continue;
             }
             lines.push_str(&self.row(place, table, row).await?);
@@ -213,11 +224,6 @@ impl Export<'_> {
 /// Returns `true` for the RowKey of a recorded intent.
 fn is_record(row_key: &str) -> bool {
     [OUTBOX_PREFIX, POISON_PREFIX].iter().any(|prefix| row_key.starts_with(prefix))
-}
-
-/// Returns `true` for the `RowKey`s of guards and of references to the holders of copies. They are not exported, because an import derives them.
-fn is_derived(row_key: &str) -> bool {
-    row_key.starts_with(GUARD_PREFIX) || row_key.starts_with(REFERENCE_PREFIX)
 }
 
 pub(super) fn text(line: &Line) -> Result<String> {

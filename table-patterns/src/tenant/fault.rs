@@ -75,6 +75,11 @@ pub(super) enum TenantFault {
     #[error("the export is incomplete; its last line is missing")]
     #[fault(InvalidInput)]
     Incomplete,
+    #[error(
+        "the export has {exported} rows, but only {pushed} were pushed; push all of its lines, or continue an earlier import with `Import::resume`"
+    )]
+    #[fault(InvalidInput)]
+    MissingRows { pushed: u64, exported: u64 },
     #[error("the position belongs to another tenant; start the export from the beginning")]
     #[fault(InvalidInput)]
     Position,

@@ -15,8 +15,10 @@ use table_core::query::Select;
 use table_core::table::Table;
 use table_core::{Error, Result};
 
+use crate::failure::Failure;
 use crate::migrate::Copied;
 use crate::migrate::register::Kind;
+use crate::outbox::guard::GUARD_PREFIX;
 use crate::requests::{self, CONCURRENCY};
 use crate::tenant::Tenant;
 use crate::tenant::fault::TenantFault;
@@ -52,7 +54,10 @@ pub struct Import<'a> {
     resumes: bool,
     line: u64,
     imported: Imported,
-    is_ended: bool,
+    /// The number of rows that were pushed.
+    pushed: u64,
+    /// The number of exported rows; `None` until the last line is pushed.
+    exported: Option<u64>,
     /// The tables that this import has opened: the index of the place in the tenant, and the table's name.
     opened: BTreeSet<(usize, String)>,
     /// The partitions that this import has registered for followers of feeds and for sweeps.
@@ -85,7 +90,8 @@ impl Tenant {
             resumes: false,
             line: 0,
             imported: Imported::default(),
-            is_ended: false,
+            pushed: 0,
+            exported: None,
             opened: BTreeSet::new(),
             registered: BTreeSet::new(),
             #[cfg(feature = "blobs")]
@@ -132,10 +138,13 @@ impl Import<'_> {
                 serde_json::from_str(text).map_err(|source| Error::of(TenantFault::Line { line, source }))?;
             match parsed {
                 Line::Tenant(header) if self.from.is_none() => self.begin(header).await?,
-                Line::Row(row) if self.from.is_some() => rows.push(self.incoming(&row)?),
+                Line::Row(row) if self.from.is_some() => {
+                    rows.extend(self.incoming(&row)?);
+                    self.pushed += 1;
+                }
                 Line::Blob(part) if self.from.is_some() => self.blob(part).await?,
                 Line::End(end) if self.from.is_some() => {
-                    (self.is_ended, self.imported.missing_blobs) = (true, end.missing);
+                    (self.exported, self.imported.missing_blobs) = (Some(end.rows), end.missing);
                 }
                 _ => return Err(Error::of(TenantFault::Order { line })),
             }
@@ -200,8 +209,9 @@ impl Import<'_> {
         from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
     }
 
-    /// Parses the line of a row. Returns the row with the index of the place into which it is imported.
-    fn incoming(&self, line: &RowLine) -> Result<(usize, Incoming)> {
+    /// Parses the line of a row. Returns the row with the index of the place into which it is imported; `None` for the guard of a row that moves to another
+    /// partition, because a guard protects against steps, which cannot be imported into another partition.
+    fn incoming(&self, line: &RowLine) -> Result<Option<(usize, Incoming)>> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
         let (place, partition_key) = self.moved(line.place, from.partition_key.as_str())?;
@@ -210,12 +220,15 @@ impl Import<'_> {
             return Err(Error::of(TenantFault::OtherTable { place: line.place, found: table }));
         }
         let to = EntityKey { partition_key, row_key: from.row_key.clone() };
+        if from != to && from.row_key.as_str().starts_with(GUARD_PREFIX) {
+            return Ok(None);
+        }
         let incoming = Incoming { table, from, to, row: body.row };
         let row = transfer::moved(place, &incoming).map_err(|error| {
             let key = &incoming.from;
             error.with_table(&line.table).with_key(key.partition_key.as_str(), key.row_key.as_str())
         })?;
-        Ok((line.place, Incoming { row, ..incoming }))
+        Ok(Some((line.place, Incoming { row, ..incoming })))
     }
 
     /// Writes imported rows to one table of the place with index `at`.
@@ -247,26 +260,34 @@ impl Import<'_> {
     }
 
     /// Writes the remote rows derived from the imported entities, and returns the result of the import. May be called again after an error.
+    /// An error of one entity does not affect the remote rows of the others.
     ///
     /// # Errors
-    /// - `InvalidInput` if the last line of the export is missing.
+    /// - `InvalidInput` if the last line of the export is missing, or, unless the import [resumes](Self::resume) an earlier one, if other lines are.
+    /// - `EntityMismatch`, with the key, if an imported entity cannot be read; correct the row, and call this function again.
     /// - `ResourceNotFound` if an entity holds copies of a source that is not stored at the target.
     /// - `UniqueViolation` if an entity of another tenant has the same value in a unique remote index.
     /// - Any error from the stores.
     pub async fn finish(&mut self) -> Result<Imported> {
-        if !self.is_ended {
-            return Err(Error::of(TenantFault::Incomplete));
+        let exported = self.exported.ok_or_else(|| Error::of(TenantFault::Incomplete))?;
+        // An import that continues an earlier one does not get the rows before its position.
+        if self.pushed < exported && !self.resumes {
+            return Err(Error::of(TenantFault::MissingRows { pushed: self.pushed, exported }));
         }
         self.imported.remote_rows = 0;
+        let mut failed = None;
         for place in &self.tenant.places {
-            self.imported.remote_rows += settle(place).await?;
+            self.imported.remote_rows += settle(place, &mut failed).await?;
         }
-        Ok(self.imported)
+        failed.map_or(Ok(self.imported), Err)
     }
 }
 
-/// Writes the remote rows derived from the stored entities of a place. Returns their number.
-async fn settle(place: &Place) -> Result<u64> {
+/// Writes the remote rows derived from the stored entities of a place. Returns their number. Stores the first error that concerns a single entity in `failed`.
+///
+/// # Errors
+/// Any outage of the store.
+async fn settle(place: &Place, failed: &mut Option<Error>) -> Result<u64> {
     if !place.members.iter().any(|member| member.has_elsewhere()) {
         return Ok(0);
     }
@@ -284,7 +305,16 @@ async fn settle(place: &Place) -> Result<u64> {
                     owned.push((member, EntityKey::new(row.partition_key, row.row_key)?, row.row.to_row()));
                 }
                 let settled = owned.iter().map(|(member, key, row)| member.settle(key, row).boxed());
-                written += requests::in_order(settled, CONCURRENCY).await?.into_iter().sum::<u64>();
+                let settled: Vec<_> = requests::all(settled, CONCURRENCY).await;
+                for settled in settled {
+                    match settled {
+                        Ok(rows) => written += rows,
+                        Err(error) if Failure::of(&error) == Failure::Lasting => {
+                            failed.get_or_insert(error);
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
                 from = page.continuation;
                 if from.is_none() {
                     break;

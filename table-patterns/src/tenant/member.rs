@@ -6,11 +6,11 @@ use table_core::entity::Entity;
 use table_core::etag::IfMatch;
 use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::{EntityKey, PartitionKey};
-use table_core::mixed::{RowOwner, classify_key, classify_row};
+use table_core::mixed::{RowOwner, classify_index_row, classify_key, classify_row};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, TextRange};
-use table_core::row::Row;
+use table_core::row::{Row, RowWriter};
 use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
 use table_core::{Error, Result};
@@ -18,9 +18,11 @@ use table_core::{Error, Result};
 use crate::converge;
 use crate::copies::{Copies, SettleCopies};
 use crate::entities::{Entities, StepRecorder, read_as};
+use crate::failure::Failure;
 use crate::index::{Derived, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;
 use crate::tenant::fault::TenantFault;
+use crate::tenant::incoming::entity;
 use crate::tenant::newer;
 
 /// An entity type that is registered for a tenant.
@@ -36,6 +38,11 @@ pub(super) trait Member: Send + Sync {
 
     /// Returns `true` if the key has the format of this type's keys.
     fn owns_key(&self, key: &EntityKey) -> bool;
+
+    /// Returns `true` if the key is the key of a row in an index of this type in another partition or table.
+    fn has_remote_row(&self, _: &TableName, _: &EntityKey) -> bool {
+        false
+    }
 
     /// Creates the table with its stored schema if it is missing.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>>;
@@ -195,6 +202,15 @@ where
         matches!(belonging, Ok(RowOwner::Own))
     }
 
+    fn has_remote_row(&self, table: &TableName, key: &EntityKey) -> bool {
+        let (nothing, in_table) =
+            (RowWriter::new().finish(), |own: TableName| own.folded() == table.folded());
+        remote_indexes::<E>().any(|index| {
+            let is_row = classify_index_row::<E>(index.schema(), entity(key, &nothing));
+            self.0.table_of(index.schema()).is_ok_and(in_table) && matches!(is_row, Ok(RowOwner::Own))
+        })
+    }
+
     fn open<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, Result<()>> {
         async { self.0.clone().create_if_missing().await.map(drop) }.boxed()
     }
@@ -213,7 +229,7 @@ where
 
     fn settle<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {
         async move {
-            let entity: E = read_as(key, row)?;
+            let entity: E = read_as(key, row).map_err(|error| self.0.here(error, key))?;
             let mut written = 0;
             for index in remote_indexes::<E>() {
                 if let Some(entry) = IndexOf::entry(index, &entity)? {
@@ -234,7 +250,11 @@ where
 
     fn erase<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {
         async move {
-            let entity: E = read_as(key, row)?;
+            // An unreadable entity identifies no remote rows. The next pass finds them by the partition of their entity.
+            let entity: E = match read_as(key, row) {
+                Err(error) if Failure::of(&error) == Failure::Lasting => return Ok(0),
+                read => read?,
+            };
             let mut removed = self.0.remove_entries(key, &entity).await?;
             let sources = self.copies().map(|copies| copies.sources(&entity)).transpose()?;
             for (relation, source) in sources.unwrap_or_default() {

@@ -14,6 +14,8 @@ mod periods;
 mod refused;
 mod returned;
 mod sealed;
+mod sets;
+mod unreadable;
 
 use std::time::Duration;
 

@@ -18,6 +18,15 @@
 //! # Bounds
 //! An entity that changes after it was copied must be copied again. If it changes during several attempts, the delivery fails and is repeated later.
 //!
+//! The step moves one row. It reads neither the type of the entity nor the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
+//! parts, chunks or blobs:
+//! - The index rows remain, and a unique value stays taken. The copies in other entities remain, and the feed has no entry for the deletion.
+//! - The parts and chunks stay in the source table.
+//! - The content of a blob is lost: the archived row contains its address, but [`collect_orphans`](crate::large::LargeTable::collect_orphans) removes it, because no
+//!   row of the source table refers to it.
+//!
+//! Move such an entity in a [handler](Handler) that inserts it through the handle of the target, and then deletes it through the handle of the source.
+//!
 //! # When not to
 //! If all entities of a table must be moved, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.
 
@@ -63,7 +72,8 @@ impl Message for ArchiveStep {
     const VERSION: u32 = 1;
 }
 
-/// Creates the step that moves an entity to another table, under the same key.
+/// Creates the step that moves an entity to another table, under the same key. The entity must consist of one row: the step does not move index rows, parts
+/// or blobs, and writes no feed.
 ///
 /// ```
 /// use table_patterns::outbox::{Intent, Outbox};

@@ -1,4 +1,4 @@
-//! Attempts to process claimed outbox rows. Rows of different entities are processed concurrently, rows of one entity in the order of their changes.
+//! Attempts to process claimed outbox rows. Rows of different entities are processed concurrently, rows of one entity that were claimed together in the order of their changes.
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
@@ -45,8 +45,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Returns `true` if the last attempt found another entity with the same unique value. Such a row never becomes poison: it is retried with
-/// growing delays, and is settled when one of the two entities releases the value.
+/// Returns `true` if the last attempt found another entity with the same value of a unique index in another partition. Such a row never becomes poison: it is
+/// retried with growing delays, and is settled when one of the two entities releases the value. A handler's own `UniqueViolation` has another code here.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }
@@ -86,13 +86,17 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
             Err(error) => Err(error.into()),
         };
         let Err(StepError { error, delay, is_refused }) = taken else { return Ok(End::Done) };
-        let attempts = Worker::<S, Q>::counted(&error, pending.attempts);
+        let was_contested = is_contested(pending);
+        let is_other = Failure::of(&error) == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
+        // The attempts for a contested value are counted only for the delays between them.
+        let attempts =
+            if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
         match worker.failed(&error, pending.attempts, delay) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(delay) => {
                 let failure = Failure::of(&error);
-                // An outage does not show whether the value is still contested. Attempts for a contested value do not count either.
-                let keeps_error = is_refused || (failure != Failure::Lasting && is_contested(pending));
+                // An outage does not show whether the value is still contested.
+                let keeps_error = is_refused || (failure != Failure::Lasting && was_contested);
                 let error = (!keeps_error).then(|| kept(&error));
                 Ok(End::Failed { error, attempts, delay, is_free: failure == Failure::Newer })
             }

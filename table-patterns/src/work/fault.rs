@@ -24,6 +24,11 @@ pub(super) enum WorkFault {
     #[fault(Unsupported, "PAT-EC-4")]
     Handler(#[source] Error),
     #[error(
+        "the handler wrote a unique value that belongs to another entity; change one of the entities, then requeue the message"
+    )]
+    #[fault(InvalidInput, "PAT-EC-4")]
+    HandlerValue(#[source] Error),
+    #[error(
         "the intent has no valid seal, and its step writes elsewhere or calls a handler; record it by a program that has the key of the outbox"
     )]
     #[fault(Corrupted, "PAT-EC-4")]

@@ -32,7 +32,7 @@ use crate::work::fault::WorkFault;
 /// | `UpdateConditionNotSatisfied` | [`outages`](crate::work::WorkMetrics::outages) | contention at one row: the message never becomes poison, and is tried again after the first delay; other messages are not affected |
 /// | `MessageNotFound`, `PopReceiptMismatch` | [`outages`](crate::work::WorkMetrics::outages) | another worker has received the message, as an error of [`Delivery::keep`] tells |
 /// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer version of the program, and never becomes poison |
-/// | every other code, also `SchemaMismatch` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
+/// | every other code, also `SchemaMismatch` and `UniqueViolation` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
 ///
 /// A panic in a handler counts as a failure and does not affect other messages, unless the program is built with `panic = "abort"`.
 ///
@@ -111,11 +111,12 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Wraps a `SchemaMismatch` returned by a handler, because it concerns the handler's own table. Passed on unchanged, it would make workers leave the
-/// message to newer programs forever.
+/// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because it concerns the handler's own table. Passed on unchanged, it would make
+/// workers leave the message to newer programs forever, or retry it forever like an index entry whose unique value is taken.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),
+        ErrorCode::UniqueViolation => Error::of(WorkFault::HandlerValue(error)),
         _ => error,
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use table_core::etag::IfMatch;
 use table_core::limits::Limits;
-use table_core::operation::OperationKind;
+use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
 use table_core::queue::check::TEXT_BYTES;
 use table_core::queue::{Lease, Message, MessageId, PutMessage, QueueStore, TimeToLive};
@@ -18,7 +18,7 @@ use table_core::{Error, ErrorCode, Result, ticks};
 use crate::failure::Failure;
 use crate::outbox::place::Place;
 use crate::outbox::record::Outbox;
-use crate::outbox::rows::{Pending, alone, together};
+use crate::outbox::rows::{Note, Pending, alone, together};
 use crate::outbox::work::{Work, portable};
 use crate::work::claim::gone_is_none;
 use crate::work::fault::WorkFault;
@@ -175,7 +175,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     async fn requeue(&self, lease: &Lease, entry: &PoisonEntry) -> Result<()> {
         let is_left = match Work::read(&entry.work) {
-            Ok(Work::Row(place)) => self.give_back(place).await?,
+            Ok(Work::Row(place)) => self.give_back(place, entry).await?,
             _ => true,
         };
         if is_left {
@@ -189,11 +189,32 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         if let Ok(Work::Row(place)) = Work::read(&entry.work) {
             let delete = alone(&place.poison_key()?, OperationKind::Delete(IfMatch::Any), self.limits())?;
             match self.store().submit(&place.table, delete).await {
-                Err(error) if error.is_not_found() => {}
+                Err(error) if error.is_not_found() => self.discard_unmoved(place, entry).await?,
                 outcome => drop(outcome?),
             }
         }
         self.finish_poison(lease).await
+    }
+
+    /// Deletes the pending row of an entry if the worker that set the row aside died before it moved the row.
+    async fn discard_unmoved(&self, place: Place, entry: &PoisonEntry) -> Result<()> {
+        let Some(pending) = self.pending(place).await? else { return Ok(()) };
+        if is_unmoved(&pending, entry) { self.change_pending(&pending, pending.done()).await } else { Ok(()) }
+    }
+
+    /// Reads a pending row. Returns `None` if it does not exist.
+    async fn pending(&self, place: Place) -> Result<Option<Pending>> {
+        let found = self.store().get(&place.table, &place.key(), &Select::All).await;
+        gone_is_none(found)?.map(|found| Pending::of(place, found.row.view(), found.etag)).transpose()
+    }
+
+    /// Submits a conditional write of a pending row. If another process has changed the row since it was read, nothing is written.
+    async fn change_pending(&self, pending: &Pending, write: Operation) -> Result<()> {
+        let write = together(&pending.place.partition_key, [write], self.limits())?;
+        match self.store().submit(&pending.place.table, write).await {
+            Err(error) if error.is_precondition_failed() || error.is_not_found() => Ok(()),
+            outcome => outcome.map(drop),
+        }
     }
 
     async fn finish_poison(&self, lease: &Lease) -> Result<()> {
@@ -201,13 +222,15 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 
     /// Moves a row that was set aside back to the pending rows. Returns `false` if the row no longer exists.
-    async fn give_back(&self, place: Place) -> Result<bool> {
+    async fn give_back(&self, place: Place, entry: &PoisonEntry) -> Result<bool> {
         let found = self.store().get(&place.table, &place.poison_key()?, &Select::All).await;
         let Some(found) = gone_is_none(found)? else {
-            // The worker that set the row aside died before it moved the row.
-            let names = Select::names(["PartitionKey"]);
-            let pending = self.store().get(&place.table, &place.key(), &names).await;
-            return Ok(gone_is_none(pending)?.is_some());
+            let Some(pending) = self.pending(place).await? else { return Ok(false) };
+            if is_unmoved(&pending, entry) {
+                let note = Note::Failed { error: None, attempts: 0, until: 0, wait: 0 };
+                self.change_pending(&pending, pending.note(note)).await?;
+            }
+            return Ok(true);
         };
         let pending = Pending::of(place, found.row.view(), found.etag)?;
         let Place { table, partition_key, .. } = &pending.place;
@@ -220,6 +243,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     fn limits(&self) -> Limits {
         self.store().capabilities().limits
     }
+}
+
+/// Returns `true` if a pending row has the attempts of a poison entry: the worker that set the row aside died before it moved the row. The attempts of a row
+/// that was requeued since begin at 0.
+fn is_unmoved(pending: &Pending, entry: &PoisonEntry) -> bool {
+    pending.attempts > 0 && pending.attempts >= entry.attempts
 }
 
 /// The destination of entries that leave the poison queue.

@@ -136,7 +136,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
             let marked = if is_idle && entry.is_erased {
                 self.remove_erased(&entry, &mut progress).await.map(|()| false)
             } else if is_idle {
-                registry::mark_quiet(store, &entry, self.outbox.runtime().now()).await
+                self.mark_quiet(&entry, &mut progress).await
             } else {
                 registry::unmark(store, &entry).await.map(|()| false)
             };
@@ -146,6 +146,16 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
             }
         }
         Ok(progress.report)
+    }
+
+    /// Marks a partition without pending rows as quiet if it has not been registered for two hours by the store's clock.
+    async fn mark_quiet(&self, entry: &Entry, progress: &mut Progress) -> Result<bool> {
+        let store = self.outbox.store();
+        // The store's time is read only if the partition may be old enough.
+        if !registry::may_be_quiet(entry, self.outbox.runtime().now()) {
+            return Ok(false);
+        }
+        registry::mark_quiet(store, entry, progress.time(store).await?).await
     }
 
     async fn remove_erased(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {

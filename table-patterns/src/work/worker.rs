@@ -36,7 +36,7 @@ pub struct WorkerOptions {
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
-    /// The number of a message's intents that are processed concurrently. Intents for the same changed entity run in the order of the changes. With a
+    /// The number of a message's intents that are processed concurrently. Intents for the same changed entity that are claimed together run in the order of the changes. With a
     /// concurrency of 1, each intent starts only after the previous one has ended. An intent that is being retried always runs alone.
     pub concurrency: usize,
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).

@@ -79,3 +79,20 @@ fn an_incomplete_export_is_refused() {
     let newer = text.replacen("\"Format\":1", "\"Format\":2", 1);
     assert_eq!(import(&World::new().tenant("contoso"), &newer).unwrap_err().code(), ErrorCode::FormatTooNew);
 }
+
+#[test]
+fn an_import_that_lacks_a_row_of_the_export_is_refused_at_its_end_and_can_be_continued() {
+    let (from, to) = (World::after(&some_steps()), World::new());
+    let text = export(&from.tenant("contoso"));
+    let lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|line| line.contains("ticket_000002\"")).unwrap();
+    let without: Vec<_> = [&lines[..at], &lines[at + 1..]].concat();
+    let tenant = to.tenant("contoso");
+    let error = import(&tenant, &without.join("\n")).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidInput);
+    assert!(error.message().contains(" rows, but only "), "{error}");
+    let mut rest = tenant.import().resume();
+    block_on(rest.push(&[lines[0], lines[at], lines[lines.len() - 1]].join("\n"))).unwrap();
+    block_on(rest.finish()).unwrap();
+    assert_eq!(to.tickets_of("contoso").len(), from.tickets_of("contoso").len());
+}

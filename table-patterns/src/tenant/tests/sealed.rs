@@ -38,6 +38,17 @@ struct Room {
     number: u32,
 }
 
+/// A row of the directory, which steps write.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Directory")]
+#[partition_key(book)]
+#[row_key(of)]
+struct Phone {
+    book: String,
+    of: String,
+    phone: i32,
+}
+
 type Out = Outbox<Engine, Engine>;
 
 fn outbox(store: &Engine, name: &str, key: Option<&str>) -> Out {
@@ -65,10 +76,20 @@ fn store(has_directory: bool) -> Engine {
 
 /// Records a step that writes the row `row` to the directory.
 fn record(outbox: &Out, row: &str) {
-    let mut writer = RowWriter::new();
-    writer.property("Phone", ValueRef::Int32(7));
-    let key = EntityKey::new("phones", row).unwrap();
-    let step = Step::insert_or_replace(TableName::new("Directory").unwrap(), key, writer.finish());
+    record_phone(outbox, row, Some(7));
+}
+
+/// Records a step that writes the phone of the row `row` to the directory, or deletes the row.
+fn record_phone(outbox: &Out, row: &str, phone: Option<i32>) {
+    let (table, key) = (TableName::new("Directory").unwrap(), EntityKey::new("phones", row).unwrap());
+    let step = match phone {
+        Some(phone) => {
+            let mut writer = RowWriter::new();
+            writer.property("Phone", ValueRef::Int32(phone));
+            Step::insert_or_replace(table, key, writer.finish())
+        }
+        None => Step::delete_if_exists(table, key),
+    };
     let limits = outbox.store().capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new("Sales").unwrap(), limits).unwrap();
     outbox.record(&mut transaction, &Intent::of(RowKey::new(row).unwrap()).step(step)).unwrap();
@@ -106,6 +127,31 @@ fn steps_that_were_set_aside_are_performed_after_an_import() {
     assert_eq!(directory(&to), ["1", "2"]);
     assert_eq!(block_on(target.backlog()).unwrap().poison, 0);
     assert_eq!(block_on(tenant(&target).count()).unwrap().reserved, 0);
+}
+
+#[test]
+fn pat_ec_8_a_step_that_was_set_aside_overwrites_no_newer_step_after_an_import() {
+    // The phones that two steps of one change write. The first step is set aside, and the second is done before the export.
+    for (first, second) in [(Some(7), Some(8)), (Some(7), None), (None, Some(8))] {
+        let (from, to) = (store(false), store(true));
+        let (source, target) = (outbox(&from, "work", None), outbox(&to, "work", None));
+        record_phone(&source, "1", first);
+        work(&source);
+        assert_eq!(block_on(source.backlog()).unwrap().poison, 1);
+        block_on(from.create_table(&TableName::new("Directory").unwrap())).unwrap();
+        record_phone(&source, "1", second);
+        work(&source);
+        let tenant = |outbox: &Out| {
+            let handle = outbox.store().entities_with_outbox::<Employee, _>(outbox.clone());
+            let tenant = Tenant::new().with_entities(&handle, Employee::partition("Sales")).unwrap();
+            tenant.with_table(&outbox.store().table::<Phone>(), Phone::partition("phones")).unwrap()
+        };
+        block_on(tenant(&source).copy_to(&tenant(&target))).unwrap();
+        work(&target);
+        let phone = block_on(to.table::<Phone>().get(Phone::key("phones", "1"))).unwrap();
+        assert_eq!(phone.map(|phone| phone.phone), second, "after {first:?}");
+        assert_eq!(block_on(tenant(&target).count()).unwrap().reserved, 1, "the guard");
+    }
 }
 
 #[test]

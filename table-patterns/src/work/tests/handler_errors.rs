@@ -39,7 +39,7 @@ const OUTAGES: [ErrorCode; 21] = [
 ];
 
 /// Some of the codes that the documentation of `Handler` calls failures.
-const FAILURES: [ErrorCode; 8] = [
+const FAILURES: [ErrorCode; 9] = [
     ErrorCode::InvalidInput,
     ErrorCode::ResourceNotFound,
     ErrorCode::TableNotFound,
@@ -47,6 +47,7 @@ const FAILURES: [ErrorCode; 8] = [
     ErrorCode::EntityMismatch,
     ErrorCode::Unsupported,
     ErrorCode::SchemaMismatch,
+    ErrorCode::UniqueViolation,
     ErrorCode::BlobNotFound,
 ];
 

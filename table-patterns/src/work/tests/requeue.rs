@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use table_core::query::{KeyRange, Query, TextRange};
 use table_core::runtime::ticks_of;
 
 use super::*;
+use crate::outbox::POISON_PREFIX;
+use crate::outbox::rows::{self, Note, Pending, together};
 
 /// Returns an outbox with a poison entry for each of three tables.
 fn poisoned() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>, [TableName; 3]) {
@@ -76,4 +79,58 @@ fn pat_ec_4_an_entry_that_cannot_be_moved_stops_no_other() {
         }
     }
     assert!(refused > 3, "{refused}");
+}
+
+/// Makes a row that was set aside pending again with its attempts, as after the death of a worker that has put the poison entry into the queue.
+fn unmove(engine: &Engine, table: &TableName) {
+    let partition = PartitionKey::new("Sales").unwrap();
+    let limits = engine.capabilities().limits;
+    let read = |range| {
+        let page = block_on(engine.query(table, &Query::new(range), None)).unwrap();
+        page.rows.iter().map(|row| Pending::read(table, row).unwrap()).next().unwrap()
+    };
+    let aside = read(KeyRange::rows(partition.as_str(), TextRange::prefix(POISON_PREFIX)));
+    block_on(engine.submit(table, together(&partition, aside.back().unwrap(), limits).unwrap())).unwrap();
+    let note = Note::Failed { error: None, attempts: aside.attempts, until: 0, wait: 0 };
+    let note = read(rows::range(&partition)).note(note);
+    block_on(engine.submit(table, together(&partition, [note], limits).unwrap())).unwrap();
+}
+
+#[test]
+fn pat_ec_4_an_entry_whose_row_is_still_pending_is_requeued_with_its_attempts_reset_or_discarded() {
+    for requeues in [true, false] {
+        let (outbox, engine, _, tables) = poisoned();
+        tables.iter().for_each(|table| unmove(&engine, table));
+        let moved = if requeues {
+            block_on(outbox.requeue_poison_if(|_| true)).unwrap()
+        } else {
+            block_on(outbox.discard_poison_if(|_| true)).unwrap()
+        };
+        assert_eq!(moved, 3);
+        let left = |table| {
+            let query = Query::new(rows::everywhere());
+            block_on(engine.query(table, &query, None)).unwrap().rows.len()
+        };
+        assert_eq!(tables.each_ref().map(left), [usize::from(requeues); 3]);
+        let options = WorkerOptions { poison_after: 1, ..WorkerOptions::default() };
+        let worker = Worker::with_options(outbox.clone(), options).handler(Nothing);
+        block_on(worker.run_until_idle()).unwrap();
+        assert_eq!((worker.metrics().done, worker.metrics().poisoned), (if requeues { 3 } else { 0 }, 0));
+    }
+}
+
+#[test]
+fn pat_ec_4_a_second_entry_of_a_requeued_row_neither_resets_nor_discards_the_row() {
+    let (outbox, engine, time, tables) = poisoned();
+    let entries = block_on(outbox.poison(32)).unwrap();
+    assert_eq!(block_on(outbox.requeue_poison_if(|_| true)).unwrap(), 3);
+    for entry in entries {
+        let queue = outbox.queue().poison().unwrap();
+        block_on(engine.put(&queue, PutMessage::new(serde_json::to_string(&entry).unwrap()))).unwrap();
+    }
+    time.fetch_add(ticks_of(Duration::from_secs(61)), Ordering::SeqCst);
+    assert_eq!(block_on(outbox.discard_poison_if(|_| true)).unwrap(), 3);
+    let worker = Worker::new(outbox).handler(Nothing);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!(worker.metrics().done, u64::try_from(tables.len()).unwrap());
 }

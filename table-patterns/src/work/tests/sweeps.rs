@@ -1,4 +1,8 @@
-//! Tests of sweeps during which a request fails.
+//! Tests of sweeps during which a request fails, and of sweeps whose clock is wrong.
+
+use std::time::Duration;
+
+use table_core::runtime::ticks_of;
 
 use super::*;
 
@@ -25,4 +29,29 @@ fn pat_ec_8_an_outage_at_any_request_for_a_row_stops_no_sweep_of_other_partition
         assert!(report.prompted + report.failed >= 3 && report.prompted >= 2, "request {at}: {report:?}");
     }
     assert!(failed > 0);
+}
+
+#[test]
+fn pat_ec_8_a_sweep_whose_clock_is_ahead_marks_only_partitions_as_quiet_that_were_registered_two_hours_ago() {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    for partition in ["a", "b", "c"] {
+        record(&outbox, &table, partition);
+    }
+    block_on(Worker::new(outbox.clone()).handler(Nothing).run_until_idle()).unwrap();
+    let hours = |hours: u64| ticks_of(Duration::from_secs(hours * 60 * 60));
+    let sweep = |ahead: u64| {
+        let now = Arc::clone(&time);
+        let clock = Clock::new(move || now.load(Ordering::SeqCst) + ahead);
+        let pace = Runtime::new().clock(clock).sleep_by(|_| Box::pin(async {}));
+        let outbox = Outbox::with_runtime(engine.clone(), engine.clone(), outbox.queue().clone(), pace);
+        block_on(Sweep::new(outbox).sweep_registered()).unwrap().quiet
+    };
+    assert_eq!((sweep(0), sweep(hours(3)), sweep(hours(1_000))), (0, 0, 0));
+    time.fetch_add(hours(1), Ordering::SeqCst);
+    record(&outbox, &table, "b");
+    block_on(Worker::new(outbox.clone()).handler(Nothing).run_until_idle()).unwrap();
+    time.fetch_add(hours(1) + ticks_of(Duration::from_secs(60)), Ordering::SeqCst);
+    assert_eq!((sweep(hours(3)), sweep(0)), (2, 0));
 }
