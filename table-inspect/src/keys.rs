@@ -12,7 +12,7 @@ use table_core::schema::{Source, StoredPiece, StoredSchema};
 use table_core::{DynTableStore, EntityKey, TableName, TableStore, Value};
 
 use crate::error::Result;
-pub use codec::{can_encode, decode as decode_text, encode_value};
+pub use codec::{can_encode, decode as decode_text, encode_value, sorts_as_shown};
 pub use newest::is_newest_first;
 pub use request::{PartRequest, key_range, row_range, source_of};
 pub use split::{Segment, segments};

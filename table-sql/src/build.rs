@@ -58,6 +58,10 @@ impl Builder {
             (Self::Text(builder), ValueRef::Guid(guid)) => builder.append_value(guid.to_string()),
             (Self::Int32(builder), ValueRef::Int32(number)) => builder.append_value(number),
             (Self::Int64(builder), ValueRef::Int64(number)) => builder.append_value(number),
+            // SQL orders a negative NaN before all numbers, but all NaNs are the same value of a store.
+            (Self::Double(builder), ValueRef::Double(number)) if number.is_nan() => {
+                builder.append_value(f64::NAN.copysign(1.0));
+            }
             (Self::Double(builder), ValueRef::Double(number)) => builder.append_value(number),
             (Self::Boolean(builder), ValueRef::Boolean(truth)) => builder.append_value(truth),
             (Self::Binary(builder), ValueRef::Binary(bytes)) => builder.append_value(bytes),

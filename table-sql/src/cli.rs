@@ -48,15 +48,16 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     let store = command.store.open(Purpose::Read).await?;
     let sample = (command.sample > 0).then_some(command.sample);
     let options = SqlOptions { sample, key_order: !command.no_key_order };
-    let session = session(&store.tables, &options).await.map_err(failure)?;
+    let session = session(&store.tables, &options).await.map_err(|error| failure(&error))?;
     let only_reads =
         SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-    let answer = session.sql_with_options(&command.statement, only_reads).await.map_err(failure)?;
+    let answer =
+        session.sql_with_options(&command.statement, only_reads).await.map_err(|error| failure(&error))?;
     let names: Vec<String> = answer.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let batches = answer.collect().await.map_err(failure)?;
+    let batches = answer.collect().await.map_err(|error| failure(&error))?;
     let mut rows = Vec::new();
     for batch in &batches {
-        rows.extend(texts(batch).map_err(failure)?);
+        rows.extend(texts(batch).map_err(|error| failure(&error))?);
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if command.output == Format::Table && names == ["plan_type", "plan"] {
@@ -79,15 +80,35 @@ fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     Ok((0..batch.num_rows()).map(row).collect())
 }
 
-/// Returns the failure of a statement: an error from the store, or an invalid statement.
-fn failure(error: DataFusionError) -> Failure {
-    match error {
-        DataFusionError::External(cause) => match cause.downcast::<table_core::Error>() {
-            Ok(error) => Failure::Store(*error),
-            Err(cause) => Failure::Refused(cause.to_string()),
+/// Returns the failure of a statement: an error from the store, or an invalid statement. Joins and aggregates wrap the error of a table.
+fn failure(error: &DataFusionError) -> Failure {
+    match error.find_root() {
+        DataFusionError::External(cause) => match cause.downcast_ref::<table_core::Error>() {
+            Some(error) => Failure::Store(error.clone()),
+            None => Failure::Refused(cause.to_string()),
         },
-        DataFusionError::Context(_, inner) => failure(*inner),
-        DataFusionError::Execution(text) => Failure::Refused(text),
+        DataFusionError::Execution(text) => Failure::Refused(text.clone()),
         other => Failure::Usage(other.strip_backtrace()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use table_core::Query;
+    use table_core::query::KeyRange;
+
+    use super::*;
+
+    #[test]
+    fn an_error_from_the_store_keeps_its_code_in_joins_and_aggregates() {
+        let query = Query { top: Some(2), ..Query::new(KeyRange::ALL) };
+        let error = || DataFusionError::External(Box::new(query.check(1).unwrap_err()));
+        let shared = DataFusionError::Shared(Arc::new(error()));
+        for error in [error(), shared, error().context("in a join")] {
+            let failure = failure(&error);
+            assert!(matches!(&failure, Failure::Store(error) if error.rule() == Some("TOP-2")), "{failure}");
+        }
     }
 }

@@ -43,8 +43,10 @@ impl Kind {
     }
 
     /// Returns the type of a key part's column.
-    fn of_part(codec: &str, form: &Form) -> Self {
-        let is_digits = codec.starts_with("digits(") || codec.starts_with("desc(digits(");
+    pub(crate) fn of_part(codec: &str, form: &Form) -> Self {
+        // The complement of digits with a sign has no form that users read as a number.
+        let is_digits = codec.starts_with("digits(")
+            || (codec.starts_with("desc(digits(") && !form.alphabet.contains('-'));
         let is_ticks = matches!(codec, "ticks" | "desc(ticks)")
             || (codec.starts_with("inverted(") && codec.ends_with(",ticks)"));
         if is_digits && form.is_fixed() && form.max <= 18 {
@@ -76,7 +78,7 @@ pub(crate) enum Source {
     PartitionKey,
     RowKey,
     Timestamp,
-    /// A part of a key, by its name in the stored schemas.
+    /// A part of a key, by its [label](crate::parts::label).
     Part(String),
     /// The values of a property that have this type.
     Property(String, EdmType),
@@ -106,8 +108,9 @@ pub(crate) fn schema(columns: &[Column]) -> Schema {
     Schema::new(columns.iter().map(Column::field).collect::<Vec<_>>())
 }
 
-/// Returns the columns of the keys, the Timestamp and the key parts. `properties` are the names of the properties' columns.
-pub(crate) fn of_keys(schemas: &[StoredSchema], properties: &[Column]) -> Vec<Column> {
+/// Returns the columns of the keys, the Timestamp and the key parts. `names` are the names of the parts by label, and `properties` the columns of the
+/// properties.
+pub(crate) fn of_keys(schemas: &[StoredSchema], names: &[String], properties: &[Column]) -> Vec<Column> {
     let mut columns = vec![
         Column::new("PartitionKey", Kind::Text, Source::PartitionKey),
         Column::new("RowKey", Kind::Text, Source::RowKey),
@@ -115,15 +118,17 @@ pub(crate) fn of_keys(schemas: &[StoredSchema], properties: &[Column]) -> Vec<Co
     ];
     for piece in schemas.iter().flat_map(|schema| schema.partition_key.iter().chain(&schema.row_key)) {
         let table_core::schema::StoredPiece::Part { source, codec, form } = piece else { continue };
-        let (part, kind) = (keys::name_of(source).to_owned(), Kind::of_part(codec, form));
-        let source = Source::Part(part.clone());
+        let (label, kind) = (keys::name_of(source), Kind::of_part(codec, form));
+        let Some(part) = label.parse().ok().and_then(|label: usize| names.get(label)) else { continue };
+        let source = Source::Part(label.to_owned());
         match columns.iter_mut().find(|column| column.source == source) {
             // If several kinds of entities encode a part differently, they only have its text in common.
             Some(column) if column.kind != kind => column.kind = Kind::Text,
             Some(_) => {}
             None => {
-                let is_taken = properties.iter().chain(&columns).any(|column| column.name == part);
-                columns.push(Column::new(if is_taken { format!("{part}@key") } else { part }, kind, source));
+                let is_taken = properties.iter().chain(&columns).any(|column| column.name == *part);
+                let name = if is_taken { format!("{part}@key") } else { part.clone() };
+                columns.push(Column::new(name, kind, source));
             }
         }
     }

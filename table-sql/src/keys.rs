@@ -1,16 +1,16 @@
 //! Converts conditions on keys and key parts to a key range.
 
-use std::ops::Bound;
-
 use datafusion::scalar::ScalarValue;
 use table_core::filter::Comparison;
+use table_core::key::codec::Form;
 use table_core::query::{KeyRange, TextRange};
 use table_core::schema::{StoredPiece, StoredSchema};
-use table_core::{Value, ticks};
+use table_core::{Filter, Query, Value, ticks};
 use table_inspect::keys::{self, PartRequest};
 
 use crate::column::{Kind, Source};
 use crate::condition::{Condition, Test, is_portable, text};
+use crate::parts;
 
 /// The key range that a statement reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,23 +62,15 @@ fn has_part(schema: &StoredSchema, condition: &Condition<'_>) -> bool {
 
 /// Returns the range of keys that satisfy a condition on the complete key.
 fn of_text(test: &Test<'_>) -> TextRange {
-    let (operator, constant) = match test {
-        Test::StartsWith(prefix) if is_portable(prefix) => return TextRange::prefix(prefix),
-        Test::StartsWith(_) => return TextRange::ALL,
-        Test::Compare(operator, constant) => (*operator, text(constant)),
-    };
-    let Some(constant) = constant else { return TextRange::ALL };
-    if operator != Comparison::Eq && !is_portable(constant) {
-        return TextRange::ALL;
-    }
-    let own = || constant.to_owned();
-    match operator {
-        Comparison::Eq => TextRange::exactly(own()),
-        Comparison::Gt => TextRange { lower: Bound::Excluded(own()), ..TextRange::ALL },
-        Comparison::Ge => TextRange { lower: Bound::Included(own()), ..TextRange::ALL },
-        Comparison::Lt => TextRange { upper: Bound::Excluded(own()), ..TextRange::ALL },
-        Comparison::Le => TextRange { upper: Bound::Included(own()), ..TextRange::ALL },
-        Comparison::Ne => TextRange::ALL,
+    match test {
+        Test::StartsWith(prefix) if is_portable(prefix) => TextRange::prefix(prefix),
+        Test::Compare(operator, constant) => match text(constant) {
+            Some(constant) if *operator == Comparison::Eq || is_portable(constant) => {
+                Query::from_filter(Filter::compare("RowKey", *operator, constant)).keys.row_key
+            }
+            _ => TextRange::ALL,
+        },
+        Test::StartsWith(_) => TextRange::ALL,
     }
 }
 
@@ -86,12 +78,15 @@ fn of_text(test: &Test<'_>) -> TextRange {
 fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     let mut requests = Vec::new();
     for pieces in [&schema.partition_key, &schema.row_key] {
-        for name in pieces.iter().filter_map(keys::source_of).map(keys::name_of) {
+        for (at, piece) in pieces.iter().enumerate() {
+            let StoredPiece::Part { source, codec, form } = piece else { continue };
+            let label = keys::name_of(source);
             let of_part: Vec<_> = conditions
                 .iter()
-                .filter(|condition| condition.column.source == Source::Part(name.to_owned()))
+                .filter(|condition| condition.column.source == Source::Part(label.to_owned()))
                 .collect();
-            let request = request(name, &of_part).filter(|request| is_possible(schema, &requests, request));
+            let part = Part { label, codec, form, is_ordered: keeps_order(form, pieces.get(at + 1)) };
+            let request = part.request(&of_part).filter(|request| is_possible(schema, &requests, request));
             let Some((request, is_single)) = request else { break };
             requests.push(request);
             if !is_single {
@@ -102,6 +97,20 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     keys::key_range(schema, &requests).unwrap_or(KeyRange::ALL)
 }
 
+/// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise a value can sort after a longer value that begins with it: in keys
+/// such as `name_id`, `ab_` sorts after `abZ_`.
+fn keeps_order(form: &Form, next: Option<&StoredPiece>) -> bool {
+    form.is_fixed()
+        || match next {
+            None => true,
+            Some(StoredPiece::Literal(literal)) => literal
+                .chars()
+                .next()
+                .is_some_and(|first| ('\0'..=first).all(|below| !form.alphabet.contains(below))),
+            Some(StoredPiece::Part { .. }) => false,
+        }
+}
+
 /// Returns `true` if the request and the other requests together describe a key range. If not, for example because the part cannot have the value,
 /// DataFusion evaluates the condition.
 fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
@@ -110,53 +119,70 @@ fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(Pa
     keys::key_range(schema, &all).is_ok()
 }
 
-/// Returns the request for a key part, and `true` if it selects a single value.
-fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bool)> {
-    let (mut low, mut high) = (None, None);
-    for condition in conditions {
-        match &condition.test {
-            Test::Compare(Comparison::Eq, constant) => {
-                let value = shown(condition.column.kind, constant)?;
-                return Some((PartRequest::exactly(name, &value), true));
-            }
-            // The range includes both ends. DataFusion removes an end that the condition excludes.
-            Test::Compare(Comparison::Ge | Comparison::Gt, constant) => {
-                low = ordered(condition, constant).or(low)
-            }
-            Test::Compare(Comparison::Le | Comparison::Lt, constant) => {
-                high = ordered(condition, constant).or(high)
-            }
-            Test::StartsWith(prefix) if is_portable(prefix) => {
-                return Some((PartRequest::prefix(name, prefix), false));
-            }
-            Test::Compare(Comparison::Ne, _) | Test::StartsWith(_) => {}
-        }
-    }
-    if low.is_none() && high.is_none() {
-        return None;
-    }
-    Some((PartRequest::between(name, &low.unwrap_or_default(), &high.unwrap_or_default()), false))
+/// A part of a key in one schema.
+struct Part<'a> {
+    label: &'a str,
+    codec: &'a str,
+    form: &'a Form,
+    /// `true` if keys sort by this part.
+    is_ordered: bool,
 }
 
-/// Returns a constant as the bound of a key range; `None` if SQL and the store disagree about which strings sort before the constant.
-fn ordered(condition: &Condition<'_>, constant: &ScalarValue) -> Option<String> {
-    let value = shown(condition.column.kind, constant)?;
-    (!value.is_empty() && (condition.column.kind != Kind::Text || is_portable(&value))).then_some(value)
-}
-
-/// Returns a constant in the format in which users write part values.
-fn shown(kind: Kind, constant: &ScalarValue) -> Option<String> {
-    match (kind, constant) {
-        (Kind::Text, constant) => text(constant).map(str::to_owned),
-        (Kind::Int64, ScalarValue::Int64(Some(number))) => Some(number.to_string()),
-        (Kind::Nanos, ScalarValue::TimestampNanosecond(Some(nanos), _)) => {
-            let count = ticks::UNIX_EPOCH.checked_add_signed(nanos.div_euclid(100))?;
-            let is_whole = nanos % 100 == 0;
-            is_whole.then(|| {
-                ticks::to_datetime(count).map(|at| table_inspect::value::show(&Value::DateTime(at)))
-            })?
+impl Part<'_> {
+    /// Returns the request for the part, and `true` if it selects a single value.
+    fn request(&self, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bool)> {
+        let (mut low, mut high) = (None, None);
+        for condition in conditions {
+            match &condition.test {
+                Test::Compare(Comparison::Eq, constant) => {
+                    let value = self.shown(condition.column.kind, constant)?;
+                    return Some((PartRequest::exactly(self.label, &value), true));
+                }
+                // The range includes both ends. DataFusion removes an end that the condition excludes.
+                Test::Compare(Comparison::Ge | Comparison::Gt, constant) => {
+                    low = self.bound(condition.column.kind, constant).or(low);
+                }
+                // Without this order, keys of lower values can sort after the keys of the upper end.
+                Test::Compare(Comparison::Le | Comparison::Lt, constant) if self.is_ordered => {
+                    high = self.bound(condition.column.kind, constant).or(high);
+                }
+                Test::StartsWith(prefix) if is_portable(prefix) => {
+                    return Some((PartRequest::prefix(self.label, prefix), false));
+                }
+                Test::Compare(..) | Test::StartsWith(_) => {}
+            }
         }
-        _ => None,
+        if low.is_none() && high.is_none() {
+            return None;
+        }
+        let request = PartRequest::between(self.label, &low.unwrap_or_default(), &high.unwrap_or_default());
+        Some((request, false))
+    }
+
+    /// Returns a constant as the bound of a key range; `None` if SQL and the store disagree about which values sort before the constant, as they do about
+    /// numbers and instants that SQL reads as strings.
+    fn bound(&self, kind: Kind, constant: &ScalarValue) -> Option<String> {
+        let value = self.shown(kind, constant)?;
+        let agrees = kind != Kind::Text || keys::sorts_as_shown(self.codec) && is_portable(&value);
+        (!value.is_empty() && agrees).then_some(value)
+    }
+
+    /// Returns a constant in the format in which users write the part's values.
+    fn shown(&self, kind: Kind, constant: &ScalarValue) -> Option<String> {
+        match (kind, constant) {
+            (Kind::Text, constant) => text(constant).map(str::to_owned),
+            (Kind::Int64, ScalarValue::Int64(Some(number))) => {
+                Some(parts::digits(*number, self.form.max.saturating_sub(1)))
+            }
+            (Kind::Nanos, ScalarValue::TimestampNanosecond(Some(nanos), _)) => {
+                let count = ticks::UNIX_EPOCH.checked_add_signed(nanos.div_euclid(100))?;
+                let is_whole = nanos % 100 == 0;
+                is_whole.then(|| {
+                    ticks::to_datetime(count).map(|at| table_inspect::value::show(&Value::DateTime(at)))
+                })?
+            }
+            _ => None,
+        }
     }
 }
 

@@ -7,12 +7,12 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::metrics::Count;
 use table_core::query::EntityRef;
-use table_core::schema::{Source as PartSource, StoredSchema};
-use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore, ValueRef, ticks};
-use table_inspect::keys;
+use table_core::schema::StoredSchema;
+use table_core::{Continuation, DynTableStore, EdmType, Page, Query, TableName, TableStore, ValueRef, ticks};
 
 use crate::build::Builder;
 use crate::column::{Column, Source};
+use crate::parts::{self, Parts};
 
 /// The parameters of a scan.
 #[derive(Debug)]
@@ -22,11 +22,15 @@ pub(crate) struct Scanned {
     pub(crate) query: Query,
     /// The selected columns.
     pub(crate) columns: Vec<Column>,
+    /// All columns of the table.
+    pub(crate) all: Vec<Column>,
     pub(crate) schema: SchemaRef,
     /// The stored schemas of the table.
     pub(crate) schemas: Vec<StoredSchema>,
     /// The only schema that rows may match, or `None` for all rows. Rows of other schemas are omitted.
     pub(crate) only: Option<usize>,
+    /// `true` if the key parts of a row determine its values, or whether it is omitted.
+    pub(crate) needs_parts: bool,
     /// `true` if the key order was announced to DataFusion.
     pub(crate) is_ordered: bool,
     pub(crate) limit: Option<usize>,
@@ -70,17 +74,18 @@ impl Position {
         let scanned = self.scanned.clone();
         let mut builders: Vec<Builder> =
             scanned.columns.iter().map(|column| Builder::new(column.kind)).collect();
-        let needs_parts = scanned.columns.iter().any(|column| matches!(column.source, Source::Part(_)));
         let mut rows = 0;
-        for entity in page.rows.iter().take(self.left) {
+        for entity in page.rows.iter() {
+            if rows == self.left {
+                break;
+            }
             self.check_order(entity)?;
-            let parts =
-                if needs_parts || scanned.only.is_some() { scanned.parts(entity) } else { Parts::default() };
-            if scanned.only.is_some() && parts.0.is_empty() {
+            let parts = scanned.needs_parts.then(|| Parts::of(&scanned.schemas, entity)).flatten();
+            if scanned.only.is_some_and(|only| parts.as_ref().is_none_or(|parts| parts.schema != only)) {
                 continue;
             }
             for (column, builder) in scanned.columns.iter().zip(&mut builders) {
-                push(column, builder, entity, &parts)?;
+                scanned.push(column, builder, entity, parts.as_ref())?;
             }
             rows += 1;
         }
@@ -113,60 +118,70 @@ impl Position {
     }
 }
 
-/// The parts of a row's keys: name, codec and encoded text. Empty if the row matches no schema.
-#[derive(Debug, Default)]
-struct Parts(Vec<(PartSource, String, String)>);
-
 impl Scanned {
-    fn parts(&self, entity: EntityRef<'_>) -> Parts {
-        let of = |schema: &StoredSchema| {
-            let mut parts = keys::parts(&schema.partition_key, entity.partition_key)?;
-            parts.extend(keys::parts(&schema.row_key, entity.row_key)?);
-            Some(Parts(parts))
+    fn push(
+        &self,
+        column: &Column,
+        builder: &mut Builder,
+        entity: EntityRef<'_>,
+        parts: Option<&Parts>,
+    ) -> Result<()> {
+        let value = match &column.source {
+            Source::PartitionKey => Some(ValueRef::String(entity.partition_key)),
+            Source::RowKey => Some(ValueRef::String(entity.row_key)),
+            Source::Timestamp => {
+                Some(entity.row.timestamp()).filter(|ticks| *ticks > 0).map(ValueRef::DateTime)
+            }
+            Source::Part(label) => {
+                let text = parts.and_then(|parts| parts.get(label));
+                return push_part(column, builder, entity, text);
+            }
+            Source::Property(name, edm) => {
+                let found = entity.row.find(name, &mut 0);
+                let found = found.map_err(|error| DataFusionError::External(Box::new(error)))?;
+                if let Some(other) =
+                    found.map(|value| value.edm_type()).filter(|other| !self.knows(name, *other))
+                {
+                    return Err(no_column(name, other, entity));
+                }
+                found.filter(|value| value.edm_type() == *edm)
+            }
         };
-        match self.only {
-            Some(only) => self.schemas.get(only).and_then(of).unwrap_or_default(),
-            None => self.schemas.iter().find_map(of).unwrap_or_default(),
+        match value {
+            None => builder.push_null(),
+            Some(value) if builder.push(value) => {}
+            Some(_) => return Err(no_place(column, entity)),
         }
+        Ok(())
+    }
+
+    /// Returns `true` if the table has a column for values of this property and type.
+    fn knows(&self, name: &str, edm: EdmType) -> bool {
+        let is_it = |column: &Column| matches!(&column.source, Source::Property(known, of) if known == name && *of == edm);
+        self.columns.iter().chain(&self.all).any(is_it)
     }
 }
 
-fn push(column: &Column, builder: &mut Builder, entity: EntityRef<'_>, parts: &Parts) -> Result<()> {
-    let value = match &column.source {
-        Source::PartitionKey => Some(ValueRef::String(entity.partition_key)),
-        Source::RowKey => Some(ValueRef::String(entity.row_key)),
-        Source::Timestamp => Some(entity.row.timestamp()).filter(|ticks| *ticks > 0).map(ValueRef::DateTime),
-        Source::Part(name) => return push_part(name, builder, entity, parts),
-        Source::Property(name, edm) => {
-            let found =
-                entity.row.find(name, &mut 0).map_err(|error| DataFusionError::External(Box::new(error)))?;
-            found.filter(|value| value.edm_type() == *edm)
-        }
-    };
-    match value {
-        None => builder.push_null(),
-        Some(value) if builder.push(value) => {}
-        Some(_) => return Err(no_place(column, entity)),
-    }
-    Ok(())
-}
-
-fn push_part(name: &str, builder: &mut Builder, entity: EntityRef<'_>, parts: &Parts) -> Result<()> {
-    let Some((_, codec, encoded)) = parts.0.iter().find(|(source, _, _)| keys::name_of(source) == name)
-    else {
+/// Adds the value of a key part, given as users read it.
+fn push_part(
+    column: &Column,
+    builder: &mut Builder,
+    entity: EntityRef<'_>,
+    text: Option<&str>,
+) -> Result<()> {
+    let Some(text) = text else {
         builder.push_null();
         return Ok(());
     };
-    let text = keys::decode_text(codec, encoded);
     let is_pushed = match builder {
-        Builder::Int64(_) => text.parse().is_ok_and(|number| builder.push(ValueRef::Int64(number))),
-        Builder::Nanos(_) => ticks::read(&text).is_some_and(|ticks| builder.push(ValueRef::DateTime(ticks))),
-        _ => builder.push(ValueRef::String(&text)),
+        Builder::Int64(_) => parts::integer(text).is_some_and(|number| builder.push(ValueRef::Int64(number))),
+        Builder::Nanos(_) => ticks::read(text).is_some_and(|ticks| builder.push(ValueRef::DateTime(ticks))),
+        _ => builder.push(ValueRef::String(text)),
     };
     if is_pushed {
         return Ok(());
     }
-    let (partition, row) = (entity.partition_key, entity.row_key);
+    let (name, partition, row) = (&column.name, entity.partition_key, entity.row_key);
     Err(DataFusionError::Execution(format!(
         "the part `{name}` of ('{partition}', '{row}') is `{text}`, which its column cannot represent"
     )))
@@ -176,5 +191,12 @@ fn no_place(column: &Column, entity: EntityRef<'_>) -> DataFusionError {
     DataFusionError::Execution(format!(
         "`{}` of ('{}', '{}') is outside the years 1678 to 2261, which no sampled row was; sample all rows (`--sample 0`)",
         column.name, entity.partition_key, entity.row_key
+    ))
+}
+
+fn no_column(name: &str, edm: EdmType, entity: EntityRef<'_>) -> DataFusionError {
+    DataFusionError::Execution(format!(
+        "`{name}` of ('{}', '{}') is of type {edm}, which no sampled row had, so no column has its value; sample all rows (`--sample 0`)",
+        entity.partition_key, entity.row_key
     ))
 }

@@ -41,19 +41,18 @@ impl Survey {
         table: &TableName,
         limit: Option<usize>,
     ) -> Result<()> {
-        let most = store.capabilities().top;
         let (mut from, mut left) = (None, limit.unwrap_or(usize::MAX));
+        // A continuation token is valid only for one query, so all pages are requested with the same size.
+        let top = Some(store.capabilities().top.min(left));
+        let query = Query { top, ..Query::new(KeyRange::ALL) };
         while left > 0 {
-            let query = Query { top: Some(most.min(left)), ..Query::new(KeyRange::ALL) };
             let page = store.query(table, &query, from.as_ref()).await?;
-            page.rows.iter().try_for_each(|entity| self.add(entity))?;
+            page.rows.iter().take(left).try_for_each(|entity| self.add(entity))?;
             left = left.saturating_sub(page.rows.len());
             from = page.continuation;
             if from.is_none() {
                 break;
             }
-            // A continuation token is valid only for one query, so the last page is requested with the same size.
-            left = if left < most { 0 } else { left };
         }
         Ok(())
     }
@@ -81,8 +80,8 @@ impl Survey {
         }
     }
 
-    /// Returns the columns of the table.
-    pub(crate) fn columns(&self, schemas: &[StoredSchema]) -> Vec<Column> {
+    /// Returns the columns of the table. `names` are the names of the key parts by label.
+    pub(crate) fn columns(&self, schemas: &[StoredSchema], names: &[String]) -> Vec<Column> {
         let mut properties = Vec::new();
         for seen in &self.properties {
             let mut types: Vec<(EdmType, u64)> = EdmType::ALL.into_iter().zip(seen.types).collect();
@@ -95,7 +94,7 @@ impl Survey {
                 properties.push(Column::new(name, Kind::of(edm, seen.is_distant), source));
             }
         }
-        let mut columns = of_keys(schemas, &properties);
+        let mut columns = of_keys(schemas, names, &properties);
         columns.extend(properties);
         columns
     }

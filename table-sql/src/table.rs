@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::ExecutionPlan;
 use table_core::query::Select;
-use table_core::schema::StoredSchema;
+use table_core::schema::{ENTITY_TYPE, StoredSchema};
 use table_core::{DynTableStore, Filter, Query, TableName, TableStore};
 
 use crate::catalog::SqlOptions;
@@ -19,13 +19,17 @@ use crate::condition::Condition;
 use crate::scan::StoreScan;
 use crate::stream::Scanned;
 use crate::survey::Survey;
-use crate::{filter, keys, order};
+use crate::{filter, keys, order, parts};
+
+/// The maximum length of a filter that is sent to the store. The service limits the length of a URL, in which a character can become three.
+const FILTER_BYTES: usize = 8 << 10;
 
 /// A DataFusion table provider for one table of a store.
 #[derive(Debug)]
 pub struct StoreTable {
     store: DynTableStore,
     table: TableName,
+    /// The stored schemas, with [labels](parts::label) as the names of key parts.
     schemas: Vec<StoredSchema>,
     columns: Vec<Column>,
     schema: SchemaRef,
@@ -40,11 +44,15 @@ impl StoreTable {
     pub async fn open(store: &DynTableStore, table: &TableName, options: &SqlOptions) -> Result<Self> {
         let external = |error: table_core::Error| DataFusionError::External(Box::new(error));
         let schemas = table_inspect::keys::schemas(store, table).await;
-        let schemas = schemas.map_err(|error| DataFusionError::External(Box::new(error)))?;
+        let mut schemas = schemas.map_err(|error| match error {
+            table_inspect::Error::Store(error) => external(error),
+            other => DataFusionError::External(Box::new(other)),
+        })?;
+        let names = parts::label(&mut schemas);
         let mut survey = Survey::default();
         survey.declare(&schemas);
         survey.sample(store, table, options.sample).await.map_err(external)?;
-        let columns = survey.columns(&schemas);
+        let columns = survey.columns(&schemas, &names);
         let schema = Arc::new(column::schema(&columns));
         let is_ordered = options.key_order && store.capabilities().ordered;
         Ok(Self { store: store.clone(), table: table.clone(), schemas, columns, schema, is_ordered })
@@ -72,15 +80,15 @@ impl StoreTable {
     }
 }
 
-/// Returns the properties that a query for these columns requests.
-fn select(columns: &[Column]) -> Select {
+/// Returns the properties that a query for these columns requests, and the property with the kind of entity if `needs_kind`.
+fn select(columns: &[Column], needs_kind: bool) -> Select {
     let name = |column: &Column| match &column.source {
         Source::Property(name, _) => Some(name.clone()),
         Source::Timestamp => Some("Timestamp".to_owned()),
         Source::PartitionKey | Source::RowKey | Source::Part(_) => None,
     };
     let mut names = vec!["PartitionKey".to_owned(), "RowKey".to_owned()];
-    for name in columns.iter().filter_map(name) {
+    for name in columns.iter().filter_map(name).chain(needs_kind.then(|| ENTITY_TYPE.to_owned())) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -121,11 +129,19 @@ impl TableProvider for StoreTable {
         let conditions: Vec<_> = filters.iter().flat_map(|one| Condition::all(one, &self.columns)).collect();
         let range = keys::range(&self.schemas, &conditions);
         let most = self.store.capabilities().top;
-        let mut query = Query { select: select(&columns), ..Query::new(range.keys.clone()) };
-        // A row that matches no schema is omitted, so a page may contain fewer rows than the statement needs.
-        query.top = limit.filter(|limit| (1..most).contains(limit) && range.schema.is_none());
-        query.filter = self.filter(filters);
-        // A filter that the service would refuse, such as one with too many comparisons, is left to DataFusion.
+        let is_part = |column: &Column| matches!(column.source, Source::Part(_));
+        let needs_parts = range.schema.is_some() || columns.iter().any(is_part);
+        let needs_kind = needs_parts && self.schemas.iter().any(|schema| schema.kind.is_some());
+        let mut query = Query { select: select(&columns, needs_kind), ..Query::new(range.keys.clone()) };
+        // All properties are read if a request cannot contain their names, for example because they are too many.
+        if query.check(most).is_err() {
+            query.select = Select::All;
+        }
+        // DataFusion evaluates the conditions again, so a limit of the rows read could be too few rows.
+        let limit = limit.filter(|_| filters.is_empty());
+        query.top = limit.filter(|limit| (1..most).contains(limit));
+        query.filter = self.filter(filters).filter(|filter| filter.to_string().len() <= FILTER_BYTES);
+        // A filter that the service would refuse, such as one with a keyword as a name, is left to DataFusion.
         if query.check(most).is_err() {
             query.filter = None;
         }
@@ -139,9 +155,11 @@ impl TableProvider for StoreTable {
             table: self.table.clone(),
             query,
             columns,
+            all: self.columns.clone(),
             schema,
             schemas: self.schemas.clone(),
             only: range.schema,
+            needs_parts,
             is_ordered: self.is_ordered,
             limit,
         };

@@ -193,6 +193,12 @@ pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")
 }
 
+/// Returns `true` if the values that users read sort, as strings, like their encodings. Numbers and instants do not: `50` sorts before `6`.
+#[must_use]
+pub fn sorts_as_shown(codec: &str) -> bool {
+    matches!(Known::of(codec), None | Some(Known::Escaped)) && !is_descending(codec)
+}
+
 /// Returns `true` if the part with this source has the given name, ignoring case.
 #[must_use]
 pub(super) fn is_named(source: &Source, name: &str) -> bool {

@@ -1,9 +1,50 @@
-//! A fixture store with the tables that the tests use: employees, a row of a different kind, and reviews.
+//! A fixture store with the tables that the tests use: employees, a row of a different kind, and reviews. Answers of a store, and of the same rows in memory.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
+use std::sync::Arc;
+
 use chrono::{DateTime, TimeDelta, Utc};
+use datafusion::arrow::array::{Array, AsArray};
+use datafusion::arrow::compute::concat_batches;
+use datafusion::catalog::MemorySchemaProvider;
+use datafusion::datasource::MemTable;
+use datafusion::prelude::SessionContext;
 use table_core::{DynTableStore, Engine, Entity, TableEntity, TableStoreExt};
+use table_sql::{SqlOptions, session};
+
+/// The table in memory; see [`with_plain`].
+pub(crate) const PLAIN: &str = "plain.\"Plain\"";
+
+/// Creates a session of a store, with a copy of the rows of one table in memory.
+pub(crate) async fn with_plain(store: &DynTableStore, table: &str) -> SessionContext {
+    let options = SqlOptions { sample: None, key_order: false };
+    let session = session(store, &options).await.unwrap();
+    let all = session.sql(&format!("SELECT * FROM {table}")).await.unwrap().collect().await.unwrap();
+    let all = concat_batches(&all[0].schema(), &all).unwrap();
+    let plain = MemTable::try_new(all.schema(), vec![vec![all]]).unwrap();
+    let catalog = session.catalog("datafusion").unwrap();
+    catalog.register_schema("plain", Arc::new(MemorySchemaProvider::new())).unwrap();
+    session.register_table(PLAIN, Arc::new(plain)).unwrap();
+    session
+}
+
+/// Returns the values in the only column of an answer, a column of strings.
+pub(crate) async fn texts(session: &SessionContext, statement: &str) -> Vec<String> {
+    let batches = session.sql(statement).await.unwrap().collect().await;
+    let batches = batches.unwrap_or_else(|error| panic!("{statement}: {error}"));
+    let text = |text: Option<&str>| text.unwrap().to_owned();
+    let texts = |column: &Arc<dyn Array>| column.as_string::<i32>().iter().map(text).collect::<Vec<_>>();
+    batches.iter().flat_map(|batch| texts(batch.column(0))).collect()
+}
+
+/// Returns the sorted keys of the rows that satisfy a condition.
+pub(crate) async fn answer(session: &SessionContext, table: &str, condition: &str) -> Vec<String> {
+    let statement = format!("SELECT concat(PartitionKey, '/', RowKey) FROM {table} WHERE {condition}");
+    let mut keys = texts(session, &statement).await;
+    keys.sort();
+    keys
+}
 
 /// An employee in a department.
 #[derive(Clone, Debug, Entity)]

@@ -1,0 +1,192 @@
+//! The parts of keys: a label for each column of parts, and the values of a row's parts.
+
+use std::cmp::Reverse;
+
+use table_core::query::EntityRef;
+use table_core::schema::{ENTITY_TYPE, Source, StoredPiece, StoredSchema};
+use table_core::{ValueRef, ticks};
+use table_inspect::keys;
+
+use crate::column::Kind;
+
+/// The beginnings of the names of codecs that compute a part from a field without determining the field.
+const DERIVED: [&str; 6] = ["bucket(", "hash(", "truncate(", "folded(", "replaced(", "first("];
+
+/// Replaces the source of each key part by a label, and returns the names of the columns by label. Labels are the numbers from 0. Sorts the schemas with the
+/// most literal characters first: a row that matches several schemas has the parts of the first one.
+///
+/// Parts of the same field have the same label if they have the same codec. If a schema encodes a field in several ways, the name of the field belongs to the
+/// encoding that determines the field, and the others have a suffix: a bucket of `id` is `id@bucket`.
+pub(crate) fn label(schemas: &mut [StoredSchema]) -> Vec<String> {
+    schemas.sort_by_key(|schema| Reverse(literal_length(schema)));
+    let mut names: Vec<String> = Vec::new();
+    for schema in schemas {
+        let own = names_of(schema);
+        let parts =
+            schema.partition_key.iter_mut().chain(&mut schema.row_key).filter_map(|piece| match piece {
+                StoredPiece::Literal(_) => None,
+                StoredPiece::Part { source, .. } => Some(source),
+            });
+        for (source, name) in parts.zip(own) {
+            let at = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                names.push(name);
+                names.len() - 1
+            });
+            *source = Source::Key(at.to_string());
+        }
+    }
+    names
+}
+
+fn literal_length(schema: &StoredSchema) -> usize {
+    let length = |piece: &StoredPiece| match piece {
+        StoredPiece::Literal(literal) => literal.len(),
+        StoredPiece::Part { .. } => 0,
+    };
+    schema.partition_key.iter().chain(&schema.row_key).map(length).sum()
+}
+
+/// Returns the names of the columns of a schema's parts, in the order of the parts.
+fn names_of(schema: &StoredSchema) -> Vec<String> {
+    let parts: Vec<(&str, &str)> =
+        schema.partition_key.iter().chain(&schema.row_key).filter_map(part_of).collect();
+    let name = |&(name, codec): &(&str, &str)| {
+        let codecs = || parts.iter().filter(|(other, _)| *other == name).map(|(_, codec)| *codec);
+        let is_whole = |codec: &&str| !DERIVED.iter().any(|derived| codec.starts_with(derived));
+        if codecs().find(is_whole).or(codecs().next()) == Some(codec) {
+            return name.to_owned();
+        }
+        let word = |codec: &str| codec.split('(').next().unwrap_or_default().to_owned();
+        match codecs().any(|other| other != codec && word(other) == word(codec)) {
+            true => format!("{name}@{codec}"),
+            false => format!("{name}@{}", word(codec)),
+        }
+    };
+    parts.iter().map(name).collect()
+}
+
+/// Returns the name and the codec of a part, or `None` for a literal.
+fn part_of(piece: &StoredPiece) -> Option<(&str, &str)> {
+    match piece {
+        StoredPiece::Literal(_) => None,
+        StoredPiece::Part { source, codec, .. } => Some((keys::name_of(source), codec)),
+    }
+}
+
+/// The parts of a row's keys.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// The position of the schema that the row matches.
+    pub(crate) schema: usize,
+    /// The labels and the values as users read them.
+    values: Vec<(String, String)>,
+}
+
+impl Parts {
+    /// Returns the parts of a row under the first schema that can have written its keys and its `EntityType`. Returns `None` if none can.
+    pub(crate) fn of(schemas: &[StoredSchema], entity: EntityRef<'_>) -> Option<Self> {
+        let find = |(schema, stored): (usize, &StoredSchema)| {
+            let is_kind = stored.kind.as_ref().is_none_or(|kind| is_of_kind(entity, kind));
+            is_kind.then(|| values(stored, entity)).flatten().map(|values| Self { schema, values })
+        };
+        schemas.iter().enumerate().find_map(find)
+    }
+
+    /// Returns the value of a part as users read it.
+    pub(crate) fn get(&self, label: &str) -> Option<&str> {
+        self.values.iter().find(|(known, _)| known == label).map(|(_, value)| value.as_str())
+    }
+}
+
+fn is_of_kind(entity: EntityRef<'_>, kind: &str) -> bool {
+    matches!(entity.row.find(ENTITY_TYPE, &mut 0), Ok(Some(ValueRef::String(found))) if found == kind)
+}
+
+/// Returns the labels and values of a row's parts. Returns `None` unless the schema writes exactly these keys for the values: a condition on a value becomes
+/// the key that the schema writes.
+fn values(schema: &StoredSchema, entity: EntityRef<'_>) -> Option<Vec<(String, String)>> {
+    let keys = [(&schema.partition_key, entity.partition_key), (&schema.row_key, entity.row_key)];
+    let mut values: Vec<(String, String)> = Vec::new();
+    for (pieces, key) in keys {
+        let forms = pieces.iter().filter_map(|piece| match piece {
+            StoredPiece::Literal(_) => None,
+            StoredPiece::Part { form, .. } => Some(form),
+        });
+        for ((source, codec, encoded), form) in keys::parts(pieces, key)?.into_iter().zip(forms) {
+            let value = keys::decode_text(&codec, &encoded);
+            let is_value = match Kind::of_part(&codec, form) {
+                Kind::Int64 => integer(&value).is_some(),
+                Kind::Nanos => ticks::read(&value).is_some(),
+                _ => true,
+            };
+            is_value.then(|| values.push((keys::name_of(&source).to_owned(), value)))?;
+        }
+    }
+    let value =
+        |label: &str| values.iter().find(|(known, _)| known == label).map(|(_, value)| value.as_str());
+    let are_written = keys.iter().all(|(pieces, key)| keys::row_range(pieces, value).single() == Some(key));
+    are_written.then_some(values)
+}
+
+/// Returns the integer that digits represent as users read them. After the sign of a negative integer, each digit `d` is written as 9 − `d`.
+pub(crate) fn integer(text: &str) -> Option<i64> {
+    match text.strip_prefix('-') {
+        None => text.parse().ok(),
+        Some(digits) => {
+            complement(digits).parse::<i64>().ok().map(|magnitude| -magnitude).filter(|number| *number < 0)
+        }
+    }
+}
+
+/// Returns the digits of an integer as users write them, for an encoding with `width` digits after the sign; see [`integer`].
+pub(crate) fn digits(number: i64, width: usize) -> String {
+    if number < 0 {
+        format!("-{}", complement(&format!("{:0>width$}", number.unsigned_abs())))
+    } else {
+        number.to_string()
+    }
+}
+
+/// Replaces each digit with 9 minus the digit.
+fn complement(digits: &str) -> String {
+    let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
+    digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(key: &str) -> StoredSchema {
+        format!("schema 1\nentity E\ntable T\n{key}").parse().unwrap()
+    }
+
+    #[test]
+    fn parts_of_the_same_field_share_a_column_only_with_the_same_codec() {
+        let id = "digits(6) 6 ordered [0-9]";
+        for (key, names) in [
+            (format!("PartitionKey id {id}\nRowKey id {id}\n"), vec!["id"]),
+            (format!("PartitionKey id bucket(digits(6):6,16) 2 unordered [0-9]\nRowKey id {id}\n"), vec!["id@bucket", "id"]),
+            ("PartitionKey id bucket(digits(6):6,16) 2 unordered [0-9]\nRowKey \"r\"\n".to_owned(), vec!["id"]),
+            (
+                "PartitionKey id bucket(text,16) 2 unordered [0-9]\nRowKey id bucket(text,3) 1 unordered [0-9]\nRowKey id text 0..512 ordered legal\n"
+                    .to_owned(),
+                vec!["id@bucket(text,16)", "id@bucket(text,3)", "id"],
+            ),
+            (format!("PartitionKey Id {id}\nRowKey id {id}\n"), vec!["Id", "id"]),
+        ] {
+            let mut schemas = [schema(&key)];
+            assert_eq!(label(&mut schemas), names);
+            let labels = schemas[0].partition_key.iter().chain(&schemas[0].row_key).filter_map(part_of);
+            assert_eq!(labels.map(|(label, _)| label.parse::<usize>().unwrap()).max(), Some(names.len() - 1));
+        }
+    }
+
+    #[test]
+    fn integers_are_written_as_they_are_read() {
+        for (number, text) in [(0, "0"), (5, "5"), (-5, "-94"), (-99, "-00"), (-1, "-98")] {
+            assert_eq!((digits(number, 2).as_str(), integer(text)), (text, Some(number)));
+        }
+        assert_eq!([integer("-99"), integer("x"), integer("")], [None; 3]);
+    }
+}
