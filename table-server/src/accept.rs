@@ -25,7 +25,7 @@ use crate::unverified::Guest;
 /// connection can read at least once before later connections displace it.
 const ADMISSIONS: usize = 32;
 
-/// Accepts connections until `ending` changes, then waits for the open connections to end.
+/// Accepts connections until `ending` changes, then waits for the open connections to end, and closes those that remain after the grace period.
 pub(crate) async fn accept(
     listener: TcpListener,
     service: Service,
@@ -33,6 +33,8 @@ pub(crate) async fn accept(
     mut ending: watch::Receiver<()>,
 ) {
     let graceful = GracefulShutdown::new();
+    // Each connection holds a receiver until its end.
+    let (close, _) = watch::channel(());
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -77,12 +79,16 @@ pub(crate) async fn accept(
             watcher: graceful.watcher(),
             guest: Arc::clone(&guest),
             shared: Arc::clone(&shared),
+            #[cfg(feature = "tls")]
+            ending: ending.clone(),
         };
+        let mut closed = close.subscribe();
         let (open, first_request) = (shared.open.open(), shared.limits.first_request);
         tokio::spawn(async move {
             let _open = open;
             tokio::select! {
                 () = in_turns(&guest, admission, connection.carry(stream)) => {}
+                _ = closed.changed() => tracing::debug!(target: "table_server", "a connection was closed: the server stops"),
                 () = guest.expired(first_request) => {
                     tracing::debug!(target: "table_server", "a connection was closed: it sent no verified request, or did not read its responses");
                 }
@@ -91,6 +97,8 @@ pub(crate) async fn accept(
     }
     drop(listener);
     let _ = tokio::time::timeout(shared.limits.shutdown_grace, graceful.shutdown()).await;
+    let _ = close.send(());
+    close.closed().await;
 }
 
 /// An accepted connection.
@@ -101,11 +109,18 @@ struct Connection {
     watcher: Watcher,
     guest: Arc<Guest>,
     shared: Arc<Shared>,
+    /// Changes when the server begins to stop.
+    #[cfg(feature = "tls")]
+    ending: watch::Receiver<()>,
 }
 
 impl Connection {
     /// Performs the TLS handshake if the server has a certificate, and serves the connection's requests.
-    async fn carry(self, stream: TcpStream) {
+    #[cfg_attr(
+        not(feature = "tls"),
+        expect(unused_mut, reason = "only a handshake waits for the end of the server")
+    )]
+    async fn carry(mut self, stream: TcpStream) {
         let stream = Lingering::new(stream, self.shared.open.clone());
         let stream = TurnStream::new(stream, Arc::clone(&self.guest));
         match &self.shared.transport {
@@ -113,7 +128,12 @@ impl Connection {
             #[cfg(feature = "tls")]
             Transport::Secure(tls) => {
                 let handshake = tokio::time::timeout(self.shared.limits.read_timeout, tls.accept(stream));
-                match handshake.await {
+                let shaken = tokio::select! {
+                    shaken = handshake => shaken,
+                    // Without a handshake, the client has not sent a request.
+                    _ = self.ending.changed() => return,
+                };
+                match shaken {
                     Ok(Ok(stream)) => self.serve(stream).await,
                     Ok(Err(error)) => {
                         tracing::debug!(target: "table_server", %error, "a handshake failed");
@@ -125,7 +145,7 @@ impl Connection {
     }
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self { service, caller, builder, watcher, guest, shared } = self;
+        let Self { service, caller, builder, watcher, guest, shared, .. } = self;
         let (stream, still) = idle::watched(stream, shared.limits.idle_timeout);
         let handle = service_fn(move |request| {
             handle(Arc::clone(&shared), service, request, caller, Arc::clone(&guest))

@@ -1,5 +1,7 @@
 //! Accounts, each with a name, a key, an engine and settings.
 
+use std::sync::Arc;
+
 use table_core::{Engine, QueueName, QueueStore, Result, TableName, TableStore};
 use table_inspect::load::PartitionLoad;
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
@@ -7,7 +9,6 @@ use table_wire::sas::{QueuePermissions, SasVerifier, StoredAccessPolicy};
 use table_wire::{ServiceProperties, acl};
 use tokio::sync::MutexGuard;
 
-use crate::cors::Cors;
 use crate::service::Service;
 use crate::settings::{Kind, Settings};
 use crate::traffic::{Throttle, Traffic};
@@ -19,29 +20,20 @@ pub struct Account {
     pub(crate) engine: Engine,
     pub(crate) authority: SasVerifier,
     pub(crate) traffic: Traffic,
-    pub(crate) settings: Settings,
-    pub(crate) cors: Cors,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) is_resettable: bool,
 }
 
 impl Account {
-    /// Creates an account with the given key.
+    /// Creates an account with the given key. Accounts on handles of the same engine have the same tables, queues and settings, also in different servers.
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = SasVerifier::new(key.clone());
-        let settings = Settings::new(&engine);
+        let settings = Settings::of(&engine, authority.clone());
         if let Some(exclusive) = &engine.capabilities().exclusive {
             exclusive.share();
         }
-        Self {
-            key,
-            engine,
-            authority,
-            traffic: Traffic::default(),
-            settings,
-            cors: Cors::default(),
-            is_resettable: false,
-        }
+        Self { key, engine, authority, traffic: Traffic::default(), settings, is_resettable: false }
     }
 
     /// Creates the emulator's account, whose key is published in Microsoft's documentation (AUTH-30).
@@ -85,20 +77,11 @@ impl Account {
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn load(&self) -> Result<()> {
-        self.settings.load().await?;
-        for name in self.settings.names(Kind::TablePolicies) {
-            let table = TableName::new(&name)?;
-            self.authority.set_policies(&table, self.policies(&table))?;
-        }
-        for service in [Service::Tables, Service::Queues] {
-            self.cors.set(service, &self.properties(service).cors.unwrap_or_default());
-        }
-        Ok(())
+        self.settings.load().await
     }
 
     pub(crate) fn policies(&self, table: &TableName) -> Vec<StoredAccessPolicy> {
-        let text = self.settings.get(Kind::TablePolicies, table.folded());
-        text.and_then(|text| acl::read(&text)).unwrap_or_default()
+        self.settings.policies(table)
     }
 
     /// Sets the stored access policies of a table. The caller must hold the lock for setting changes.
@@ -114,7 +97,7 @@ impl Account {
         StoredAccessPolicy::check(&policies)?;
         let text = (!policies.is_empty()).then(|| acl::write(&policies));
         self.settings.set(Kind::TablePolicies, table.folded(), text).await?;
-        self.authority.set_policies(table, policies)
+        self.settings.authorize(table, &policies)
     }
 
     pub(crate) fn queue_policies(&self, queue: &QueueName) -> Vec<StoredAccessPolicy<QueuePermissions>> {
@@ -123,8 +106,7 @@ impl Account {
     }
 
     pub(crate) fn properties(&self, of: Service) -> ServiceProperties {
-        let text = self.settings.get(Kind::Properties, of.name());
-        text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
+        self.settings.properties(of)
     }
 
     /// Sets the properties of a service. Properties that are `None` do not change.
@@ -141,7 +123,7 @@ impl Account {
             cors: new.cors.or(old.cors),
         };
         self.settings.set(Kind::Properties, of.name(), Some(properties.to_xml())).await?;
-        self.cors.set(of, properties.cors.as_deref().unwrap_or_default());
+        self.settings.cors.set(of, properties.cors.as_deref().unwrap_or_default());
         Ok(())
     }
 
@@ -159,7 +141,7 @@ impl Account {
             }
             for table in &page.names {
                 engine.delete_table(table).await?;
-                self.authority.set_policies(table, Vec::new())?;
+                self.settings.authorize(table, &[])?;
             }
         }
         loop {
@@ -173,8 +155,71 @@ impl Account {
         }
         self.settings.clear().await?;
         for service in [Service::Tables, Service::Queues] {
-            self.cors.set(service, &[]);
+            self.settings.cors.set(service, &[]);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{TimeDelta, Utc};
+    use table_core::ErrorCode;
+    use table_wire::CorsRule;
+    use table_wire::sas::{AccessPolicy, SasToken, TablePermissions, TableSas};
+
+    use super::*;
+
+    fn readers() -> Vec<StoredAccessPolicy> {
+        let expiry = Some(Utc::now() + TimeDelta::hours(1));
+        let read = AccessPolicy { start: None, expiry, permissions: Some(TablePermissions::READ) };
+        vec![StoredAccessPolicy::new("readers", read).unwrap()]
+    }
+
+    async fn set(account: &Account, table: &TableName, policies: Vec<StoredAccessPolicy>) {
+        account.set_policies(&account.settings.turn.lock().await, table, policies).await.unwrap();
+    }
+
+    /// Two servers on one engine, for example one for HTTPS, have an account each. A change through either of them counts for both at once.
+    #[tokio::test]
+    async fn acl_1_and_4_accounts_on_one_engine_share_their_settings() {
+        let engine = Engine::in_memory();
+        let account = |name: &str| Account::new(AccountKey::new(name, "a2V5").unwrap(), engine.clone());
+        let (first, second) = (account("contoso"), account("contoso"));
+        let table = TableName::new("Employee").unwrap();
+        engine.create_table(&table).await.unwrap();
+        let sas = TableSas::table(table.clone()).policy("readers");
+        let token: SasToken = sas.sign(&first.key).unwrap();
+        set(&first, &table, readers()).await;
+        let third = account("contoso");
+        third.load().await.unwrap();
+        for (setter, policies) in [(&second, 0), (&third, 1), (&first, 0)] {
+            set(setter, &table, readers().into_iter().take(policies).collect()).await;
+            for account in [&first, &second, &third] {
+                assert_eq!(account.policies(&table).len(), policies);
+                let verified = account.authority.verify(&token).map(drop).map_err(|error| error.code());
+                assert_eq!(verified.is_ok(), policies == 1, "{verified:?}");
+                assert!(verified.is_ok() || verified == Err(ErrorCode::AuthenticationFailed));
+            }
+        }
+        let rule = CorsRule {
+            allowed_origins: "*".into(),
+            allowed_methods: "GET".into(),
+            allowed_headers: String::new(),
+            exposed_headers: String::new(),
+            max_age_seconds: 60,
+        };
+        let properties = ServiceProperties { cors: Some(vec![rule]), ..ServiceProperties::default() };
+        first.set_properties(Service::Tables, properties).await.unwrap();
+        assert_eq!(second.settings.cors.preflight(Service::Tables, "https://a.com", "GET", ""), Some(60));
+
+        // Another engine has its own settings, and the engine of dropped accounts can be served again.
+        let other = Account::emulator(Engine::in_memory()).unwrap();
+        assert_eq!(other.settings.cors.preflight(Service::Tables, "https://a.com", "GET", ""), None);
+        drop((first, second, third));
+        let again = account("contoso");
+        assert_eq!(again.settings.cors.preflight(Service::Tables, "https://a.com", "GET", ""), None);
+        again.load().await.unwrap();
+        assert_eq!(again.settings.cors.preflight(Service::Tables, "https://a.com", "GET", ""), Some(60));
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Answer {
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
+    /// The status of the rejected part of a batch, whose own status is 202.
+    pub(crate) rejected_part: Option<u16>,
     /// The internal failure that caused the response, for the log.
     pub(crate) internal: Option<Error>,
     /// `true` if the connection is closed after this response.
@@ -58,6 +60,11 @@ impl Answer {
 
     pub(crate) fn cost(self, cost: Cost) -> Self {
         Self { cost, ..self }
+    }
+
+    /// Returns the status for the log and the metrics: that of the rejected part of a batch, otherwise that of the response.
+    pub(crate) fn outcome(&self) -> u16 {
+        self.rejected_part.unwrap_or(self.status)
     }
 
     pub(crate) fn shared(self, sharing: Sharing) -> Self {

@@ -25,8 +25,26 @@ pub(crate) enum Access {
     Bearer,
     /// A SAS for a table or the account, and the verifier that checks it for this caller.
     Token(Box<(SasVerifier, SasToken)>),
-    /// A SAS for the queue that the request addresses.
-    Queue(QueuePermissions),
+    /// A SAS for the queue that the request addresses, and the verifier that checks it for this caller.
+    Queue(Box<QueueAccess>),
+}
+
+/// A SAS for a queue. It is verified again when an operation begins, so expiry and revocation take effect while the body of a request arrives.
+#[derive(Debug)]
+pub(crate) struct QueueAccess {
+    authority: SasVerifier,
+    queue: QueueName,
+    token: QueueToken,
+}
+
+impl QueueAccess {
+    /// Returns the operations that the SAS currently permits.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` if the signature is wrong, the time is outside the lifetime, or the policy is missing (SAS-11, ACL-4).
+    pub(crate) fn verify(&self, account: &Account) -> Result<QueuePermissions, Refusal> {
+        Ok(self.token.verify(&self.authority, &self.queue, &account.queue_policies(&self.queue))?)
+    }
 }
 
 impl Access {
@@ -178,8 +196,9 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
             return Err(denied(ErrorCode::AuthenticationFailed, help));
         }
         let (queue, token) = (QueueName::new(name)?, query.parse::<QueueToken>()?);
-        let policies = account.queue_policies(&queue);
-        return Ok(Access::Queue(token.verify(&authority, &queue, &policies)?));
+        let access = QueueAccess { authority, queue, token };
+        access.verify(account)?;
+        return Ok(Access::Queue(Box::new(access)));
     }
     let token: SasToken = if is_of_account || exchange.query("tn").is_some() {
         query.parse()?
@@ -200,13 +219,19 @@ fn bearer_token(header: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use table_wire::auth::AccountKey;
+
     use super::*;
 
     #[test]
     fn stored_policies_need_the_account_key() {
         for service in [Service::Tables, Service::Queues] {
             assert!(Access::Key.owner(service).is_ok());
-            let refused = Access::Queue(QueuePermissions::NONE).owner(service).unwrap_err();
+            let key = AccountKey::new("contoso", "a2V5").unwrap();
+            let (authority, queue) = (SasVerifier::new(key), QueueName::new("work").unwrap());
+            let access =
+                QueueAccess { authority, queue, token: "sv=2026-06-06&sig=YQ%3D%3D".parse().unwrap() };
+            let refused = Access::Queue(Box::new(access)).owner(service).unwrap_err();
             assert_eq!((refused.status, refused.code), (403, "AuthorizationFailure"));
         }
         let code = |service| Access::Bearer.owner(service).unwrap_err().code;

@@ -30,7 +30,7 @@ pub struct Config {
     pub accounts: Vec<Account>,
     /// Limits on connections and requests.
     pub limits: ServerLimits,
-    /// `true` to serve accounts with the emulator's well-known key to other machines.
+    /// `true` to serve accounts with the emulator's well-known key to other machines. Bearer tokens with unchecked signatures are refused regardless.
     pub public_key_anywhere: bool,
     /// The accepted bearer tokens, if any. They require HTTPS.
     pub bearer: Option<Bearer>,
@@ -96,15 +96,16 @@ impl Config {
     pub(crate) fn check(&self) -> Result<()> {
         let is_local =
             [self.tables, self.queues, self.blobs].iter().all(|address| address.ip().is_loopback());
-        if is_local || self.public_key_anywhere {
+        if is_local {
             return Ok(());
         }
-        if let Some(account) = self.accounts.iter().find(|account| account.key.is_public()) {
-            return Err(Error::of(ServerFault::Exposed(account.name().to_owned())));
+        if self.bearer.as_ref().is_some_and(Bearer::is_unsigned) {
+            return Err(Error::of(ServerFault::Unsigned));
         }
-        match &self.bearer {
-            Some(bearer) if bearer.is_unsigned() => Err(Error::of(ServerFault::Unsigned)),
-            _ => Ok(()),
+        let public = self.accounts.iter().find(|account| account.key.is_public());
+        match public.filter(|_| !self.public_key_anywhere) {
+            Some(account) => Err(Error::of(ServerFault::Exposed(account.name().to_owned()))),
+            None => Ok(()),
         }
     }
 }

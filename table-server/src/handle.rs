@@ -9,7 +9,7 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
 use table_wire::sas::Caller;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::account::Account;
 use crate::answer::Answer;
@@ -85,10 +85,7 @@ async fn respond(
         (Err(answer), _) => answer,
         (Ok((account, access)), permit) => {
             let answer = match permit.transpose() {
-                Ok(_permit) if route::changes_settings(&exchange) => {
-                    to_its_end(Arc::clone(&account), access, Arc::clone(&exchange)).await
-                }
-                Ok(_permit) => route::answer(&account, &access, &exchange).await,
+                Ok(permit) => run(Arc::clone(&account), access, Arc::clone(&exchange), permit).await,
                 Err(refusal) => Err(refusal),
             };
             route::finish(&account, &exchange, answer)
@@ -115,13 +112,25 @@ async fn respond(
     answer.into_response(&exchange).map(count)
 }
 
-/// Runs a request to completion, even if this future is dropped because the client closes the connection or cancels the request.
-async fn to_its_end(
+/// Runs a request that holds a permit until it is complete.
+///
+/// A request that changes settings is completed even if this future is dropped because the client closes the connection or cancels the request. It keeps its
+/// permit until then.
+async fn run(
     account: Arc<Account>,
     access: Access,
     exchange: Arc<Exchange>,
+    permit: Option<OwnedSemaphorePermit>,
 ) -> Result<Answer, Refusal> {
-    let task = tokio::spawn(async move { route::answer(&account, &access, &exchange).await });
+    let is_completed = route::changes_settings(&exchange);
+    let answer = async move {
+        let _permit = permit;
+        route::answer(&account, &access, &exchange).await
+    };
+    if !is_completed {
+        return answer.await;
+    }
+    let task = tokio::spawn(answer);
     task.await.unwrap_or_else(|_| Err(Refusal::new(500, "InternalError", "the server failed")))
 }
 
@@ -129,12 +138,12 @@ async fn to_its_end(
 ///
 /// # Errors
 /// `ServerBusy` if the limit is reached; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too slowly.
-async fn read<'a>(
-    shared: &'a Shared,
+async fn read(
+    shared: &Shared,
     account: &str,
     exchange: &mut Exchange,
     body: &mut Incoming,
-) -> Result<SemaphorePermit<'a>, Refusal> {
+) -> Result<OwnedSemaphorePermit, Refusal> {
     let busy = || Refusal::new(503, "ServerBusy", "too many requests are in progress; retry");
     if !body.is_end_stream() {
         let most = shared.limits.body_bytes;
@@ -152,7 +161,7 @@ async fn read<'a>(
             Err(_) => return Err(Refusal::input("the connection broke before the end of the body")),
         };
     }
-    shared.requests.try_acquire().map_err(|_| busy())
+    Arc::clone(&shared.requests).try_acquire_owned().map_err(|_| busy())
 }
 
 fn too_large(most: usize) -> Refusal {
@@ -180,8 +189,9 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Waker};
 
-    use table_core::{Engine, QueueName, TableName, TableStore};
+    use table_core::{Engine, QueueName, QueueStore, TableName, TableStore};
     use table_wire::sas::{AccessPolicy, StoredAccessPolicy};
+    use tokio::sync::Semaphore;
 
     use super::*;
     use crate::settings::Kind;
@@ -207,10 +217,7 @@ mod tests {
 
     /// Runs a request as the server does, except that its body has been read.
     async fn run(account: Arc<Account>, exchange: Arc<Exchange>) -> Result<Answer, Refusal> {
-        if route::changes_settings(&exchange) {
-            return to_its_end(account, Access::Key, exchange).await;
-        }
-        route::answer(&account, &Access::Key, &exchange).await
+        super::run(account, Access::Key, exchange, None).await
     }
 
     #[tokio::test]
@@ -260,6 +267,23 @@ mod tests {
         let create = exchange(Service::Queues, "PUT", "work");
         run(Arc::clone(&account), Arc::new(create)).await.unwrap();
         assert!(account.queue_policies(&queue).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_request_that_continues_keeps_its_permit() {
+        let account = Arc::new(Account::emulator(Engine::in_memory()).unwrap());
+        let permits = Arc::new(Semaphore::new(1));
+        let create = Arc::new(exchange(Service::Queues, "PUT", "work"));
+        let turn = account.settings.turn.lock().await;
+        {
+            let permit = Arc::clone(&permits).try_acquire_owned().ok();
+            let mut creation = pin!(super::run(Arc::clone(&account), Access::Key, create, permit));
+            assert!(creation.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        assert_eq!(permits.available_permits(), 0);
+        drop(turn);
+        drop(permits.acquire().await.unwrap());
+        assert!(!account.engine.create_queue(&QueueName::new("work").unwrap()).await.unwrap());
     }
 
     #[test]

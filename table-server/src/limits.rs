@@ -2,7 +2,13 @@
 
 use std::time::Duration;
 
-/// Limits on concurrent connections and requests.
+/// The maximum of [`ServerLimits::requests`].
+const REQUESTS: usize = 1 << 20;
+/// The maximum of each time limit: a year. Timers cannot represent every longer time.
+const TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// Limits on concurrent connections and requests. `usize::MAX` and `Duration::MAX` mean no limit, except that at most 2^20 requests are processed
+/// concurrently and each time limit is at most a year.
 ///
 /// ```
 /// use table_server::ServerLimits;
@@ -48,6 +54,21 @@ impl Default for ServerLimits {
             read_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(60),
             shutdown_grace: Duration::from_secs(10),
+        }
+    }
+}
+
+impl ServerLimits {
+    /// Returns the limits that the server applies: values that semaphores and timers cannot represent are reduced.
+    pub(crate) fn bounded(self) -> Self {
+        let Self { requests, first_request, read_timeout, idle_timeout, shutdown_grace, .. } = self;
+        Self {
+            requests: requests.min(REQUESTS),
+            first_request: first_request.min(TIME),
+            read_timeout: read_timeout.min(TIME),
+            idle_timeout: idle_timeout.min(TIME),
+            shutdown_grace: shutdown_grace.min(TIME),
+            ..self
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use http::header::ORIGIN;
 use http::{Method, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -36,7 +37,7 @@ pub(crate) trait Observed: Send + Sync + 'static {
     fn metrics(&self) -> String;
 
     /// Deletes the data of all accounts. Returns `Ok(false)` if the server does not allow this.
-    fn reset(&self) -> impl Future<Output = table_core::Result<bool>> + Send;
+    fn reset(self: Arc<Self>) -> impl Future<Output = table_core::Result<bool>> + Send;
 }
 
 /// Serves requests at `listener` until the future is dropped.
@@ -51,7 +52,7 @@ pub(crate) async fn serve(listener: TcpListener, observed: Arc<impl Observed>) {
         let observed = Arc::clone(&observed);
         let handle = service_fn(move |request: Request<Incoming>| {
             let observed = Arc::clone(&observed);
-            async move { Ok::<_, Infallible>(answer(request.method(), request.uri().path(), &*observed).await) }
+            async move { Ok::<_, Infallible>(answer(&request, observed).await) }
         });
         tokio::spawn(async move {
             let mut builder = http1::Builder::new();
@@ -66,22 +67,17 @@ pub(crate) async fn serve(listener: TcpListener, observed: Arc<impl Observed>) {
     }
 }
 
-async fn answer(method: &Method, path: &str, observed: &impl Observed) -> Response<Full<Bytes>> {
-    let (status, body) = match (path, method) {
+async fn answer<B>(request: &Request<B>, observed: Arc<impl Observed>) -> Response<Full<Bytes>> {
+    let (status, body) = match (request.uri().path(), request.method()) {
         ("/health", _) => (200, "ok\n".to_owned()),
         ("/ready", _) if observed.is_ready() => (200, "ready\n".to_owned()),
         ("/ready", _) => (503, "not ready\n".to_owned()),
         ("/metrics", _) => (200, observed.metrics()),
-        ("/reset" | "/observe/reset", &Method::POST) => match observed.reset().await {
-            Ok(true) => (200, "everything is deleted\n".to_owned()),
-            Ok(false) => {
-                (403, "an account is stored in a folder; only accounts in memory can be reset\n".to_owned())
-            }
-            Err(error) => {
-                tracing::error!(target: "table_server", %error, "a reset failed");
-                (500, "the reset failed; see the log\n".to_owned())
-            }
-        },
+        // A browser adds this header to every POST request of a web page. Programs do not send it.
+        ("/reset" | "/observe/reset", &Method::POST) if request.headers().contains_key(ORIGIN) => {
+            (403, "a web page cannot reset the server; send the request without `Origin`\n".to_owned())
+        }
+        ("/reset" | "/observe/reset", &Method::POST) => reset(observed).await,
         ("/reset" | "/observe/reset", _) => (405, "use POST\n".to_owned()),
         _ => (404, "use /health, /ready, /metrics, or POST /reset\n".to_owned()),
     };
@@ -90,6 +86,24 @@ async fn answer(method: &Method, path: &str, observed: &impl Observed) -> Respon
     let text = http::HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(http::header::CONTENT_TYPE, text);
     response
+}
+
+/// Runs a reset to completion, even if this future is dropped because the client closes the connection or the time limit of the connection expires.
+async fn reset(observed: Arc<impl Observed>) -> (u16, String) {
+    let task = tokio::spawn(async move {
+        let done = observed.reset().await;
+        if let Err(error) = &done {
+            tracing::error!(target: "table_server", %error, "a reset failed");
+        }
+        done
+    });
+    match task.await {
+        Ok(Ok(true)) => (200, "everything is deleted\n".to_owned()),
+        Ok(Ok(false)) => {
+            (403, "an account is stored in a folder; only accounts in memory can be reset\n".to_owned())
+        }
+        Ok(Err(_)) | Err(_) => (500, "the reset failed; see the log\n".to_owned()),
+    }
 }
 
 /// Returns the path for the log, without a SAS that a client wrongly appended to the path instead of the query.
@@ -102,7 +116,7 @@ fn shown(path: &str) -> &str {
 
 /// Logs an answered request, and returns its data for the metrics.
 ///
-/// Warnings need attention: a failure inside the server, such as a full disk, or a rejected signature. Listings and scans cause no warnings. The
+/// The logged status of a batch with a rejected part is that of the part. Warnings need attention: a failure inside the server, such as a full disk, or a rejected signature. Listings and scans cause no warnings. The
 /// query is not logged, because it may contain a signature; the filter of a table scan is logged.
 ///
 /// `limit` bounds the log lines of requests that anyone can send: unverified requests, and requests answered with 403. Beyond the limit, they are
@@ -116,12 +130,12 @@ pub(crate) fn log<'a>(
     let answered = Answered {
         operation: Operation::of(exchange),
         cost: &answer.cost,
-        status: answer.status,
+        status: answer.outcome(),
         took,
         bytes_in: exchange.body.len(),
         bytes_out: answer.body.len(),
     };
-    let is_bounded = answer.internal.is_none() && (!is_verified || answer.status == 403);
+    let is_bounded = answer.internal.is_none() && (!is_verified || answer.outcome() == 403);
     let allowed = if is_bounded { limit.line(Instant::now()) } else { Some(0) };
     let omitted = allowed.filter(|lines| *lines > 0);
     let (cost, class) = (&answer.cost, answer.cost.class.map(tracing::field::display));
@@ -133,7 +147,7 @@ pub(crate) fn log<'a>(
                 operation = answered.operation.name(),
                 method = exchange.method.as_str(),
                 path = shown(&exchange.raw_path),
-                status = answer.status,
+                status = answered.status,
                 class,
                 rows_read = cost.rows_read,
                 rows_returned = cost.rows_returned,
@@ -150,7 +164,7 @@ pub(crate) fn log<'a>(
         event!(error, %error, "the server failed");
     } else if allowed.is_none() {
         event!(debug, "a request was refused; the limit of such lines was exceeded");
-    } else if answer.status == 403 {
+    } else if answered.status == 403 {
         event!(warn, caller = %exchange.caller.address, "a request was not authorized");
     } else if cost.class == Some(QueryClass::TableScan) {
         event!(info, filter = cost.filter.as_deref().unwrap_or_default(), "a table scan");
@@ -158,4 +172,69 @@ pub(crate) fn log<'a>(
         event!(info, "a request");
     }
     answered
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use table_core::{Engine, TableName, TableStore};
+
+    use super::*;
+    use crate::account::Account;
+    use crate::limits::ServerLimits;
+    use crate::shared::Shared;
+    use crate::transport::Transport;
+
+    /// Returns a server with one table and four permits.
+    async fn shared() -> (Arc<Shared>, Engine) {
+        let account = Account::emulator(Engine::in_memory()).unwrap().resettable();
+        let engine = account.engine.clone();
+        engine.create_table(&TableName::new("Employee").unwrap()).await.unwrap();
+        let limits = ServerLimits { requests: 4, ..ServerLimits::default() };
+        (Arc::new(Shared::new(vec![account], limits, Duration::ZERO, Transport::Plain, None)), engine)
+    }
+
+    async fn tables(engine: &Engine) -> usize {
+        engine.list_tables("", None, 10).await.unwrap().names.len()
+    }
+
+    fn post(origin: Option<&str>) -> Request<()> {
+        let request = Request::post("/reset");
+        let request = origin.into_iter().fold(request, |request, origin| request.header(ORIGIN, origin));
+        request.body(()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_reset_is_completed_without_its_client() {
+        let (shared, engine) = shared().await;
+        let running = Arc::clone(&shared.requests).try_acquire_owned().unwrap();
+        {
+            let request = post(None);
+            let mut answer = pin!(answer(&request, Arc::clone(&shared)));
+            assert!(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            // The reset has begun once it holds the other permits.
+            while shared.requests.try_acquire().is_ok() {
+                tokio::task::yield_now().await;
+            }
+            // The client closes its connection while the reset waits for a running request.
+        }
+        assert_eq!(tables(&engine).await, 1);
+        drop(running);
+        // Permits are given in the order of the requests for them, so these follow the reset.
+        drop(shared.requests.acquire_many(4).await.unwrap());
+        assert_eq!(tables(&engine).await, 0);
+    }
+
+    #[tokio::test]
+    async fn a_web_page_cannot_reset_the_server() {
+        let (shared, engine) = shared().await;
+        for origin in ["http://127.0.0.1:10010", "https://contoso.com", "null"] {
+            assert_eq!(answer(&post(Some(origin)), Arc::clone(&shared)).await.status(), 403, "{origin}");
+        }
+        assert_eq!(tables(&engine).await, 1);
+        assert_eq!(answer(&post(None), shared).await.status(), 200);
+        assert_eq!(tables(&engine).await, 0);
+    }
 }

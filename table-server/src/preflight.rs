@@ -19,9 +19,10 @@ pub(crate) fn answer(account: &Account, exchange: &Exchange) -> Result<Answer, R
     };
     let (origin, method) = (header("origin")?, header("access-control-request-method")?);
     let headers = exchange.header("access-control-request-headers").unwrap_or_default();
-    let seconds = account.cors.preflight(exchange.service, origin, method, headers).ok_or_else(|| {
-        Refusal::new(403, "CorsPreflightFailure", "add a CORS rule to the properties of the service")
-    })?;
+    let seconds =
+        account.settings.cors.preflight(exchange.service, origin, method, headers).ok_or_else(|| {
+            Refusal::new(403, "CorsPreflightFailure", "add a CORS rule to the properties of the service")
+        })?;
     let answer = Answer::new(200)
         .header("Access-Control-Allow-Origin", origin.to_owned())
         .header("Access-Control-Allow-Methods", method.to_owned())

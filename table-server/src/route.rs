@@ -125,7 +125,7 @@ pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer
 /// Adds the headers that a browser needs to a response.
 pub(crate) fn finish(account: &Account, exchange: &Exchange, answer: Result<Answer, Refusal>) -> Answer {
     let answer = answer.unwrap_or_else(|refusal| Answer::refused(refusal, exchange));
-    match account.cors.sharing(exchange.service, exchange.header(ORIGIN), exchange.method.as_str()) {
+    match account.settings.cors.sharing(exchange.service, exchange.header(ORIGIN), exchange.method.as_str()) {
         Some(sharing) => answer.shared(sharing),
         None => answer,
     }

@@ -103,7 +103,8 @@ impl Server {
         self.shared.transport.scheme()
     }
 
-    /// Serves requests until `end` completes. Then it finishes the requests in progress and writes a checkpoint of each engine.
+    /// Serves requests until `end` completes. Then it finishes the requests in progress, closes connections that remain open after
+    /// [`ServerLimits::shutdown_grace`](crate::ServerLimits::shutdown_grace), and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
         let Self { tables, queues, blobs, observe, shared, .. } = self;
@@ -131,6 +132,7 @@ impl Server {
             _ = served => {}
             () = told => {}
         }
+        shared.finish().await;
         for account in &shared.accounts {
             if let Err(error) = account.engine.checkpoint().await {
                 tracing::warn!(target: "table_server", account = account.name(), %error, "the checkpoint at the end failed");
@@ -156,4 +158,77 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use table_core::Engine;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::account::Account;
+    use crate::limits::ServerLimits;
+
+    async fn bound(limits: ServerLimits) -> Server {
+        let account = Account::emulator(Engine::in_memory()).unwrap();
+        Server::bind(Config { limits, ..Config::on_loopback(account) }.ephemeral()).await.unwrap()
+    }
+
+    /// Sends bytes, and waits until the server has accepted the connection.
+    async fn sent(server: &Shared, address: SocketAddr, bytes: &str) -> TcpStream {
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(bytes.as_bytes()).await.unwrap();
+        while server.open.count() == 0 {
+            tokio::task::yield_now().await;
+        }
+        client
+    }
+
+    #[tokio::test]
+    async fn every_limit_may_be_the_maximum() {
+        let (time, number) = (Duration::MAX, usize::MAX);
+        let server = bound(ServerLimits {
+            body_bytes: number,
+            connections: number,
+            unauthenticated_connections: number,
+            first_request: time,
+            requests: number,
+            unread_response_bytes: number,
+            read_timeout: time,
+            idle_timeout: time,
+            shutdown_grace: time,
+        })
+        .await;
+        let (end, ended) = oneshot::channel::<()>();
+        let (shared, address) = (Arc::clone(&server.shared), server.tables());
+        let asking = async {
+            let request = "GET /devstoreaccount1/Tables HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+            let mut answer = String::new();
+            sent(&shared, address, request).await.read_to_string(&mut answer).await.unwrap();
+            drop(end);
+            answer
+        };
+        let (answer, ()) = tokio::join!(asking, server.serve_until(async { drop(ended.await) }));
+        assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn no_connection_remains_when_a_server_has_stopped() {
+        let limits = ServerLimits { shutdown_grace: Duration::ZERO, ..ServerLimits::default() };
+        let server = bound(limits).await;
+        let (shared, address) = (Arc::clone(&server.shared), server.tables());
+        let (begun, began) = oneshot::channel();
+        let client = async {
+            // The head of the request is incomplete, so the connection is not idle.
+            drop(begun.send(sent(&shared, address, "GET /devstoreaccount1").await));
+        };
+        let mut clients = Vec::new();
+        let end = async { clients.push(began.await.unwrap()) };
+        tokio::join!(client, server.serve_until(end));
+        assert_eq!((clients.len(), shared.open.count()), (1, 0));
+    }
 }

@@ -3,15 +3,21 @@
 //! Each setting is a string, stored in memory and in an entity of a private table, whose name no client can use.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query};
 use table_core::row::RowWriter;
+use table_core::store::Exclusive;
 use table_core::{
     Engine, ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore,
     Transaction, ValueRef,
 };
+use table_wire::sas::{SasVerifier, StoredAccessPolicy};
+use table_wire::{ServiceProperties, acl};
+
+use crate::cors::Cors;
+use crate::service::Service;
 
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
@@ -42,26 +48,50 @@ impl Kind {
     }
 }
 
+/// The settings of each engine that has an account.
+static ALL: Mutex<Vec<(Exclusive, Weak<Settings>)>> = Mutex::new(Vec::new());
+
 type Texts = BTreeMap<(Kind, String), Arc<str>>;
 
-/// The settings of one account.
+/// The settings of the accounts on one engine. The accounts share them, because they also share the tables and queues.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The engine without the injected faults that clients see, so a server with `--faults busy=1` can start and store settings.
     engine: Engine,
     table: TableName,
     texts: RwLock<Texts>,
+    pub(crate) cors: Cors,
+    /// The verifiers of all accounts on the engine.
+    authorities: RwLock<Vec<SasVerifier>>,
     /// Locked while a setting changes together with its table or queue.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
 impl Settings {
+    /// Returns the settings of an engine, which are the same object for all of its handles, and adds the verifier of an account. The settings are not read;
+    /// [`load`](Self::load) reads them.
+    pub(crate) fn of(engine: &Engine, authority: SasVerifier) -> Arc<Self> {
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(_, settings)| settings.strong_count() > 0);
+        let own = engine.capabilities().exclusive.as_ref();
+        let shared = all.iter().find(|(exclusive, _)| own == Some(exclusive));
+        let settings = shared.and_then(|(_, settings)| settings.upgrade()).unwrap_or_else(|| {
+            let settings = Arc::new(Self::new(engine));
+            all.extend(own.map(|own| (own.clone(), Arc::downgrade(&settings))));
+            settings
+        });
+        settings.authorities.write().unwrap_or_else(PoisonError::into_inner).push(authority);
+        settings
+    }
+
     /// Creates the settings of an engine without reading them.
-    pub(crate) fn new(engine: &Engine) -> Self {
+    fn new(engine: &Engine) -> Self {
         Self {
             engine: engine.without_fault_injection(),
             table: Engine::private_table("server"),
             texts: RwLock::default(),
+            cors: Cors::default(),
+            authorities: RwLock::default(),
             turn: tokio::sync::Mutex::default(),
         }
     }
@@ -72,6 +102,8 @@ impl Settings {
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn load(&self) -> Result<()> {
+        // Another server on the same engine may be running.
+        let _turn = self.turn.lock().await;
         let engine = &self.engine;
         let (mut texts, query, mut from) = (Texts::new(), Query::new(KeyRange::ALL), None);
         loop {
@@ -104,7 +136,33 @@ impl Settings {
         for (kind, name) in stale {
             self.set(kind, &name, None).await?;
         }
+        for name in self.names(Kind::TablePolicies) {
+            let table = TableName::new(&name)?;
+            self.authorize(&table, &self.policies(&table))?;
+        }
+        for service in [Service::Tables, Service::Queues] {
+            self.cors.set(service, &self.properties(service).cors.unwrap_or_default());
+        }
         Ok(())
+    }
+
+    pub(crate) fn policies(&self, table: &TableName) -> Vec<StoredAccessPolicy> {
+        let text = self.get(Kind::TablePolicies, table.folded());
+        text.and_then(|text| acl::read(&text)).unwrap_or_default()
+    }
+
+    pub(crate) fn properties(&self, of: Service) -> ServiceProperties {
+        let text = self.get(Kind::Properties, of.name());
+        text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
+    }
+
+    /// Replaces the policies of a table in the verifiers of all accounts.
+    ///
+    /// # Errors
+    /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies.
+    pub(crate) fn authorize(&self, table: &TableName, policies: &[StoredAccessPolicy]) -> Result<()> {
+        let authorities = self.authorities.read().unwrap_or_else(PoisonError::into_inner);
+        authorities.iter().try_for_each(|authority| authority.set_policies(table, policies.to_vec()))
     }
 
     pub(crate) fn get(&self, kind: Kind, name: &str) -> Option<Arc<str>> {
@@ -155,6 +213,8 @@ impl Settings {
             Ok(transaction)
         };
         match engine.submit(&self.table, write()?).await {
+            // The setting has been removed, as the caller wants.
+            Err(error) if text.is_none() && error.is_not_found() => {}
             Err(error) if error.code() == ErrorCode::TableNotFound => {
                 match engine.create_table(&self.table).await {
                     Err(error) if error.code() != ErrorCode::TableAlreadyExists => return Err(error),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 
 use crate::account::Account;
 use crate::bearer::Bearer;
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     /// Permits for verified requests whose bodies are being read.
     pub(crate) uploads: Uploads,
     /// Permits for verified requests that are being processed.
-    pub(crate) requests: Semaphore,
+    pub(crate) requests: Arc<Semaphore>,
 }
 
 impl Shared {
@@ -50,6 +50,7 @@ impl Shared {
         transport: Transport,
         bearer: Option<Bearer>,
     ) -> Self {
+        let limits = limits.bounded();
         let uploads = Uploads::new(accounts.iter().map(Account::name), limits.requests);
         Self {
             accounts: accounts.into_iter().map(Arc::new).collect(),
@@ -64,13 +65,24 @@ impl Shared {
             unread: UnreadResponses::new(limits.unread_response_bytes),
             log_limit: LogLimit::default(),
             uploads,
-            requests: Semaphore::new(limits.requests),
+            requests: Arc::new(Semaphore::new(limits.requests)),
         }
     }
 
     /// Makes the server report that it is not ready.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until no request is being processed, and prevents further requests until the permits are dropped.
+    async fn all_permits(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
+        self.requests.acquire_many(u32::try_from(self.limits.requests).unwrap_or(u32::MAX)).await
+    }
+
+    /// Waits until no request is being processed, and refuses later ones. A request may continue after its connection has ended.
+    pub(crate) async fn finish(&self) {
+        let _permits = self.all_permits().await;
+        self.requests.close();
     }
 }
 
@@ -79,13 +91,12 @@ impl Observed for Shared {
         self.requests.available_permits() > 0 && !self.ending.load(Ordering::Relaxed)
     }
 
-    async fn reset(&self) -> table_core::Result<bool> {
+    async fn reset(self: Arc<Self>) -> table_core::Result<bool> {
         if !self.accounts.iter().all(|account| account.is_resettable) {
             return Ok(false);
         }
         // The reset takes all permits, so no request sees a partial reset. Requests that arrive meanwhile are rejected as busy.
-        let places = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
-        let _places = self.requests.acquire_many(places).await;
+        let _permits = self.all_permits().await;
         for account in &self.accounts {
             account.reset().await?;
         }
@@ -116,9 +127,9 @@ mod tests {
             engine.create_table(&TableName::new(name).unwrap()).await.unwrap();
         }
         let limits = ServerLimits { requests: 4, ..ServerLimits::default() };
-        let shared = Shared::new(vec![account], limits, Duration::ZERO, Transport::Plain, None);
+        let shared = Arc::new(Shared::new(vec![account], limits, Duration::ZERO, Transport::Plain, None));
         let running = shared.requests.try_acquire().unwrap();
-        let mut reset = Box::pin(shared.reset());
+        let mut reset = Box::pin(Arc::clone(&shared).reset());
         tokio::select! {
             biased;
             _ = &mut reset => panic!("a request is running"),
@@ -130,5 +141,22 @@ mod tests {
         assert!(reset.await.unwrap());
         assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
         assert_eq!(shared.requests.available_permits(), 4);
+    }
+
+    #[tokio::test]
+    async fn the_end_waits_for_requests_and_refuses_later_ones() {
+        let account = Account::emulator(Engine::in_memory()).unwrap();
+        let limits = ServerLimits { requests: 2, ..ServerLimits::default() };
+        let shared = Shared::new(vec![account], limits, Duration::ZERO, Transport::Plain, None);
+        let running = shared.requests.try_acquire().unwrap();
+        let mut end = Box::pin(shared.finish());
+        tokio::select! {
+            biased;
+            () = &mut end => panic!("a request is running"),
+            () = std::future::ready(()) => {}
+        }
+        drop(running);
+        end.await;
+        assert!(shared.requests.try_acquire().is_err());
     }
 }

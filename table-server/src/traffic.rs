@@ -48,4 +48,11 @@ impl Traffic {
             throttle.charge(table, partition, entities.saturating_sub(1));
         }
     }
+
+    /// Counts the messages that a receive or a peek returned. The first one was already counted before the queue was read.
+    pub(crate) fn messages(&self, queue: &str, messages: usize) {
+        if let Some(throttle) = &self.throttle {
+            throttle.charge("", queue, messages.saturating_sub(1));
+        }
+    }
 }

@@ -44,10 +44,14 @@ pub(super) async fn answer(
         ("GET", None) => {
             let count = exchange.number("numofmessages")?.unwrap_or(1);
             if exchange.query_is("peekonly", "true") {
-                return Ok(Answer::xml(200, queue::write_peeked(&engine.peek(name, count).await?)));
+                let messages = engine.peek(name, count).await?;
+                account.traffic.messages(name.as_str(), messages.len());
+                return Ok(Answer::xml(200, queue::write_peeked(&messages)));
             }
             let hidden = hidden.unwrap_or(Duration::from_secs(30));
-            Ok(Answer::xml(200, queue::write_received(&engine.receive(name, count, hidden).await?)))
+            let leases = engine.receive(name, count, hidden).await?;
+            account.traffic.messages(name.as_str(), leases.len());
+            Ok(Answer::xml(200, queue::write_received(&leases)))
         }
         ("DELETE", None) => {
             engine.clear(name).await?;

@@ -26,24 +26,29 @@ pub(super) async fn answer<S: TableStore>(
     account: &Account,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
-    let mut cost = Cost::default();
-    let responses = match read_requests(exchange.header("content-type").unwrap_or_default(), &exchange.body)?
-    {
-        Batch::Query(part) => vec![point_query(store, account, &part, exchange).await],
+    let done = match read_requests(exchange.header("content-type").unwrap_or_default(), &exchange.body)? {
+        Batch::Query(part) => point_query(store, account, &part, exchange).await,
         Batch::ChangeSet(parts) => match change_set(store, account, &parts, exchange).await {
-            Ok(responses) => {
-                cost = Cost::write(responses.len());
-                responses
-            }
             // This rejection does not depend on the transaction, so the client can retry.
             Err(refusal) if refusal.status == 503 => return Err(refusal),
-            Err(refusal) => vec![refused(&refusal, exchange)],
+            done => done,
         },
     };
+    let mut answer = Answer::new(202);
+    let responses = match done {
+        Ok((responses, cost)) => {
+            answer.cost = cost;
+            responses
+        }
+        Err(refusal) => {
+            let response = refused(&refusal, exchange);
+            answer.rejected_part = Some(refusal.status);
+            answer.internal = refusal.internal;
+            vec![response]
+        }
+    };
     let body = write_responses(&exchange.id, &responses);
-    Ok(Answer::new(202)
-        .body(format!("multipart/mixed; boundary=batchresponse_{}", exchange.id), body)
-        .cost(cost))
+    Ok(answer.body(format!("multipart/mixed; boundary=batchresponse_{}", exchange.id), body))
 }
 
 async fn change_set<S: TableStore>(
@@ -51,7 +56,7 @@ async fn change_set<S: TableStore>(
     account: &Account,
     parts: &[RequestPart<'_>],
     exchange: &Exchange,
-) -> Result<Vec<NewResponse>, Refusal> {
+) -> Result<(Vec<NewResponse>, Cost), Refusal> {
     let mut calls: Vec<Call> = Vec::with_capacity(parts.len());
     let mut written = Vec::with_capacity(parts.len());
     let mut transaction: Option<Transaction> = None;
@@ -88,7 +93,7 @@ async fn change_set<S: TableStore>(
     }
     let (Some(first), Some(transaction)) = (calls.first(), transaction) else {
         // An empty change set succeeds and changes nothing.
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Cost::default()));
     };
     account.traffic.entities(first.table.folded(), first.key.partition_key.as_str(), calls.len())?;
     let etags = store.submit(&first.table, transaction).await.map_err(|error| {
@@ -100,7 +105,8 @@ async fn change_set<S: TableStore>(
     for ((call, written), etag) in calls.iter().zip(&written).zip(etags) {
         responses.push(response(call.done(written, etag)?));
     }
-    Ok(responses)
+    let cost = Cost::write(responses.len());
+    Ok((responses, cost))
 }
 
 /// Returns the write described by a part of the batch. `first` is the write in the batch's first part, whose parsed table name is reused.
@@ -160,7 +166,7 @@ async fn point_query<S: TableStore>(
     account: &Account,
     part: &RequestPart<'_>,
     exchange: &Exchange,
-) -> NewResponse {
+) -> Result<(Vec<NewResponse>, Cost), Refusal> {
     let read = async {
         let (path, query) = url(part)?;
         let Target::Entity(name, key) = target(&path, base(exchange))? else {
@@ -173,11 +179,10 @@ async fn point_query<S: TableStore>(
         let inner = Exchange { raw_query: query.to_owned(), headers, ..exchange.clone() };
         query::get(store, account, &TableName::new(name)?, path::key(key)?, &inner).await
     };
-    match read.await {
-        Ok(answer) => response(answer),
-        // The query is the only operation of its batch, so its position in the message is 0 (EGT-34).
-        Err(refusal) => refused(&refusal.at(0), exchange),
-    }
+    // The query is the only operation of its batch, so its position in the message is 0 (EGT-34).
+    let mut answer = read.await.map_err(|refusal: Refusal| refusal.at(0))?;
+    let cost = std::mem::take(&mut answer.cost);
+    Ok((vec![response(answer)], cost))
 }
 
 fn refused(refusal: &Refusal, exchange: &Exchange) -> NewResponse {
@@ -188,4 +193,80 @@ fn refused(refusal: &Refusal, exchange: &Exchange) -> NewResponse {
 
 fn response(answer: Answer) -> NewResponse {
     NewResponse { status: answer.status, headers: answer.headers, body: answer.body }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::num::NonZeroU32;
+
+    use http::Request;
+    use table_core::embedded::{EngineOptions, FaultInjection};
+    use table_core::query::QueryClass;
+    use table_core::{PartitionKey, RowKey};
+    use table_wire::sas::Caller;
+
+    use super::*;
+    use crate::authorize::Access;
+    use crate::service::Service;
+
+    /// Sends a batch to an account with the table `Employee`, and returns the response.
+    async fn sent(faults: FaultInjection, body: String) -> Answer {
+        let account = Account::emulator(EngineOptions::new().faults(faults).in_memory()).unwrap();
+        let (engine, table) = (account.engine.without_fault_injection(), TableName::new("Employee").unwrap());
+        engine.create_table(&table).await.unwrap();
+        let mut transaction =
+            Transaction::new(PartitionKey::new("Sales").unwrap(), engine.capabilities().limits).unwrap();
+        let kind = OperationKind::Insert(table_core::row::RowWriter::new().finish());
+        transaction.push(Operation { row_key: RowKey::new("1").unwrap(), kind }).unwrap();
+        engine.submit(&table, transaction).await.unwrap();
+        let request =
+            Request::post("/devstoreaccount1/$batch").header("content-type", "multipart/mixed; boundary=b");
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };
+        let exchange = Exchange::new(Service::Tables, parts, caller);
+        let exchange = Exchange { path: "$batch".to_owned(), body: body.into(), ..exchange };
+        crate::tables::answer(&account, &Access::Key, &exchange).await.unwrap()
+    }
+
+    /// Returns a batch with one insert of an entity.
+    fn insert(row_key: &str) -> String {
+        let entity = format!("{{\"PartitionKey\":\"Sales\",\"RowKey\":\"{row_key}\"}}");
+        format!(
+            "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n\
+             --c\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
+             POST http://x/Employee HTTP/1.1\r\nContent-Type: application/json\r\n\r\n{entity}\r\n--c--\r\n--b--\r\n"
+        )
+    }
+
+    /// Returns a batch with one query of an entity.
+    fn query(row_key: &str) -> String {
+        format!(
+            "--b\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
+             GET http://x/Employee(PartitionKey='Sales',RowKey='{row_key}') HTTP/1.1\r\nAccept: application/json\r\n\r\n\r\n--b--\r\n"
+        )
+    }
+
+    #[tokio::test]
+    async fn the_outcome_of_a_batch_is_that_of_its_rejected_part() {
+        let lost = FaultInjection { lose_answer_every: NonZeroU32::new(1), ..FaultInjection::default() };
+        for (faults, body, outcome, is_internal) in [
+            (FaultInjection::default(), insert("2"), 202, false),
+            (FaultInjection::default(), insert("1"), 409, false),
+            (lost, insert("2"), 500, true),
+            (FaultInjection::default(), query("1"), 202, false),
+            (FaultInjection::default(), query("2"), 404, false),
+        ] {
+            let answer = sent(faults, body.clone()).await;
+            let found = (answer.status, answer.outcome(), answer.internal.is_some());
+            assert_eq!(found, (202, outcome, is_internal), "{body}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_batch_has_the_cost_of_its_operations() {
+        assert_eq!(sent(FaultInjection::default(), insert("2")).await.cost, Cost::write(1));
+        let cost = sent(FaultInjection::default(), query("1")).await.cost;
+        assert_eq!((cost.class, cost.rows_read), (Some(QueryClass::Point), 1));
+    }
 }

@@ -111,7 +111,8 @@ pub(super) async fn list<S: TableStore>(
                 }
             }
             if items.len() == top {
-                next = Some(name.as_str().to_owned());
+                // A page of no tables has no token, like a page of no entities (TOP-3): its token would return the same page.
+                next = (top > 0).then(|| name.as_str().to_owned());
                 break 'pages;
             }
             items.push(Value::Object(item(name.as_str(), account, level, exchange)));

@@ -1,5 +1,6 @@
 //! Reads of one entity, and of one page of a query (GET, QRY, SEL, TOP, PAGE rules).
 
+use table_core::limits::{PAGE_ENTITIES, SELECT_NAMES};
 use table_core::odata::{Context, write_entity, write_page};
 use table_core::query::{EntityRef, KeyRange, Page, Query, QueryClass, Select};
 use table_core::store::TableStore;
@@ -23,7 +24,7 @@ pub(super) async fn get<S: TableStore>(
     if exchange.query("$filter").or(exchange.query("$top")).is_some() {
         return Err(Refusal::input("$filter and $top need a query; the URL names one entity"));
     }
-    let (level, select) = (exchange.level()?, select(exchange));
+    let (level, select) = (exchange.level()?, select(exchange)?);
     account.traffic.entities(table.folded(), key.partition_key.as_str(), 1)?;
     let Some(found) = store.get(table, &key, &select).await? else {
         return Err(Error::new(ErrorCode::ResourceNotFound, "the entity does not exist").into());
@@ -43,7 +44,7 @@ pub(super) async fn answer<S: TableStore>(
     let level = exchange.level()?;
     let filter = exchange.query("$filter").unwrap_or_default();
     let mut query = if filter.trim().is_empty() { Query::new(KeyRange::ALL) } else { Query::parse(&filter)? };
-    query.select = select(exchange);
+    query.select = select(exchange)?;
     query.top = top(exchange)?;
     let from = position::of(exchange, table, &query)?;
     account.traffic.page(table.folded(), &query.keys)?;
@@ -83,13 +84,22 @@ pub(super) fn top(exchange: &Exchange) -> Result<Option<usize>, Refusal> {
     number.map_err(|_| Refusal::input("$top must be a number from 0 to 1000"))
 }
 
-fn select(exchange: &Exchange) -> Select {
+/// Returns `$select`, with the same checks for an entity as for a page (SEL-1).
+///
+/// # Errors
+/// `InvalidInput` if it has more than 255 names, or a name that is not an identifier.
+fn select(exchange: &Exchange) -> Result<Select, Refusal> {
     let text = exchange.query("$select").unwrap_or_default();
-    let names: Vec<_> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    if names.is_empty() || names.contains(&"*") {
-        return Select::All;
+    let names = || text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    if names().count() > SELECT_NAMES {
+        return Err(Refusal::input(format!("$select has at most {SELECT_NAMES} names")));
     }
-    Select::names(names.into_iter().map(str::to_owned))
+    if names().next().is_none() || names().any(|name| name == "*") {
+        return Ok(Select::All);
+    }
+    let query = Query { select: Select::names(names().map(str::to_owned)), ..Query::new(KeyRange::ALL) };
+    query.check(PAGE_ENTITIES)?;
+    Ok(query.select)
 }
 
 fn context<'a>(

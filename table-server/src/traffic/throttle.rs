@@ -21,7 +21,7 @@ const REMEMBERED: usize = 1 << 14;
 /// 2,000 entities per second in a partition, 2,000 messages per second in a queue, and 20,000 requests per second in the account.
 ///
 /// A burst of one second's load is allowed. A transaction counts each of its entities for the partition and one request for the account (SCL-2); a
-/// page counts the entities that it returned.
+/// page counts the entities that it returned, and a receive or a peek its messages.
 ///
 /// ```
 /// use table_core::{Clock, Engine};
@@ -35,14 +35,28 @@ const REMEMBERED: usize = 1 << 14;
 pub struct Throttle {
     clock: Clock,
     hasher: RandomState,
-    /// For the account and each partition, the time in ticks at which all admitted work would be complete at the target rate.
     due: Mutex<Due>,
 }
 
+/// For the account and each partition, the time at which all admitted work would be complete at the target rate.
 #[derive(Debug, Default)]
 struct Due {
+    /// The current time of the limits, in ticks. It advances with the clock, and continues from its value if the clock is set back.
+    now: u64,
+    /// The last reading of the clock.
+    read: u64,
     account: u64,
     partitions: HashMap<u64, u64>,
+}
+
+impl Due {
+    /// Advances the current time by the time that has passed on the clock, and returns it.
+    fn advance(&mut self, clock: &Clock) -> u64 {
+        let read = clock.now();
+        self.now += read.saturating_sub(self.read);
+        self.read = read;
+        self.now
+    }
 }
 
 impl Throttle {
@@ -53,14 +67,14 @@ impl Throttle {
     }
 
     pub(super) fn request(&self) -> Result<(), Refusal> {
-        let now = self.clock.now();
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = due.advance(&self.clock);
         admit(&mut due.account, now, 1, ACCOUNT)
     }
 
     pub(super) fn entities(&self, table: &str, partition: &str, entities: usize) -> Result<(), Refusal> {
-        let now = self.clock.now();
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = due.advance(&self.clock);
         if due.partitions.len() >= REMEMBERED {
             due.partitions.retain(|_, due| *due > now);
         }
@@ -70,8 +84,8 @@ impl Throttle {
 
     /// Counts work that has already been done, even if it exceeds the target. Later requests are then rejected.
     pub(super) fn charge(&self, table: &str, partition: &str, entities: usize) {
-        let now = self.clock.now();
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = due.advance(&self.clock);
         let due = due.partitions.entry(self.key(table, partition)).or_default();
         *due = (*due).max(now) + entities as u64 * SECOND / PARTITION;
     }
@@ -137,6 +151,20 @@ mod tests {
         assert_eq!(taken(|| throttle.entities("Employee", "Marketing", 1)), 1);
         let refused = throttle.entities("Employee", "Marketing", 1).unwrap_err();
         assert_eq!((refused.status, refused.code), (503, "ServerBusy"));
+    }
+
+    #[test]
+    fn scl_3_a_clock_that_is_set_back_delays_nothing() {
+        let time = Arc::new(AtomicU64::new(3_600 * SECOND));
+        let throttle = at(&time);
+        assert_eq!(taken(|| throttle.entities("Employee", "Sales", 1)), 2_000);
+        assert_eq!(taken(|| throttle.request()), 20_000);
+        // The clock is set back by an hour, and then a second passes.
+        time.store(0, Ordering::Relaxed);
+        assert!(throttle.request().is_err());
+        time.store(SECOND, Ordering::Relaxed);
+        assert_eq!(taken(|| throttle.entities("Employee", "Sales", 1)), 2_000);
+        assert_eq!(taken(|| throttle.request()), 20_000);
     }
 
     #[test]

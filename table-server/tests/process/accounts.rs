@@ -126,3 +126,60 @@ fn a_program_that_cannot_start_says_why_and_prints_no_key() {
         assert!(error.contains(expected) && !error.contains("c2VjcmV0"), "{flags:?}: {error}");
     }
 }
+
+/// Tests that a flag takes precedence over every variable, also over that of another flag for the same setting. A container image sets the folder by a variable.
+#[test]
+fn a_flag_overrides_the_variable_of_another_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    let [here, there] = ["here", "there"].map(|name| folder.path().join(name));
+    let path = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+    let in_memory = format!("{EMULATOR_ACCOUNT} in memory\n");
+    let in_folder = format!("{EMULATOR_ACCOUNT} in {}\n", path(&here));
+    let place = |variables: &[(&str, String)], flags: &[String]| {
+        let mut command = program();
+        command.envs(variables.iter().cloned()).args(flags);
+        Running::start(command).line()
+    };
+    let (memory, no_memory) =
+        (("TABLE_SERVER_MEMORY", "true".to_owned()), ("TABLE_SERVER_MEMORY", "false".to_owned()));
+    let variable = |folder| ("TABLE_SERVER_PATH", path(folder));
+    let flag = || ["--path".to_owned(), path(&here)];
+    assert_eq!(place(&[variable(&here)], &["--memory".to_owned()]), in_memory);
+    assert_eq!(place(&[variable(&there)], &flag()), in_folder);
+    assert_eq!(place(&[memory.clone()], &flag()), in_folder);
+    assert_eq!(place(&[no_memory.clone()], &flag()), in_folder);
+    assert_eq!(place(&[no_memory, variable(&here)], &[]), in_folder);
+    for (variables, flags) in [
+        (vec![memory, variable(&here)], vec![]),
+        (vec![], vec!["--memory".to_owned(), "--path".to_owned(), path(&here)]),
+    ] {
+        let output = program().envs(variables).args(flags).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !output.status.success() && error.contains("`--memory` cannot be used with `--path`"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_flag_for_tokens_or_a_certificate_overrides_the_variable_of_another_one() {
+    let output = |variables: &[(&str, &str)], flags: &[&str]| {
+        // The missing configuration file ends the program after its flags were read.
+        let mut command = program();
+        command.envs(variables.iter().copied()).args(flags).args(["--config", "missing.toml"]);
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    let issuer = [("TABLE_SERVER_OAUTH_ISSUER", "x"), ("TABLE_SERVER_OAUTH_KEYS", "y")];
+    let files = [("TABLE_SERVER_TLS_CERTIFICATE", "x"), ("TABLE_SERVER_TLS_KEY", "y")];
+    for (variables, other, flags, by_variable) in [
+        (issuer, ("TABLE_SERVER_OAUTH", "basic"), ["--oauth", "basic"], "--oauth-issuer"),
+        (files, ("TABLE_SERVER_TLS_SELF_SIGNED", "z"), ["--tls-self-signed", "z"], "--tls-self-signed"),
+    ] {
+        let error = output(&variables, &flags);
+        assert!(error.contains("missing.toml cannot be read"), "{flags:?}: {error}");
+        let [first, second] = variables;
+        let error = output(&[first, second, other], &[]);
+        assert!(error.contains("cannot be used with") && error.contains(by_variable), "{flags:?}: {error}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::queue::fault::QueueFault;
 use crate::queue::{PutMessage, QueueName, TimeToLive};
 
@@ -48,21 +48,43 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
     Err(refused(queue, QueueFault::Hidden { time, least, most: HIDDEN }))
 }
 
-/// Checks the size of a message's text, which must be at most 64 KiB of UTF-8.
+/// Checks the text of a message, which must be at most 64 KiB of UTF-8 in characters of XML 1.0: services and servers send messages as XML.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` if the text is larger (QUE-6).
+/// `RequestBodyTooLarge` if the text is larger (QUE-6); `InvalidInput` if it contains a character that XML cannot represent (QUE-4).
+///
+/// ```
+/// use table_core::queue::{QueueName, check};
+///
+/// let queue = QueueName::new("work")?;
+/// assert!(check::text(&queue, "line\r\nline \u{1f600}").is_ok());
+/// assert_eq!(check::text(&queue, "a\u{1}b").unwrap_err().rule(), Some("QUE-4"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
 pub fn text(queue: &QueueName, text: &str) -> Result<()> {
-    if text.len() <= TEXT_BYTES {
-        return Ok(());
+    if text.len() > TEXT_BYTES {
+        return Err(refused(queue, QueueFault::Text { bytes: text.len(), most: TEXT_BYTES }));
     }
-    Err(refused(queue, QueueFault::Text { bytes: text.len(), most: TEXT_BYTES }))
+    let Some(illegal) = text.chars().find(|character| is_illegal(*character)) else { return Ok(()) };
+    let message = format!(
+        "queue `{queue}`: the message contains {}, which XML cannot represent; encode the message, for example in base64",
+        illegal.escape_unicode()
+    );
+    Err(Error::new(ErrorCode::InvalidInput, message).with_rule("QUE-4"))
+}
+
+/// Returns `true` if XML 1.0 cannot represent a character, also not as a reference.
+const fn is_illegal(character: char) -> bool {
+    matches!(
+        character,
+        '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}'
+    )
 }
 
 /// Checks the text and the times of a new message.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` if the text exceeds 64 KiB (QUE-6); `OutOfRangeQueryParameterValue` if a duration is out of range or not in whole seconds
+/// `RequestBodyTooLarge` if the text exceeds 64 KiB (QUE-6); `InvalidInput` if XML cannot represent it (QUE-4); `OutOfRangeQueryParameterValue` if a duration is out of range or not in whole seconds
 /// (QUE-7, QUE-8); `InvalidQueryParameterValue` if the message would expire before it becomes visible (QUE-8).
 pub fn message(queue: &QueueName, message: &PutMessage) -> Result<()> {
     text(queue, &message.text)?;

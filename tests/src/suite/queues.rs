@@ -109,6 +109,7 @@ macro_rules! for_each_queue_scenario {
         ] }
         $run! { messages, [
             que_5_a_message_is_received_as_it_was_put,
+            que_4_a_text_that_xml_cannot_represent_is_refused,
             que_6_a_text_has_at_most_64_kib_of_utf8,
             que_7_an_expired_message_is_gone,
             que_7_a_message_without_an_expiry_stays,

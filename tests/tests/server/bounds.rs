@@ -3,23 +3,36 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use table_core::Engine;
-use table_server::{Account, Config, Server};
+use table_server::{Account, Bearer, Config, Server};
 use table_wire::auth::AccountKey;
 use tests::served::{account, asked};
 
+/// Varies the key, the tokens and the permission to serve the public key elsewhere: each credential that anyone can create is refused on its own.
 #[test]
-fn auth_30_the_public_key_stays_on_this_machine() {
+fn auth_12_and_30_credentials_that_anyone_can_create_stay_on_this_machine() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let bind = |account: Account, anyway: bool| {
-        let mut config = Config::listening_on(IpAddr::V4(Ipv4Addr::UNSPECIFIED), vec![account]).ephemeral();
-        config.public_key_anywhere = anyway;
-        runtime.block_on(Server::bind(config)).map(drop)
-    };
     let emulator = || Account::emulator(Engine::in_memory()).unwrap();
-    assert_eq!(bind(emulator(), false).unwrap_err().rule(), Some("AUTH-30"));
-    assert!(bind(emulator(), true).is_ok());
-    let own = Account::new(AccountKey::new("contoso", "a2V5").unwrap(), Engine::in_memory());
-    assert!(bind(own, false).is_ok());
+    let own = || Account::new(AccountKey::new("contoso", "a2V5").unwrap(), Engine::in_memory());
+    for (has_public_key, is_unsigned, anyway, rule) in [
+        (false, false, false, None),
+        (false, false, true, None),
+        (true, false, false, Some("AUTH-30")),
+        (true, false, true, None),
+        (false, true, false, Some("AUTH-12")),
+        (false, true, true, Some("AUTH-12")),
+        (true, true, true, Some("AUTH-12")),
+    ] {
+        let bind = |address| {
+            let accounts = if has_public_key { vec![own(), emulator()] } else { vec![own()] };
+            let mut config = Config::listening_on(address, accounts).ephemeral();
+            config.public_key_anywhere = anyway;
+            config.bearer = is_unsigned.then(Bearer::insecure_without_signature_check);
+            runtime.block_on(Server::bind(config)).map(drop).map_err(|error| error.rule())
+        };
+        let case = format!("public key {has_public_key}, unsigned {is_unsigned}, anywhere {anyway}");
+        assert_eq!(bind(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).err(), rule.map(Some), "{case}");
+        assert_eq!(bind(IpAddr::V4(Ipv4Addr::LOCALHOST)), Ok(()), "{case}");
+    }
 }
 
 #[test]

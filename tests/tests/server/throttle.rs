@@ -1,11 +1,12 @@
 //! Tests that the server throttles requests at the service's published scalability targets.
 
-use table_azure::{AzureTables, Options, RetryPolicy};
+use table_azure::{AzureQueues, AzureTables, Options, RetryPolicy};
 use table_core::query::{KeyRange, Query};
+use table_core::queue::{PutMessage, QueueName};
 use table_core::row::RowWriter;
 use table_core::{
-    Clock, Engine, ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore,
-    Transaction, ValueRef, ticks,
+    Clock, Engine, ErrorCode, Operation, OperationKind, PartitionKey, QueueStore, Result, RowKey, TableName,
+    TableStore, Transaction, ValueRef, ticks,
 };
 use table_server::{Config, Throttle};
 use tests::served::{account, with_server};
@@ -39,5 +40,30 @@ fn scl_3_beyond_the_target_of_a_partition_the_server_is_busy() {
         busy(tables.submit(&table, inserts("Sales", 9_000..9_001)).await.map(drop));
         busy(tables.query(&table, &Query::new(KeyRange::partition("Sales")), None).await.map(drop));
         tables.submit(&table, inserts("Marketing", 0..1)).await.unwrap();
+    });
+}
+
+#[test]
+fn scl_1_and_3_each_message_of_a_page_counts_for_its_queue() {
+    let throttle = Throttle::published(Clock::new(|| ticks::UNIX_EPOCH));
+    with_server(Config::on_loopback(account().throttled(throttle)), async |connection, _| {
+        let options = Options::new().retry(RetryPolicy::NONE);
+        let queues = AzureQueues::from_connection_string_with(&connection, options).unwrap();
+        let work = QueueName::new("work").unwrap();
+        queues.create_queue(&work).await.unwrap();
+        for number in 0..32 {
+            queues.put(&work, PutMessage::new(number.to_string())).await.unwrap();
+        }
+        // The clock is stopped, so the allowance of 2,000 messages per second is not refilled.
+        for _ in 0..60 {
+            assert_eq!(queues.peek(&work, 32).await.unwrap().len(), 32);
+        }
+        let hour = std::time::Duration::from_secs(3_600);
+        assert_eq!(queues.receive(&work, 32, hour).await.unwrap().len(), 32);
+        // 16 of the 2,000 are left. An empty page counts as one message.
+        for _ in 0..16 {
+            assert!(queues.peek(&work, 32).await.unwrap().is_empty());
+        }
+        assert_eq!(queues.peek(&work, 1).await.unwrap_err().code(), ErrorCode::ServerBusy);
     });
 }

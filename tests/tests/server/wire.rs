@@ -165,6 +165,9 @@ fn top_2_and_3_more_than_a_page_is_refused() {
         let answer = Ask::new("GET", format!("Tops()?$top={top}")).send();
         assert_eq!(answer.status, expected, "{top}");
         assert_eq!(answer.header("x-ms-continuation-nextpartitionkey"), None, "{top}");
+        let answer = Ask::new("GET", format!("Tables()?$top={top}")).send();
+        assert_eq!(answer.status, expected, "{top}");
+        assert_eq!(answer.header("x-ms-continuation-nexttablename"), None, "{top}");
     }
 }
 
@@ -173,6 +176,26 @@ fn sel_3_a_selected_property_that_is_missing_is_null() {
     table("Selected");
     let answer = Ask::new("GET", "Selected()?$select=Age,Missing").send();
     assert!(answer.body.contains("{\"Age\":34,\"Missing\":null}"), "{}", answer.body);
+}
+
+#[test]
+fn sel_1_the_names_of_an_entity_and_of_a_page_have_the_same_limits() {
+    let entity = table("Chosen");
+    let names = |count: usize| (0..count).map(|n| format!("P{n}")).collect::<Vec<_>>().join(",");
+    for (names, status) in [
+        ("First-Name".to_owned(), 400),
+        ("odata.etag".to_owned(), 400),
+        (names(256), 400),
+        (vec!["Age"; 16_000].join(","), 400),
+        (names(255), 200),
+        ("Age,Age".to_owned(), 200),
+        (" Age ,, Timestamp".to_owned(), 200),
+    ] {
+        let names = names.replace(' ', "%20");
+        let page = Ask::new("GET", format!("Chosen()?$select={names}")).send();
+        let point = Ask::new("GET", format!("{entity}?$select={names}")).send();
+        assert_eq!((page.status, point.status), (status, status), "{}", &names[..names.len().min(40)]);
+    }
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use clap::Parser;
 use clap::builder::BoolishValueParser;
+use clap::{ArgMatches, CommandFactory, Error, FromArgMatches, Parser};
 
+use crate::layers::{self, Alternatives};
 use crate::log::Log;
 use crate::oauth::OAuthFlags;
 use crate::spelled::Spelled;
@@ -22,12 +23,19 @@ Examples:
 A flag takes precedence over its environment variable, and a variable over the file; accounts of the file are added.
 Blobs are not served: run `npx -p azurite azurite-blob` for them.";
 
+/// The settings that two different flags give.
+const EITHER: [Alternatives; 3] = [
+    [&["memory"], &["path"]],
+    [&["tls_certificate", "tls_key"], &["tls_self_signed"]],
+    [&["oauth"], &["oauth_issuer", "oauth_keys", "oauth_audience"]],
+];
+
 /// Tables and queues with the protocol of Azure Table Storage.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Keep everything in memory, where it is lost when the server stops.
-    #[arg(long, env = "TABLE_SERVER_MEMORY", value_parser = BoolishValueParser::new(), conflicts_with = "path")]
+    #[arg(long, env = "TABLE_SERVER_MEMORY", value_parser = BoolishValueParser::new())]
     pub(crate) memory: bool,
     /// Keep everything in a folder: the emulator's account in the folder itself, each named account in a subfolder with its name.
     #[arg(long, env = "TABLE_SERVER_PATH", value_name = "FOLDER")]
@@ -73,4 +81,21 @@ pub(crate) struct Arguments {
     pub(crate) oauth: OAuthFlags,
     #[command(flatten)]
     pub(crate) trial: Trial,
+}
+
+impl Arguments {
+    /// Reads the flags, and the variables of those that are not given and not [overridden](layers::overridden).
+    ///
+    /// # Errors
+    /// Any error of the parser, also for flags that exclude each other.
+    pub(crate) fn of(matches: &ArgMatches) -> Result<Self, Error> {
+        let overridden = layers::overridden(&mut Self::command(), matches, &EITHER)?;
+        let mut arguments = Self::from_arg_matches(matches)?;
+        let counts = |flag| !overridden.contains(&flag);
+        arguments.memory &= counts("memory");
+        arguments.path = arguments.path.filter(|_| counts("path"));
+        arguments.tls.retain(counts);
+        arguments.oauth.retain(counts);
+        Ok(arguments)
+    }
 }

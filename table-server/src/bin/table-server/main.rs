@@ -3,6 +3,7 @@
 mod arguments;
 mod fault;
 mod file;
+mod layers;
 mod log;
 mod oauth;
 mod plan;
@@ -14,7 +15,7 @@ use std::error::Error as _;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::CommandFactory;
 use table_core::Error;
 use table_server::Server;
 
@@ -22,7 +23,8 @@ use arguments::Arguments;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match serve(Arguments::parse()).await {
+    let arguments = Arguments::of(&Arguments::command().get_matches()).unwrap_or_else(|error| error.exit());
+    match serve(arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let mut text = error.message();

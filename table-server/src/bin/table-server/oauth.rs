@@ -22,7 +22,7 @@ pub(crate) enum Level {
 #[derive(Debug, Default, Args)]
 pub(crate) struct OAuthFlags {
     /// Accept bearer tokens of Entra ID without a check of their signature, as Azurite does; only on loopback.
-    #[arg(long, env = "TABLE_SERVER_OAUTH", value_enum, conflicts_with = "oauth_issuer")]
+    #[arg(long, env = "TABLE_SERVER_OAUTH", value_enum)]
     oauth: Option<Level>,
     /// Accept bearer tokens of this issuer, such as `https://sts.windows.net/TENANT/`.
     #[arg(long, env = "TABLE_SERVER_OAUTH_ISSUER", value_name = "URL", requires = "oauth_keys")]
@@ -36,6 +36,14 @@ pub(crate) struct OAuthFlags {
 }
 
 impl OAuthFlags {
+    /// Removes the flags that do not count.
+    pub(crate) fn retain(&mut self, counts: impl Fn(&'static str) -> bool) {
+        self.oauth = self.oauth.take().filter(|_| counts("oauth"));
+        self.oauth_issuer = self.oauth_issuer.take().filter(|_| counts("oauth_issuer"));
+        self.oauth_keys = self.oauth_keys.take().filter(|_| counts("oauth_keys"));
+        self.oauth_audience = self.oauth_audience.take().filter(|_| counts("oauth_audience"));
+    }
+
     /// Returns the bearer tokens to accept, as configured by the flags or, without such flags, by the file.
     ///
     /// # Errors

@@ -36,8 +36,7 @@ pub(crate) struct TlsFlags {
         id = "tls_self_signed",
         long = "tls-self-signed",
         env = "TABLE_SERVER_TLS_SELF_SIGNED",
-        value_name = "FOLDER",
-        conflicts_with = "tls_certificate"
+        value_name = "FOLDER"
     )]
     self_signed: Option<PathBuf>,
 }
@@ -50,6 +49,13 @@ enum Source {
 }
 
 impl TlsFlags {
+    /// Removes the flags that do not count.
+    pub(crate) fn retain(&mut self, counts: impl Fn(&'static str) -> bool) {
+        self.certificate = self.certificate.take().filter(|_| counts("tls_certificate"));
+        self.key = self.key.take().filter(|_| counts("tls_key"));
+        self.self_signed = self.self_signed.take().filter(|_| counts("tls_self_signed"));
+    }
+
     /// Returns the source of the certificate given by the flags or, if no flag is given, by the configuration file; `None` if neither gives one.
     fn source(&self, file: &File) -> Result<Option<Source>> {
         let own = (&self.certificate, &self.key, &self.self_signed);

@@ -29,6 +29,26 @@ pub async fn que_5_a_message_is_received_as_it_was_put<Q: QueueStore>(
     assert!(scene.receive(1, HIDDEN).await.is_empty());
 }
 
+/// The characters are those of XML 1.0, in which the service sends messages: a store that accepts others would return another text to a client of a
+/// server.
+pub async fn que_4_a_text_that_xml_cannot_represent_is_refused<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    let lease = scene.put("legal \t\n\r\u{7f}\u{85}\u{d7ff}\u{e000}\u{fffd}\u{10ffff}").await;
+    for illegal in ['\0', '\u{1}', '\u{8}', '\u{b}', '\u{c}', '\u{e}', '\u{1f}', '\u{fffe}', '\u{ffff}'] {
+        let text = format!("a{illegal}b");
+        let put = store.put(&scene.queue, PutMessage::new(text.as_str())).await;
+        let updated = store.update(&scene.queue, &lease, seconds(1), Some(text)).await;
+        for outcome in [put, updated] {
+            assert_eq!(refused(outcome, ErrorCode::InvalidInput).rule(), Some("QUE-4"), "{illegal:?}");
+        }
+    }
+    let left = store.peek(&scene.queue, 32).await.unwrap();
+    assert_eq!((left.len(), &left[0].text), (1, &lease.message.text));
+}
+
 pub async fn que_6_a_text_has_at_most_64_kib_of_utf8<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
