@@ -10,7 +10,7 @@ use table_hierarchy::{
 
 use crate::demand::{RangeDemand, middle};
 use crate::design::Design;
-use crate::fault::BudgetFault;
+use crate::fault::{BudgetFault, WorkloadFault};
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
@@ -67,8 +67,12 @@ impl Report {
     /// several partition keys adds the same load to each of them that the workload writes or names.
     ///
     /// # Errors
-    /// `InvalidInput` if a key belongs to no partition, which is impossible.
+    /// `InvalidWorkload` if a query of the design fixes an unknown level.
     pub fn container(&self, design: &Design) -> Result<Container> {
+        if let Some((query, level)) = design.unknown.clone() {
+            let known = design.levels.join(", ");
+            return Err(Error::of(WorkloadFault::NoLevel { query, level, known }));
+        }
         let (seconds, whole) = (f64::from(self.seconds.max(1)), design.days * SECONDS_A_DAY);
         let is_table = |table: &str| table.eq_ignore_ascii_case(&design.table);
         let (mut keys, mut unplaced) = (Vec::new(), 0.0);

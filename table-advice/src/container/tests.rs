@@ -96,6 +96,14 @@ fn hpk_15_level_orders_are_compared_by_their_queries() {
     assert_eq!(both.unwrap().orders[0].levels, [0, 1]);
 }
 
+#[test]
+fn a_query_that_fixes_an_unknown_level_is_refused() {
+    let report = workload(1, 1, 1.0, 1.0).run().unwrap();
+    let design = Design::of::<Event>().question("by user", &["user"]).question("by both", &["tenant", "usr"]);
+    let error = report.container(&design).unwrap_err();
+    assert!(error.to_string().contains("the query `by both` fixes `usr`"), "{error}");
+}
+
 /// Tests the model against a run on the emulator of the Azure SDK with throttling: 200 writes per second for one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
