@@ -10,7 +10,7 @@ use table_hierarchy::{
 
 use crate::demand::{RangeDemand, middle};
 use crate::design::Design;
-use crate::fault::BudgetFault;
+use crate::fault::{BudgetFault, WorkloadFault};
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
@@ -54,6 +54,8 @@ pub struct Container {
     pub after: Load,
     /// The possible orders of the levels. Orders whose queries touch the fewest partitions are first. Empty if the design has no queries.
     pub orders: Vec<Order>,
+    /// The request units per second that belong to no known partition key.
+    unplaced: f64,
     design: Design,
 }
 
@@ -62,24 +64,33 @@ impl Report {
     ///
     /// Every write is assumed to add an entity that is never deleted. Sizes are computed as in the rest of the report, with two bytes per character.
     /// JSON of plain ASCII needs half of that, but the service's index adds to it. Reads and writes cost request units as published. A query over
-    /// several partition keys adds the same load to each of them.
+    /// several partition keys adds the same load to each of them that the workload writes or names.
     ///
     /// # Errors
-    /// `InvalidInput` if a key belongs to no partition, which is impossible.
+    /// `InvalidWorkload` if a query of the design fixes an unknown level.
     pub fn container(&self, design: &Design) -> Result<Container> {
+        if let Some((query, level)) = design.unknown.clone() {
+            let known = design.levels.join(", ");
+            return Err(Error::of(WorkloadFault::NoLevel { query, level, known }));
+        }
         let (seconds, whole) = (f64::from(self.seconds.max(1)), design.days * SECONDS_A_DAY);
-        let mut keys = Vec::new();
+        let is_table = |table: &str| table.eq_ignore_ascii_case(&design.table);
+        let (mut keys, mut unplaced) = (Vec::new(), 0.0);
         for (name, demand) in &self.demand.keys {
-            let Some((table, partition_key)) = name.split_once('/') else { continue };
-            let Some(levels) = design.split(partition_key).filter(|_| table == design.table) else {
+            let Some((_, partition_key)) = name.split_once('/').filter(|(table, _)| is_table(table)) else {
+                continue;
+            };
+            let ru = demand.units / seconds;
+            let Some(levels) = design.split(partition_key) else {
+                unplaced += ru;
                 continue;
             };
             let growth = demand.bytes / seconds;
-            keys.push(KeyLoad { levels, bytes: growth * whole, growth, ru: demand.units / seconds });
+            keys.push(KeyLoad { levels, bytes: growth * whole, growth, ru });
         }
-        let ranges = self.demand.ranges.iter().filter(|((table, _), _)| *table == design.table);
+        let ranges = self.demand.ranges.iter().filter(|((table, _), _)| is_table(table));
         for ((_, range), demand) in ranges {
-            spread(&mut keys, &common_levels(range), demand, seconds, design)?;
+            unplaced += spread(&mut keys, &common_levels(range), demand, seconds, design)?;
         }
         let before = Load::new(design.map.clone(), keys, design.bounds);
         let before = match design.throughput {
@@ -90,18 +101,19 @@ impl Report {
         let splits = after.settle()?;
         let questions: Vec<Vec<bool>> = design.questions.iter().map(|(_, fixes)| fixes.clone()).collect();
         let orders = if questions.is_empty() { Vec::new() } else { before.orders(&questions)? };
-        Ok(Container { before, splits, after, orders, design: design.clone() })
+        Ok(Container { before, splits, after, orders, unplaced, design: design.clone() })
     }
 }
 
-/// Distributes the request units of a query evenly over the partition keys that it reads.
+/// Distributes the request units of a query evenly over the partition keys that it reads. Returns the request units per second of a query that reads
+/// no known partition key.
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
     demand: &RangeDemand,
     seconds: f64,
     design: &Design,
-) -> Result<()> {
+) -> Result<f64> {
     let fixed = (0..design.levels.len()).map(|level| match prefix.get(level) {
         Some(text) => Fixed::To(vec![Component::text(text.as_str())]),
         None => Fixed::Not,
@@ -110,9 +122,12 @@ fn spread(
     let units = (demand.queries * middle(route.partitions()) + demand.units) / seconds;
     let below = |key: &&mut KeyLoad| key.levels.starts_with(prefix);
     let count = keys.iter_mut().filter(below).count();
-    let share = units / f64::from(u32::try_from(count.max(1)).unwrap_or(u32::MAX));
+    if count == 0 {
+        return Ok(units);
+    }
+    let share = units / f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     keys.iter_mut().filter(below).for_each(|key| key.ru += share);
-    Ok(())
+    Ok(0.0)
 }
 
 impl Container {
@@ -165,6 +180,14 @@ impl Container {
             warnings.push(format!(
                 "no throughput is set, so each partition is assumed to have {:.0} request units a second",
                 self.design.bounds.physical_ru
+            ));
+        }
+        if self.unplaced > 0.0 {
+            warnings.push(format!(
+                "{:.1} request units a second are not counted, because they read no partition key that the workload writes or names, or their keys \
+                 do not consist of {}",
+                self.unplaced,
+                self.design.levels.join(" > ")
             ));
         }
         let until = self.before.slowdown();

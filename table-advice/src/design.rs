@@ -28,6 +28,8 @@ pub struct Design {
     pub(super) throughput: Option<f64>,
     pub(super) deadline: Option<(f64, f64)>,
     pub(super) questions: Vec<(String, Vec<bool>)>,
+    /// The first query that fixes an unknown level, with the level.
+    pub(super) unknown: Option<(String, String)>,
 }
 
 impl Design {
@@ -45,6 +47,7 @@ impl Design {
             throughput: None,
             deadline: None,
             questions: Vec::new(),
+            unknown: None,
         }
     }
 
@@ -88,10 +91,16 @@ impl Design {
 
     /// Adds a query, given by the levels that it fixes. Orders of levels are compared by the number of partitions that all queries touch. A query
     /// that is added twice counts twice.
+    ///
+    /// [`Report::container`](crate::Report::container) refuses a query that fixes an unknown level.
     #[must_use]
     pub fn question(mut self, name: impl Into<String>, levels: &[&str]) -> Self {
+        let name = name.into();
+        if let Some(unknown) = levels.iter().find(|level| !self.levels.iter().any(|known| known == *level)) {
+            self.unknown.get_or_insert_with(|| (name.clone(), (*unknown).to_owned()));
+        }
         let fixes = self.levels.iter().map(|level| levels.contains(&level.as_str())).collect();
-        self.questions.push((name.into(), fixes));
+        self.questions.push((name, fixes));
         self
     }
 

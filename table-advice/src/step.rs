@@ -118,15 +118,8 @@ impl Step {
         let writes = u64::from(recorded.class.is_none());
         let load = if writes == 1 { entities } else { 1 };
         let touches = named.map(|key| (partition_of(&recorded.table, key), load)).into_iter().collect();
-        Self {
-            class: recorded.class,
-            reads: 1 - writes,
-            writes,
-            entities,
-            bytes,
-            touches,
-            ranges: Vec::new(),
-        }
+        let ranges = recorded.range.iter().map(|range| (recorded.table.clone(), range.clone())).collect();
+        Self { class: recorded.class, reads: 1 - writes, writes, entities, bytes, touches, ranges }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Tests of containers under a workload: growth, request units, prefixes, limits and orders.
 
-use table_core::Entity;
 use table_core::selection::Selection;
+use table_core::{Engine, Entity, TableStoreExt};
 
 use super::*;
+use crate::meter::Meter;
 use crate::{Distribution, Step, Workload};
 
 #[derive(Entity)]
@@ -95,6 +96,14 @@ fn hpk_15_level_orders_are_compared_by_their_queries() {
     assert_eq!(both.unwrap().orders[0].levels, [0, 1]);
 }
 
+#[test]
+fn a_query_that_fixes_an_unknown_level_is_refused() {
+    let report = workload(1, 1, 1.0, 1.0).run().unwrap();
+    let design = Design::of::<Event>().question("by user", &["user"]).question("by both", &["tenant", "usr"]);
+    let error = report.container(&design).unwrap_err();
+    assert!(error.to_string().contains("the query `by both` fixes `usr`"), "{error}");
+}
+
 /// Tests the model against a run on the emulator of the Azure SDK with throttling: 200 writes per second for one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
@@ -128,6 +137,51 @@ fn hpk_12_a_container_without_data_has_the_partitions_of_its_throughput() {
     let container = report.container(&Design::of::<Event>().days(0.0).throughput(80_000.0)).unwrap();
     assert_eq!(container.after.map().partitions().len(), 8);
     assert!(!container.to_string().contains("single key"), "{container}");
+}
+
+#[test]
+fn requests_that_no_partition_key_receives_are_reported() {
+    let scans = || {
+        let scan = |_: &mut crate::Draw<'_>| {
+            Step::read(&Selection::from(Event::within("t1".to_owned())), 20, 20_000)
+        };
+        Workload::new("scans").seconds(10).pattern("of a tenant", 20.0, scan)
+    };
+    let design = Design::of::<Event>().throughput(4_000.0);
+    let is_reported = |workload: Workload| {
+        let warnings = workload.run().unwrap().container(&design).unwrap().warnings();
+        warnings.iter().any(|warning| warning.contains("request units a second are not counted"))
+    };
+    assert!(is_reported(scans()));
+    let write = |draw: &mut crate::Draw<'_>| {
+        let number = u32::try_from(draw.number()).unwrap();
+        Step::write(&Event { tenant: "t1".into(), user: "u1".into(), number, body: String::new() })
+    };
+    assert!(!is_reported(scans().pattern("store", 1.0, write)));
+}
+
+#[test]
+fn a_recorded_query_over_several_partitions_loads_its_partition_keys() {
+    let recorded = pollster::block_on(async {
+        let meter = Meter::recording(Engine::in_memory());
+        let events = meter.table::<Event>().create_if_missing().await.unwrap();
+        let _ = meter.take_recorded();
+        for user in ["u1", "u2"] {
+            let (tenant, user) = ("t1".to_owned(), user.to_owned());
+            events.insert(&Event { tenant, user, number: 1, body: String::new() }).await.unwrap();
+        }
+        assert_eq!(events.query(Event::within("t1".to_owned())).collect().await.unwrap().len(), 2);
+        meter.take_recorded()
+    });
+    let (scans, writes): (Vec<_>, Vec<_>) = recorded.into_iter().partition(|one| one.class.is_some());
+    let container = |scans_a_second: f64| {
+        let workload = Workload::new("recorded").seconds(10).replay("store", 2.0, writes.clone());
+        let workload = workload.replay("of a tenant", scans_a_second, scans.clone());
+        workload.run().unwrap().container(&Design::of::<Event>().throughput(4_000.0)).unwrap()
+    };
+    let ru = |load: &Load| load.heat().iter().map(|heat| heat.ru).sum::<f64>();
+    let (quiet, busy) = (container(0.1), container(20.1));
+    assert!(ru(&busy.before) - ru(&quiet.before) > 40.0, "{quiet} {busy}");
 }
 
 #[test]

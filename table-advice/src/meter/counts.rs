@@ -129,6 +129,8 @@ impl fmt::Display for Counts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub(super) total: Counts,
+    /// The first spelling of each table's name, by the name in lower case: names that differ only in case are names of the same table.
+    pub(super) names: BTreeMap<String, String>,
     pub(super) tables: BTreeMap<String, Counts>,
     /// The counts of the requests that name a single partition.
     pub(super) partitions: BTreeMap<(String, String), Counts>,
@@ -138,13 +140,18 @@ impl Reading {
     /// Returns the counts of one table, which are all zero if it received no requests.
     #[must_use]
     pub fn of_table(&self, table: &str) -> Counts {
-        self.tables.get(table).copied().unwrap_or_default()
+        self.name(table).and_then(|name| self.tables.get(name)).copied().unwrap_or_default()
     }
 
     /// Returns the counts of the requests that name only this partition. Scans of several partitions are not included.
     #[must_use]
     pub fn of_partition(&self, table: &str, partition_key: &str) -> Counts {
-        self.partitions.get(&(table.to_owned(), partition_key.to_owned())).copied().unwrap_or_default()
+        let place = self.name(table).map(|name| (name.to_owned(), partition_key.to_owned()));
+        place.and_then(|place| self.partitions.get(&place)).copied().unwrap_or_default()
+    }
+
+    fn name(&self, table: &str) -> Option<&str> {
+        self.names.get(&table.to_ascii_lowercase()).map(String::as_str)
     }
 
     /// Returns the tables that received requests, in order.
@@ -160,6 +167,7 @@ impl Reading {
     pub(super) fn add(&mut self, table: Option<&str>, partition_key: Option<&str>, counts: Counts) {
         self.total += counts;
         let Some(table) = table else { return };
+        let table = self.names.entry(table.to_ascii_lowercase()).or_insert_with(|| table.to_owned()).as_str();
         *self.tables.entry(table.to_owned()).or_default() += counts;
         if let Some(key) = partition_key {
             *self.partitions.entry((table.to_owned(), key.to_owned())).or_default() += counts;

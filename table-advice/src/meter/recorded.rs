@@ -1,6 +1,6 @@
 //! Recorded requests, which can be the input of a workload.
 
-use table_core::query::QueryClass;
+use table_core::query::{QueryClass, TextRange};
 
 /// One data request that passed through a [`Meter::recording`](crate::meter::Meter::recording).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct Recorded {
     pub table: String,
     /// The `PartitionKey`, or `None` if the request reads several partitions.
     pub partition_key: Option<String>,
+    /// The `PartitionKey`s of a query that reads several partitions.
+    pub(crate) range: Option<TextRange>,
     /// The class of the read, or `None` for a write.
     pub class: Option<QueryClass>,
     /// `true` if the request read a page after the first page of its query.

@@ -167,6 +167,7 @@ impl<S: TableStore> TableStore for Meter<S> {
         self.record(|| Recorded {
             table: table.as_str().to_owned(),
             partition_key: Some(partition_key.to_owned()),
+            range: None,
             class: Some(QueryClass::Point),
             further_page: false,
             entities: 1,
@@ -200,6 +201,7 @@ impl<S: TableStore> TableStore for Meter<S> {
         self.record(|| Recorded {
             table: table.as_str().to_owned(),
             partition_key: partition_key.map(str::to_owned),
+            range: partition_key.is_none().then(|| query.keys.partition_key.clone()),
             class: Some(class),
             further_page: further,
             entities: rows_read,
@@ -218,6 +220,7 @@ impl<S: TableStore> TableStore for Meter<S> {
         self.record(|| Recorded {
             table: table.as_str().to_owned(),
             partition_key: Some(partition_key),
+            range: None,
             class: None,
             further_page: false,
             entities: operations,

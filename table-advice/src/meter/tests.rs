@@ -54,6 +54,22 @@ fn cls_1_each_request_is_counted_under_its_class() {
     });
 }
 
+#[test]
+fn names_of_a_table_in_any_case_are_counted_together() {
+    pollster::block_on(async {
+        let meter = Meter::new(Engine::in_memory());
+        let table = prepared(&meter).await;
+        table.get(Employee::key("Sales", 3)).await.unwrap();
+        let key = table_core::EntityKey::new("Sales", "000003").unwrap();
+        assert!(meter.untyped("EMPLOYEE").unwrap().get(&key).await.unwrap().is_some());
+        let reading = meter.take();
+        let tables: Vec<_> = reading.tables().map(|(name, counts)| (name, counts.points)).collect();
+        assert_eq!(tables, [("Employee", 2)]);
+        assert_eq!(reading.of_table("employee").points, 2);
+        assert_eq!(reading.of_partition("EmPloyee", "Sales").points, 2);
+    });
+}
+
 /// Tests that a transaction counts as one request, and as many entities as it contains (SCL-2).
 #[test]
 fn egt_9_a_transaction_is_one_request_of_many_operations() {

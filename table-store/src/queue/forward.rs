@@ -1,4 +1,4 @@
-//! Implements `QueueStore` for references, shared pointers and boxes of a queue store.
+//! Implements `QueueStore` for references and shared pointers of a queue store, and for stores of any type.
 
 use std::sync::Arc;
 use std::time::Duration;
