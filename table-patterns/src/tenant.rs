@@ -55,6 +55,8 @@
 //!   because the erasure also deletes the feed.
 //! - Rows that handlers wrote to other tables, for recorded steps, are unknown: register these tables. Register also the partitions that recorded steps
 //!   write to. Otherwise a step that was set aside can overwrite, at the target of the import, the content of a newer step that was done before the export.
+//! - The exported guards contain versions from the clock of the source. If that clock was ahead, workers of the target skip new steps for the same targets
+//!   until the clock of the target has caught up.
 //! - Start the workers of the target after the import, because a step that is performed during the import may precede the guard of its target.
 //! - The guard of an index row that was removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
 //!   earlier blob of a list that several tenants share remains until the orphan collector deletes it.
