@@ -164,6 +164,15 @@ impl StateFile {
         self.save()
     }
 
+    /// Records that the transfer starts again at its first record.
+    ///
+    /// # Errors
+    /// `File` if it cannot be written.
+    pub fn restart(&mut self) -> Result<()> {
+        self.state = State { transfer: std::mem::take(&mut self.state.transfer), ..State::default() };
+        self.save()
+    }
+
     /// Replaces the file. The new content is durable before the file is renamed to its final name.
     ///
     /// # Errors
