@@ -10,6 +10,7 @@ use table_core::{
 use table_inspect::{derived, value};
 
 use crate::failure::{Failure, Result};
+use crate::form_text::returned;
 use crate::frame::Frame;
 use crate::link;
 use crate::pages::{Context, entity};
@@ -103,10 +104,9 @@ fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity
         }
         let unknown = || Failure::Input(format!("`{edm}` is not a type"));
         let edm = value::type_of(edm).ok_or_else(unknown)?;
-        // Browsers send line ends as CR LF, which are converted to LF.
-        let text = text.replace("\r\n", "\n");
+        let text = returned(text);
         let before = stored.and_then(|stored| stored.get(name)).filter(|before| before.edm_type() == edm);
-        let is_same = |before: &&table_core::Value| value::show(before).replace("\r\n", "\n") == text;
+        let is_same = |before: &&table_core::Value| returned(&value::show(before)) == text;
         let found = match before.filter(is_same) {
             Some(before) => before.clone(),
             None => value::read(edm, &text).map_err(|expected| {
