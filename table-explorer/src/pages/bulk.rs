@@ -109,6 +109,9 @@ pub(crate) struct Report {
 }
 
 /// Submits the operations in batches, each within one partition. If a batch is rejected, the other batches are still written.
+///
+/// # Errors
+/// `Refused`, before the first batch, if all operations together would leave some parts of a wide entity, or set a sequence back.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,
@@ -116,6 +119,11 @@ pub(crate) async fn submit(
 ) -> Result<Report> {
     let store = &context.reader.store();
     let mut report = Report::default();
+    for partition in operations.chunk_by(|(one, _), (other, _)| one == other) {
+        let Some((partition_key, _)) = partition.first() else { continue };
+        let writes: Vec<_> = partition.iter().map(|(_, operation)| operation).collect();
+        change::admit(context, table, partition_key, &writes).await?;
+    }
     for partition in operations.chunk_by(|(one, _), (other, _)| one == other) {
         for group in partition.chunks(GROUP) {
             let Some((partition_key, _)) = group.first() else { continue };

@@ -135,3 +135,42 @@ async fn bulk_changes_are_refused_where_single_changes_are() {
     let forged = writing.post("/t/Company/marked", &[("csrf", &csrf), ("row", "[\"<script>\"]")]).await;
     assert_eq!(forged.status, StatusCode::BAD_REQUEST);
 }
+
+#[tokio::test]
+async fn a_wide_entity_is_changed_as_a_whole_and_a_sequence_is_not_set_back() {
+    let engine = Engine::in_memory();
+    let table = engine.untyped("Company").unwrap().create_if_missing().await.unwrap();
+    let part = |row_key: &str| TableEntity::new("Sales", row_key).unwrap().with("WriteId", uuid::Uuid::nil());
+    let sequence = TableEntity::new("Sales", "\u{FFFC}sequence_orders").unwrap().with("Next", 9_i64);
+    for row in [part("a_01"), part("a_02"), sequence.clone()] {
+        table.insert(&row).await.unwrap();
+    }
+    let browser = Browser::writing(&engine).await;
+    let page = browser.page("/t/Company/edit?pk=Sales&rk=a_02").await;
+    let (csrf, etag) = (hidden(&page, "csrf"), hidden(&page, "etag"));
+    let key = [("csrf", csrf.as_str()), ("pk", "Sales"), ("rk", "a_02"), ("etag", etag.as_str()), ("sure", "1")];
+    let write = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+    let other = [&key[..], &[("name", "WriteId"), ("type", "Guid"), ("value", write)]].concat();
+    let marks = marks(&browser.page("/t/Company/p?pk=Sales").await);
+    let marked = |rows: &[usize]| {
+        let rows = rows.iter().map(|row| ("row", marks[*row].as_str()));
+        [("csrf", csrf.as_str()), ("sure", "1")].into_iter().chain(rows).collect::<Vec<_>>()
+    };
+    let back = "PartitionKey,RowKey,Next,Next@type\nSales,\u{FFFC}sequence_orders,8,Edm.Int64\n";
+    let pasted = [("csrf", csrf.as_str()), ("text", back), ("replace", "1"), ("sure", "1")];
+    for (path, fields, reason) in [
+        ("delete", key.to_vec(), "wide entity"),
+        ("save", other, "wide entity"),
+        ("delete-marked", marked(&[1]), "wide entity"),
+        ("paste", pasted.to_vec(), "sequence `orders`"),
+    ] {
+        let refused = browser.post(&format!("/t/Company/{path}"), &fields).await;
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{path}: {}", refused.body);
+        assert!(refused.body.contains(reason) && !refused.body.contains("bypass"), "{}", refused.body);
+    }
+    for row in [part("a_01"), part("a_02"), sequence] {
+        assert_eq!(stored(&engine, "Sales", row.key().row_key.as_str()).await.unwrap().len(), 1);
+    }
+    let deleted = browser.post("/t/Company/delete-marked", &marked(&[0, 1])).await;
+    assert!(deleted.body.contains("2 rows deleted"), "{}", deleted.body);
+}
