@@ -157,7 +157,8 @@ fn is_torn(before: &BTreeMap<&str, Uuid>, after: &BTreeMap<&str, Uuid>) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use table_core::{BlockOn, Engine, IfMatch, RowKey, TableEntity, TableStoreExt, Value};
+    use table_core::limits::Limits;
+    use table_core::{BlockOn, Engine, IfMatch, RowKey, TableEntity, Transaction, Value};
 
     use super::*;
 
@@ -191,11 +192,14 @@ mod tests {
             writes.into_iter().map(|(row_key, kind)| Operation { row_key, kind }).collect();
         async {
             let engine = Engine::in_memory();
-            let table = engine.untyped("Things").unwrap().create_if_missing().await.unwrap();
-            for row in [part("a_01", 1), part("a_02", 1), part("b_01", 7), sequence(9), plain("c_01")] {
-                table.insert(&row).await.unwrap();
-            }
             let (store, name) = (DynTableStore::new(engine), TableName::new("Things").unwrap());
+            store.create_table(&name).await.unwrap();
+            let mut stored = Transaction::new(PartitionKey::new("p").unwrap(), Limits::PORTABLE).unwrap();
+            for row in [part("a_01", 1), part("a_02", 1), part("b_01", 7), sequence(9), plain("c_01")] {
+                let (row_key, kind) = replace(&row);
+                stored.push(Operation { row_key, kind }).unwrap();
+            }
+            store.submit(&name, stored).await.unwrap();
             let operations: Vec<_> = operations.iter().collect();
             match refuse_torn_writes(&store, &name, &PartitionKey::new("p").unwrap(), &operations).await {
                 Ok(()) => false,
