@@ -91,7 +91,11 @@ mod tests {
     fn pieces_of_a_long_text_are_one_column() {
         let row = TableEntity::new("p", "r").unwrap();
         let (full, shorter) = ("a".repeat(STRING_UNITS), "b".repeat(STRING_UNITS - 1));
-        let row = row.with("Text", full.as_str()).with("Text1", shorter.as_str()).with("Text2", "c").with("Age2", 3);
+        let row = row
+            .with("Text", full.as_str())
+            .with("Text1", shorter.as_str())
+            .with("Text2", "c")
+            .with("Age2", 3);
         let (columns, left_out) = of([&row].into_iter());
         let names: Vec<_> = columns.iter().map(|column| (column.name.as_str(), column.is_chunked)).collect();
         assert_eq!((names, left_out), (vec![("Text", true), ("Age2", false)], 0));

@@ -1,6 +1,7 @@
 //! Files and folders that are still incomplete. Each has a temporary name of its own, so that two commands with the same target do not share it.
 
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -61,13 +62,29 @@ impl Incomplete {
     /// Makes the content durable and gives the file its final name. `replaces` determines whether a file of this name is replaced.
     ///
     /// # Errors
-    /// `File` if the content or the name cannot be written, with the kind `AlreadyExists` if the name is taken and may not be replaced.
+    /// `Refused` if a file of this name exists and may not be replaced; `File` if the content or the name cannot be written.
     pub(crate) fn complete(self, replaces: bool) -> Result<()> {
         let Self { file, path } = self;
         file.as_file().sync_all().map_err(Failure::file(path.display()))?;
         let kept = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
-        kept.map(drop).map_err(|failed| Failure::file(path.display())(failed.error))
+        kept.map(drop).map_err(|failed| match failed.error.kind() {
+            ErrorKind::AlreadyExists => exists(&path),
+            _ => Failure::file(path.display())(failed.error),
+        })
     }
+}
+
+/// Returns the failure of a command that would replace a file.
+fn exists(path: &Path) -> Failure {
+    Failure::Refused(format!("{} exists; pass `--force` to replace it", path.display()))
+}
+
+/// Returns an error if a file exists and may not be replaced.
+///
+/// # Errors
+/// `Refused`, with the path.
+pub(crate) fn refuse_existing(path: &Path, replaces: bool) -> Result<()> {
+    if path.exists() && !replaces { Err(exists(path)) } else { Ok(()) }
 }
 
 /// A folder that gets its final name when it is complete. It is removed if the value is dropped before.
@@ -99,7 +116,7 @@ impl IncompleteFolder {
         let path = &self.mark.path;
         // Not every system can rename a folder to the name of an existing empty folder.
         match std::fs::remove_dir(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(Failure::file(path.display())(error));
             }
             _ => {}

@@ -18,7 +18,7 @@ pub enum Format {
     /// A table that fits the width of the terminal.
     #[default]
     Table,
-    /// One JSON object per line; entities in the service's format, with types.
+    /// One JSON object per line; entities in the service's format, with types; other rows with strings.
     Json,
     /// Comma-separated values with typed columns, as Storage Explorer reads and writes them.
     Csv,

@@ -5,7 +5,8 @@ mod form;
 use http::{Response, StatusCode};
 use maud::{Markup, html};
 use table_core::{
-    ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, TableEntity, TableName, TableStore, Transaction,
+    ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, TableEntity, TableName, TableStore,
+    Transaction,
 };
 use table_inspect::{derived, value};
 

@@ -223,7 +223,8 @@ pub(crate) async fn requeue(context: &Context<'_>) -> Result<Response<Body>> {
     let field = |name| context.request.field(name).unwrap_or_default();
     let (queue, work) = (field("queue"), returned(field("work")));
     if outbox(context, queue)?.requeue_poison_if(|entry| returned(&entry.work) == work).await? == 0 {
-        let text = "the queue has no such entry, or another process has taken it; load the page of the queue again";
+        let text =
+            "the queue has no such entry, or another process has taken it; load the page of the queue again";
         return Err(Failure::Refused(text.to_owned()));
     }
     Ok(response::see_other(&link::to("/work", &[("queue", queue)])))

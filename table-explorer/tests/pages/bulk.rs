@@ -158,7 +158,8 @@ async fn a_wide_entity_is_changed_as_a_whole_and_a_sequence_is_not_set_back() {
     let browser = Browser::writing(&engine).await;
     let page = browser.page("/t/Company/edit?pk=Sales&rk=a_02").await;
     let (csrf, etag) = (hidden(&page, "csrf"), hidden(&page, "etag"));
-    let key = [("csrf", csrf.as_str()), ("pk", "Sales"), ("rk", "a_02"), ("etag", etag.as_str()), ("sure", "1")];
+    let key =
+        [("csrf", csrf.as_str()), ("pk", "Sales"), ("rk", "a_02"), ("etag", etag.as_str()), ("sure", "1")];
     let write = "67e55044-10b1-426f-9247-bb680e5fe0c8";
     let other = [&key[..], &[("name", "WriteId"), ("type", "Guid"), ("value", write)]].concat();
     let marks = marks(&browser.page("/t/Company/p?pk=Sales").await);

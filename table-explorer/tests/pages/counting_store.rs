@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{
-    Continuation, Engine, EntityKey, Error, ErrorCode, Page, Query, Result, TableName, TableStore, Transaction,
+    Continuation, Engine, EntityKey, Error, ErrorCode, Page, Query, Result, TableName, TableStore,
+    Transaction,
 };
 
 /// A store that counts requests and the rows that they read.

@@ -216,7 +216,9 @@ impl Checked<'_> {
     async fn compare_copy(&self, copy: &TableEntity) -> Result<Option<CopyFinding>> {
         let owner = match owner(self.schema, self.index, copy) {
             Ok(owner) => owner,
-            Err(reason) => return Ok(Some(CopyFinding { found: Some(copy.clone()), ..unclear(copy, reason) })),
+            Err(reason) => {
+                return Ok(Some(CopyFinding { found: Some(copy.clone()), ..unclear(copy, reason) }));
+            }
         };
         // The other values of the row are compared when the entity is read.
         let is_its = match keys::read(self.store, self.table, &owner).await? {

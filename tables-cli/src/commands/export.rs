@@ -2,14 +2,14 @@
 
 mod sink;
 
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use table_core::{FromEntity, TableEntity};
 
 use crate::commands::{Context, count_of, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::incomplete::{Incomplete, remove_remains};
+use crate::incomplete::{Incomplete, refuse_existing, remove_remains};
 use crate::rows::{self, Pages, Selection};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
@@ -84,9 +84,7 @@ impl Export {
             self.note_schemas(&store).await?;
             return Ok(exit);
         }
-        if self.file.exists() && !self.force {
-            return Err(self.exists());
-        }
+        refuse_existing(&self.file, self.force)?;
         remove_remains(&self.file);
         // The file gets its final name only when it is complete.
         let part = Incomplete::create(&self.file)?;
@@ -95,17 +93,10 @@ impl Export {
         file.flush().map_err(Failure::file(part.path().display()))?;
         drop(file);
         let verified = sink::verify(form, &part, &checksum)?;
-        part.complete(self.force).map_err(|failure| match failure {
-            Failure::File { source, .. } if source.kind() == ErrorKind::AlreadyExists => self.exists(),
-            failure => failure,
-        })?;
+        part.complete(self.force)?;
         let exit = end(checksum, verified);
         self.note_schemas(&store).await?;
         Ok(exit)
-    }
-
-    fn exists(&self) -> Failure {
-        Failure::Refused(format!("{} exists; pass `--force` to replace it", self.file.display()))
     }
 
     /// Prints a note for each entity type whose schema declares derived rows, because the exported file does not contain the schema.

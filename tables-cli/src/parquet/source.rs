@@ -140,7 +140,9 @@ fn suffix_of(column: &ColumnDescriptor, kind: Kind) -> &'static str {
         (Kind::Text, _) => Form::Plain(EdmType::String),
         (Kind::Bytes, _) => Form::Plain(EdmType::Binary),
         (Kind::Guid, _) => Form::Plain(EdmType::Guid),
-        (Kind::Days | Kind::Instant(_), _) | (Kind::Number, Physical::INT96) => Form::Plain(EdmType::DateTime),
+        (Kind::Days | Kind::Instant(_), _) | (Kind::Number, Physical::INT96) => {
+            Form::Plain(EdmType::DateTime)
+        }
         (Kind::Unsigned, _) | (Kind::Number, Physical::INT64) => Form::Plain(EdmType::Int64),
         (Kind::Number, Physical::INT32) => Form::Plain(EdmType::Int32),
         (Kind::Number, Physical::BOOLEAN) => Form::Plain(EdmType::Boolean),
